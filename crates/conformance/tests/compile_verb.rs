@@ -117,10 +117,10 @@ fn constants_and_links_reach_the_compiler() {
 #[test]
 fn bad_input_is_named() {
     for (arguments, file, code, part) in [
-        (&[][..], "../corpus.rs", 1, "corpus.rs is a text, no SPIR-V"),
+        (&[][..], "../corpus.rs", 1, "corpus.rs is a text file, not SPIR-V"),
         (&[], "no_such_file.spv", 2, "cannot read"),
-        (&["--target", "z80"], "memory.spv", 2, "is no processor"),
-        (&["--kernel", "nobody"], "memory.spv", 2, "there are:"),
+        (&["--target", "z80"], "memory.spv", 2, "unknown processor"),
+        (&["--kernel", "nobody"], "memory.spv", 2, "the kernels are:"),
         (&["--constant", "x=1"], "memory.spv", 2, "ID=VALUE"),
         (
             &["--constant", "99=1"],
@@ -132,23 +132,23 @@ fn bad_input_is_named() {
             &["--emit", "obj", "--json"],
             "memory.spv",
             2,
-            "an object is no text",
+            "--emit obj writes a binary file",
         ),
         (&["--sub-group-size", "12"], "memory.spv", 2, "8, 16, 32"),
         (&[], "refused_esimd.spv", 1, "refused_esimd.spv"),
-        (&[], "refused_import.spv", 1, "nothing defines not_there"),
+        (&[], "refused_import.spv", 1, "undefined symbols, so no kernel was compiled: not_there"),
         (&["--emit", "scalar"], "refused_import.spv", 1, "kernel @k"),
         (
             &["--emit", "asm"],
             "refused_import.spv",
             1,
-            "nothing defines",
+            "undefined symbols",
         ),
         (
             &["--kernel", "k"],
             "refused_import.spv",
             1,
-            "nothing defines",
+            "undefined symbols",
         ),
         (&["--json"], "refused_import.spv", 1, "\"unresolved\": ["),
     ] {

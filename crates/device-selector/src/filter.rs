@@ -1,29 +1,29 @@
-//! SYCL's filter selector strings: filters `BACKEND:TYPE:NUMBER` between commas, each part optional.
+//! SYCL's filter selector strings: filters `BACKEND:TYPE:NUMBER` separated by commas; each part is optional.
 
 use crate::{Backend, Device, Kind, SyntaxError, pieces};
 
 /// One filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Filter {
-    /// The backend, any if none is named.
+    /// The backend; `None`: any.
     pub backend: Option<Backend>,
-    /// The kind, any if none is named. The host is no device.
+    /// The device type; `None`: any.
     pub kind: Option<Kind>,
-    /// Which of the devices that the other parts leave.
+    /// The number among the devices that match the other parts.
     pub number: Option<usize>,
-    /// It asks for the host, which no longer is a device: nothing matches.
+    /// It selects the host, which is no device in SYCL 2020: nothing matches.
     pub host: bool,
 }
 
-/// A filter selector's text, understood.
+/// A parsed filter selector string.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Filters(Vec<Filter>);
 
 impl Filters {
-    /// Reads the text; letter case and the order of parts do not matter.
+    /// Parses the text; case and the order of parts do not matter.
     ///
     /// # Errors
-    /// The place that breaks the grammar, and what is allowed there.
+    /// The position of the first error, and what is allowed there.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         pieces(text, 0, ',')
             .map(|(place, filter)| Filter::parse(text, place, filter))
@@ -31,12 +31,12 @@ impl Filters {
             .map(Self)
     }
 
-    /// The filters, in the text's order.
+    /// The filters in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = &Filter> {
         self.0.iter()
     }
 
-    /// The Level Zero root devices that some filter matches, by number, ascending.
+    /// The numbers of the Level Zero root devices that match any filter, ascending.
     pub fn choose(&self, devices: &[Device]) -> Vec<usize> {
         let matches = |number: usize| self.0.iter().any(|filter| filter.matches(devices, number));
         (0..devices.len())
@@ -47,13 +47,15 @@ impl Filters {
 
 impl Filter {
     fn parse(text: &str, place: usize, filter: &str) -> Result<Self, SyntaxError> {
-        const ALLOWED: &str = "a filter is BACKEND:TYPE:NUMBER with each part optional, such as level_zero:gpu:0 or cpu";
+        const ALLOWED: &str =
+            "expected BACKEND:TYPE:NUMBER with each part optional, such as level_zero:gpu:0 or cpu";
         let wrong = |at: usize, reason: String| Err(SyntaxError::new(text, at, reason));
         let mut read = Self::default();
         for (index, (at, part)) in pieces(filter, place, ':').enumerate() {
-            let twice = |what: &str| wrong(at, format!("`{part}`: a filter has one {what}"));
+            let twice =
+                |what: &str| wrong(at, format!("`{part}`: a filter has at most one {what}"));
             if index == 3 {
-                return wrong(at, format!("more than three parts: {ALLOWED}"));
+                return wrong(at, format!("more than three parts; {ALLOWED}"));
             }
             let kind = match part.to_ascii_lowercase().as_str() {
                 "level_zero" | "opencl" | "cuda" | "hip" => {
@@ -76,10 +78,10 @@ impl Filter {
                 "cpu" => Kind::Cpu,
                 "gpu" => Kind::Gpu,
                 "accelerator" | "acc" => Kind::Accelerator,
-                "" => return wrong(at, format!("an empty part: {ALLOWED}")),
+                "" => return wrong(at, format!("an empty part; {ALLOWED}")),
                 digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
                     let Ok(number) = digits.parse() else {
-                        return wrong(at, format!("`{part}`: no machine has that many devices"));
+                        return wrong(at, format!("`{part}`: device number too large"));
                     };
                     if read.number.replace(number).is_some() {
                         return twice("number");
@@ -89,7 +91,7 @@ impl Filter {
                 _ => {
                     return wrong(
                         at,
-                        format!("`{part}` is no backend, type or number: {ALLOWED}"),
+                        format!("`{part}` is not a backend, type or number; {ALLOWED}"),
                     );
                 }
             };
@@ -100,7 +102,7 @@ impl Filter {
         Ok(read)
     }
 
-    /// Whether root device `number` is meant: the n-th of those that backend and type leave, if it asks for one.
+    /// Whether root device `number` matches: backend and type, and the position among the devices that match those.
     fn matches(&self, devices: &[Device], number: usize) -> bool {
         let left = |device: &Device| {
             !self.host
@@ -158,8 +160,8 @@ mod tests {
             ("gpu:cpu", 4, "one type"),
             ("level_zero:opencl", 11, "one backend"),
             ("1:2", 2, "one number"),
-            ("level_zero:bob", 11, "is no backend, type or number"),
-            ("99999999999999999999", 0, "that many devices"),
+            ("level_zero:bob", 11, "is not a backend, type or number"),
+            ("99999999999999999999", 0, "too large"),
         ] {
             let error = Filters::parse(text).expect_err(text);
             assert_eq!(

@@ -1,16 +1,27 @@
-//! The grammars by which oneAPI programs choose devices: the variable `ONEAPI_DEVICE_SELECTOR` ([`DeviceSelector`]) and
-//! SYCL's filter selector strings ([`Filter`]), as text and as what they choose from a list of Level Zero devices.
+//! Parsers for the two ways in which oneAPI programs select devices: the variable `ONEAPI_DEVICE_SELECTOR`
+//! ([`DeviceSelector`]) and SYCL's filter selector strings ([`Filters`]).
 //!
-//! Invariants: any text is either understood whole or refused with the place and what is allowed there; what is chosen
-//! depends on text and devices alone, never on the order of terms. Not here: the environment, handles, scores.
+//! ```
+//! use device_selector::{Device, DeviceSelector, Kind, Rules};
+//!
+//! let devices = [Device::root(Kind::Gpu), Device::root(Kind::Cpu)];
+//! let selector = DeviceSelector::parse("level_zero:cpu", Rules::Strict).unwrap();
+//! assert_eq!(selector.choose(&devices).devices, [[1]]);
+//! let error = DeviceSelector::parse("level_zero:tpu", Rules::Strict).unwrap_err();
+//! assert_eq!(error.place, 11);
+//! ```
+//!
+//! Invariants: a text is either parsed completely or rejected with the position of the error and what is allowed there.
+//! The choice depends on text and devices only, not on the order of terms. Not here: the environment, handles, scores of
+//! SYCL's device selectors.
 
 mod filter;
 mod selector;
 
 pub use filter::{Filter, Filters};
-pub use selector::{Chosen, DeviceSelector};
+pub use selector::{Chosen, DeviceSelector, Rules};
 
-/// What a device is, as far as these grammars tell devices apart.
+/// The device types that selectors distinguish.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
     /// A CPU.
@@ -24,9 +35,9 @@ pub enum Kind {
 /// A device with its sub-devices, as a backend enumerates them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Device {
-    /// What it is.
+    /// Its type.
     pub kind: Kind,
-    /// What it divides into by affinity domain; empty if it does not.
+    /// Its sub-devices by affinity domain.
     pub parts: Vec<Device>,
 }
 
@@ -40,33 +51,33 @@ impl Device {
     }
 }
 
-/// A programming interface for devices. Only Level Zero's devices can be chosen here; the others are understood.
+/// A backend. Other backends than Level Zero are parsed, but their devices cannot be chosen here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Backend {
-    /// Any.
+    /// Any backend.
     Any,
     /// Level Zero.
     LevelZero,
-    /// Another one, of which this program has no devices.
+    /// Another backend.
     Other,
 }
 
 impl Backend {
-    /// Whether Level Zero's devices are meant.
+    /// Whether it includes Level Zero.
     pub fn is_level_zero(self) -> bool {
         self != Self::Other
     }
 }
 
-/// Why a text was refused.
+/// Why a text was rejected. Prints the text with a mark at the error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{reason}\n  {text}\n  {:width$}^", "", width = text.get(..*place).map_or(0, |before| before.chars().count()))]
 pub struct SyntaxError {
     /// The whole text.
     pub text: String,
-    /// Where in it, in bytes.
+    /// The position of the error, in bytes.
     pub place: usize,
-    /// What is wrong there, what is allowed.
+    /// What is wrong, and what is allowed there.
     pub reason: String,
 }
 
@@ -80,7 +91,7 @@ impl SyntaxError {
     }
 }
 
-/// The pieces of a text between separators, with their places.
+/// The parts of a text between separators, with their positions.
 fn pieces(text: &str, first: usize, separator: char) -> impl Iterator<Item = (usize, &str)> {
     let mut place = first;
     text.split(separator).map(move |piece| {

@@ -1,6 +1,6 @@
-//! `solum compile`: what the kernel compiler makes of SPIR-V, stage by stage, and what its author can do about it.
+//! `solum compile`: compiles SPIR-V and reports on each kernel: vectorisation, memory access, branches, spills, times.
 //!
-//! The driver's own code generator is asked, with the request that the driver would send: no device, no loader.
+//! It sends the driver's request to the driver's code generator and needs neither a device nor a loader.
 
 use std::ffi::{CStr, c_char};
 use std::fmt::Write as _;
@@ -17,30 +17,30 @@ use kernel_ir::report::{
 use serde::Serialize;
 
 use crate::library::Library;
-use crate::say::{self, Failure};
+use crate::output::{self, Failure};
 use crate::{exit, folder, install};
 
 const SUB_GROUP_SIZES: [&str; 3] = ["8", "16", "32"];
 const LANES: [&str; 6] = ["auto", "1", "4", "8", "16", "32"];
-/// More than any module has; the rest of a file is not read.
+/// The longest file that is read, far longer than any module.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Compile SPIR-V as the driver does, and tell what became of it.
+/// Compile SPIR-V as the driver does and report on each kernel.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// SPIR-V modules; several are linked into one program.
+    /// SPIR-V modules. Several modules are linked into one program.
     #[arg(value_name = "FILE.spv", required = true)]
     files: Vec<PathBuf>,
-    /// Print the outcome of this stage instead of the report.
+    /// Print the code after this stage instead of the report.
     #[arg(long, value_enum, value_name = "STAGE")]
     emit: Option<EmitName>,
-    /// Write the stage there, and the report to the terminal.
+    /// Write the code of --emit to this file and print the report.
     #[arg(short, long, value_name = "FILE", requires = "emit")]
     output: Option<PathBuf>,
-    /// Report on this kernel only.
+    /// Report only on this kernel.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Build flags, as zeModuleCreate takes them.
+    /// Build flags, as for zeModuleCreate.
     #[arg(
         long,
         value_name = "FLAGS",
@@ -48,38 +48,37 @@ pub(crate) struct Options {
         allow_hyphen_values = true
     )]
     options: String,
-    /// A specialisation constant: its SpecId and value, a whole number or one with a point.
+    /// Value of a specialisation constant: SpecId=VALUE, an integer or a decimal number.
     #[arg(long = "constant", value_name = "ID=VALUE")]
     constants: Vec<String>,
-    /// The processor, under LLVM's name; this one, or SOLUM_CPU_TARGET, without it.
+    /// Target processor by its LLVM name [default: SOLUM_CPU_TARGET, otherwise this processor].
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
-    /// The sub-group size of kernels that ask for none; 16, or SOLUM_SUB_GROUP_SIZE, without it.
+    /// Sub-group size of kernels that require none [default: SOLUM_SUB_GROUP_SIZE, otherwise 16].
     #[arg(long, value_name = "N", value_parser = SUB_GROUP_SIZES)]
     sub_group_size: Option<String>,
-    /// The work-items that run side by side, where they can; 1: one after another; auto: by speed. auto, or
-    /// SOLUM_LANES, without it.
+    /// Work-items per vector, where possible; 1: no vectors; auto: the fastest [default: SOLUM_LANES, otherwise auto].
     #[arg(long, value_name = "N", value_parser = LANES)]
     lanes: Option<String>,
-    /// Tell how long each stage took.
+    /// Also print the time of each stage.
     #[arg(long)]
     time: bool,
-    /// One JSON document.
+    /// Print one JSON document.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EmitName {
-    /// The kernel-ir of one work-item, calls inlined.
+    /// kernel-ir of one work-item, after inlining.
     Scalar,
     /// How work-items run as lanes of vectors: width, regions, accesses, branches.
     Plan,
-    /// LLVM's text with work-items side by side, after all passes.
+    /// LLVM IR of the vectorised kernel, after all passes.
     Lanes,
     /// Assembly.
     Asm,
-    /// The relocatable object.
+    /// Relocatable object.
     Obj,
 }
 
@@ -101,26 +100,26 @@ struct Document<'d> {
     schema: &'static str,
     #[serde(flatten)]
     report: &'d Report,
-    /// The stage's text, if one was asked for and not written to a file.
+    /// The code of `--emit`, unless it was written to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
 }
 
-/// Compiles and prints; 1 if the compiler refuses the program, or the program is not linked.
+/// Compiles and prints the report. Returns 1 if the compiler rejects the program or symbols are undefined.
 pub(crate) fn compile(options: &Options) -> u8 {
-    let done = told(options);
-    done.unwrap_or_else(|failure| failure.tell(options.json.then_some(SCHEMA)))
+    let done = compile_and_print(options);
+    done.unwrap_or_else(|failure| failure.print(options.json.then_some(SCHEMA)))
 }
 
 const SCHEMA: &str = "solum.compile/1";
 
-fn told(options: &Options) -> Result<u8, Failure> {
+fn compile_and_print(options: &Options) -> Result<u8, Failure> {
     let request = request(options)?;
     let emit = options.emit.map_or(Emit::Report, Emit::from);
     let to_terminal = options.output.is_none() && std::io::stdout().is_terminal();
     if emit == Emit::Object && (to_terminal || options.json && options.output.is_none()) {
-        return Err(Failure::cannot(
-            "an object is no text: give it a file with -o",
+        return Err(Failure::error(
+            "--emit obj writes a binary file: add -o FILE",
         ));
     }
     let mut explained = ask(&request, emit, &options.files)?;
@@ -137,8 +136,8 @@ fn told(options: &Options) -> Result<u8, Failure> {
             .kernels
             .retain(|kernel| kernel.name == *name);
         if explained.report.kernels.is_empty() {
-            return Err(Failure::cannot(format!(
-                "there is no kernel {name:?}; there are: {}",
+            return Err(Failure::error(format!(
+                "no kernel {name:?}; the kernels are: {}",
                 known.join(", ")
             )));
         }
@@ -146,9 +145,8 @@ fn told(options: &Options) -> Result<u8, Failure> {
     let Explained { report, output } = explained;
     let made = unlinked.is_none() || !output.is_empty();
     if let Some(file) = options.output.as_ref().filter(|_| made) {
-        folder::write(file, &output).map_err(|error| {
-            Failure::cannot(format!("cannot write {}: {error}", file.display()))
-        })?;
+        folder::write(file, &output)
+            .map_err(|error| Failure::error(format!("cannot write {}: {error}", file.display())))?;
     }
     let shown = options.emit.is_some() && options.output.is_none();
     let code = unlinked.as_ref().map_or(0, |failure| failure.code);
@@ -158,48 +156,54 @@ fn told(options: &Options) -> Result<u8, Failure> {
             report: &report,
             output: shown.then(|| String::from_utf8_lossy(&output).into_owned()),
         };
-        return Ok(say::json(&document, code));
+        return Ok(output::json(&document, code));
     }
     if shown {
         let code = match to_terminal {
-            // Names in it are the module's.
-            true => say::answer(&say::lines(&String::from_utf8_lossy(&output)), code),
-            false => say::bytes(&output, code),
+            // The text contains names from the module.
+            true => output::answer(
+                &output::escape_lines(&String::from_utf8_lossy(&output)),
+                code,
+            ),
+            false => output::bytes(&output, code),
         };
         if options.time {
-            say::remark(times(&report).trim_end());
+            output::message(times(&report).trim_end());
         }
         return unlinked.map_or(Ok(code), Err);
     }
     if let Some(failure) = unlinked {
         return Err(failure);
     }
-    let mut told = text(&report);
+    let mut printed = text(&report);
     if options.time {
-        told += &times(&report);
+        printed += &times(&report);
     }
-    Ok(say::answer(&told, 0))
+    Ok(output::answer(&printed, 0))
 }
 
-/// Why no kernel is made of a program that imports what nothing defines.
+/// The failure of a program with undefined symbols.
 fn unlinked(unresolved: &[String]) -> Option<Failure> {
     if unresolved.is_empty() {
         return None;
     }
     let names = unresolved.join(", ");
-    let error = format!("not linked: no kernel is made, nothing defines {names}");
-    Some(Failure::new(exit::NO, error).hint("name the modules that define them behind this one"))
+    let error = format!("undefined symbols, so no kernel was compiled: {names}");
+    Some(
+        Failure::new(exit::PROBLEM, error)
+            .hint("add the modules that define them to the command line"),
+    )
 }
 
-/// What the driver would send.
+/// The request that the driver would send.
 fn request(options: &Options) -> Result<Request, Failure> {
     let wanted = options.target.clone().or(variable("SOLUM_CPU_TARGET")?);
     let (cpu, features) = match wanted.as_deref().map(str::trim) {
         None | Some("native") => (cpu_target::host().to_owned(), cpu_target::host_features()),
         Some(name) if cpu_target::NAMES.contains(&name) => (name.to_owned(), ""),
         Some(name) => {
-            return Err(Failure::cannot(format!(
-                "{name:?} is no processor; there are: native, {}",
+            return Err(Failure::error(format!(
+                "unknown processor {name:?}; allowed: native, {}",
                 cpu_target::NAMES.join(", ")
             )));
         }
@@ -229,14 +233,16 @@ fn request(options: &Options) -> Result<Request, Failure> {
             .split_once('=')
             .and_then(|(id, value)| Some((id.parse::<u32>().ok()?, value)))
             .ok_or_else(|| {
-                Failure::cannot(format!("--constant {text}: it is ID=VALUE, such as 0=16"))
+                Failure::error(format!(
+                    "--constant {text}: expected ID=VALUE, such as 0=16"
+                ))
             })?;
         let mut found = false;
         for (module, known) in &mut modules {
             if let Some(&(_, size)) = known.iter().find(|(known, _)| *known == id) {
                 let bytes = value_bytes(value, size).ok_or_else(|| {
-                    Failure::cannot(format!(
-                        "--constant {text}: {value:?} is no number of {size} bytes"
+                    Failure::error(format!(
+                        "--constant {text}: {value:?} is not a number of {size} bytes"
                     ))
                 })?;
                 module.constants.push((id, bytes));
@@ -248,8 +254,8 @@ fn request(options: &Options) -> Result<Request, Failure> {
                 .iter()
                 .flat_map(|(_, known)| known.iter().map(|(id, _)| id.to_string()))
                 .collect();
-            return Err(Failure::cannot(format!(
-                "--constant {text}: no module has a constant {id}; there are: {}",
+            return Err(Failure::error(format!(
+                "--constant {text}: no module has a constant {id}; the constants are: {}",
                 if known.is_empty() {
                     "none".to_owned()
                 } else {
@@ -263,7 +269,7 @@ fn request(options: &Options) -> Result<Request, Failure> {
         options: options.options.clone(),
         cpu,
         features: features.to_owned(),
-        // Nothing but a choice comes here; auto is no number.
+        // Already checked against the choices; `auto` does not parse and becomes 0.
         sub_group_size: sub_group_size
             .and_then(|size| size.parse().ok())
             .unwrap_or(16),
@@ -272,34 +278,34 @@ fn request(options: &Options) -> Result<Request, Failure> {
     })
 }
 
-/// A variable as the driver reads it: set but empty counts as not set.
+/// The value of a variable. As in the driver, an empty value counts as not set.
 fn variable(name: &str) -> Result<Option<String>, Failure> {
     let Some(value) = std::env::var_os(name) else {
         return Ok(None);
     };
     let value = value
         .into_string()
-        .map_err(|value| Failure::cannot(format!("{name}={} is not UTF-8", value.display())))?;
+        .map_err(|value| Failure::error(format!("{name}={} is not UTF-8", value.display())))?;
     let value = value.trim();
     Ok((!value.is_empty()).then(|| value.to_owned()))
 }
 
-/// A variable that is one of some words.
+/// The value of a variable that must be one of `words`.
 fn chosen(name: &str, words: &[&str]) -> Result<Option<String>, Failure> {
     let value = variable(name)?;
     match &value {
-        Some(value) if !words.contains(&value.as_str()) => Err(Failure::cannot(format!(
-            "{name}={value:?} is not understood; allowed: {}",
+        Some(value) if !words.contains(&value.as_str()) => Err(Failure::error(format!(
+            "invalid {name}={value:?}; allowed: {}",
             words.join(", ")
         ))),
         _ => Ok(value),
     }
 }
 
-/// Reads a module; what is none is known by how it begins, and not read to its end.
+/// Reads a module. Files of other types are recognised by their first bytes and not read further.
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let shown = file.display();
-    let cannot = |error: std::io::Error| Failure::cannot(format!("cannot read {shown}: {error}"));
+    let cannot = |error: std::io::Error| Failure::error(format!("cannot read {shown}: {error}"));
     let mut source = std::fs::File::open(file).map_err(cannot)?;
     let mut words = Vec::new();
     source
@@ -308,7 +314,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
         .read_to_end(&mut words)
         .map_err(cannot)?;
     if let Some((what, hint)) = other_than_spirv(&words) {
-        let failure = Failure::new(exit::NO, format!("{shown} is {what}"));
+        let failure = Failure::new(exit::PROBLEM, format!("{shown} is {what}"));
         return Err(match hint {
             Some(hint) => failure.hint(hint),
             None => failure,
@@ -329,49 +335,51 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
         .map_err(cannot)?;
     if words.len() as u64 > MOST_BYTES {
         return Err(Failure::new(
-            exit::NO,
-            format!("{shown} is longer than any module"),
+            exit::PROBLEM,
+            format!("{shown} is longer than 1 GiB, too long for a SPIR-V module"),
         ));
     }
     Ok(words)
 }
 
-/// What a file is that does not begin as SPIR-V, and what makes SPIR-V of it.
+/// The type of a file that is not SPIR-V, and how to make SPIR-V from it.
 fn other_than_spirv(start: &[u8]) -> Option<(&'static str, Option<&'static str>)> {
     const MAGIC: u32 = 0x0723_0203;
     if start.starts_with(&MAGIC.to_le_bytes()) || start.starts_with(&MAGIC.to_be_bytes()) {
         return None;
     }
     let text = std::str::from_utf8(start).ok();
-    // A text may be cut inside of a character.
+    // The read may have ended inside a character.
     let text = text.or_else(|| std::str::from_utf8(&start[..start.len().saturating_sub(3)]).ok());
     Some(match (start, text) {
         (b"", _) => ("empty", None),
         ([0x7f, b'E', b'L', b'F', ..], _) => (
-            "an ELF file, no SPIR-V",
-            Some("a program that holds SPIR-V gives it up to clang-offload-extract"),
+            "an ELF file, not SPIR-V",
+            Some("extract the SPIR-V from an executable with clang-offload-extract"),
         ),
         ([b'B', b'C', 0xc0, 0xde, ..], _) => (
-            "LLVM bitcode, no SPIR-V",
-            Some("llvm-spirv FILE makes SPIR-V of it"),
+            "LLVM bitcode, not SPIR-V",
+            Some("translate it with llvm-spirv FILE"),
         ),
         (_, Some(text)) if text.contains("OpCapability") => (
-            "SPIR-V assembly, no binary",
-            Some("spirv-as FILE -o FILE.spv makes a module of it"),
+            "SPIR-V assembly, not a binary module",
+            Some("assemble it with spirv-as FILE -o FILE.spv"),
         ),
         (_, Some(text)) if text.contains("target triple") || text.contains("; ModuleID") => (
-            "LLVM's text, no SPIR-V",
-            Some("llvm-as and llvm-spirv make SPIR-V of it"),
+            "LLVM IR in text form, not SPIR-V",
+            Some("translate it with llvm-as and llvm-spirv"),
         ),
         (_, Some(text)) if !text.contains('\0') => (
-            "a text, no SPIR-V",
-            Some("clang -target spirv64 compiles OpenCL C: docs/spirv.md says what is taken"),
+            "a text file, not SPIR-V",
+            Some(
+                "compile OpenCL C with clang -target spirv64; docs/spirv.md lists what is supported",
+            ),
         ),
-        _ => ("no SPIR-V: it does not begin with its magic number", None),
+        _ => ("not SPIR-V: the magic number is missing", None),
     })
 }
 
-/// The bytes of a constant: with a point a float of that size, else a whole number.
+/// The bytes of a constant of that size: a float if the text has a decimal point, otherwise an integer.
 fn value_bytes(value: &str, size: u32) -> Option<Vec<u8>> {
     if value.contains('.') {
         let value: f64 = value.parse().ok()?;
@@ -391,20 +399,20 @@ fn value_bytes(value: &str, size: u32) -> Option<Vec<u8>> {
     fits.then(|| value.to_le_bytes()[..size as usize].to_vec())
 }
 
-/// Opens the code generator and asks it.
+/// Opens the code generator and sends it the request.
 fn ask(request: &Request, emit: Emit, files: &[PathBuf]) -> Result<Explained, Failure> {
     type BuildId = unsafe extern "C" fn() -> *const c_char;
     type Explain = unsafe extern "C" fn(*const u8, usize, u32, *mut *mut u8, *mut usize) -> i32;
     type Free = unsafe extern "C" fn(*mut u8, usize);
-    // Without an installation of ours the system's linker may still find it.
+    // Without an installation the dynamic linker may still find it.
     let folder = install::library_folder();
     let path = install::generator(folder.as_deref().ok());
     let (library, path) = Library::open(path.as_os_str()).map_err(|reason| {
-        let looked = folder.err().map_or(String::new(), |why| format!("; {why}"));
-        Failure::cannot(format!(
-            "the code generator cannot be opened: {reason}{looked}"
+        let searched = folder.err().map_or(String::new(), |why| format!("; {why}"));
+        Failure::error(format!(
+            "the code generator cannot be opened: {reason}{searched}"
         ))
-        .hint("solum doctor finds the cause")
+        .hint(install::DOCTOR)
     })?;
     // SAFETY: in every build of the code generator these names have these types.
     let functions = unsafe {
@@ -414,11 +422,14 @@ fn ask(request: &Request, emit: Emit, files: &[PathBuf]) -> Result<Explained, Fa
             .zip(library.function::<Free>(c"solum_codegen_free"))
     };
     let old = || {
-        Failure::cannot(format!("{} is of another build", path.display()))
-            .hint("install program and libraries from one build: ./x install PREFIX")
+        Failure::error(format!(
+            "{} is from a different build of Solum",
+            path.display()
+        ))
+        .hint("install solum and its libraries from the same build: ./x install PREFIX")
     };
     let ((build_id, explain), free) = functions.ok_or_else(old)?;
-    // SAFETY: it gives a C string that lives for ever.
+    // SAFETY: it returns a C string with static lifetime.
     let build = unsafe { CStr::from_ptr(build_id()) }.to_string_lossy();
     if !serves(&build, COMPILER_BUILD) {
         return Err(old());
@@ -438,22 +449,22 @@ fn ask(request: &Request, emit: Emit, files: &[PathBuf]) -> Result<Explained, Fa
         )
     };
     if reply.is_null() {
-        return Err(Failure::cannot(format!(
-            "the code generator gave nothing, only code {code}"
+        return Err(Failure::error(format!(
+            "the code generator returned no reply, only code {code}"
         )));
     }
-    // SAFETY: what it wrote, given back once.
+    // SAFETY: the reply that the function wrote; freed once.
     let answer = unsafe {
         let answer = decode_explained(std::slice::from_raw_parts(reply, len));
         free(reply, len);
         answer
     };
     answer
-        .map_err(|error| Failure::cannot(format!("the code generator's reply: {error}")))?
-        .map_err(|error| Failure::new(exit::NO, refusal(&error, files)))
+        .map_err(|error| Failure::error(format!("invalid reply of the code generator: {error}")))?
+        .map_err(|error| Failure::new(exit::PROBLEM, refusal(&error, files)))
 }
 
-/// The line of the build log, with the file in the module's place.
+/// The line of the build log, with the file name instead of the module's number.
 fn refusal(error: &BuildError, files: &[PathBuf]) -> String {
     let line = error.line();
     let module = usize::try_from(error.module).unwrap_or(usize::MAX);
@@ -464,40 +475,40 @@ fn refusal(error: &BuildError, files: &[PathBuf]) -> String {
     }
 }
 
-/// The report for people.
+/// The report as text.
 fn text(report: &Report) -> String {
     let mut text = String::new();
     for kernel in &report.kernels {
         let _ = write_kernel(&mut text, kernel);
     }
     if report.kernels.is_empty() {
-        text.push_str("there is no kernel in it\n");
+        text.push_str("no kernels\n");
     }
-    text.push_str(&say::lines(&report.log));
+    text.push_str(&output::escape_lines(&report.log));
     text
 }
 
 fn write_kernel(out: &mut String, kernel: &KernelReport) -> std::fmt::Result {
     let how = match kernel.form {
-        Form::Lanes => format!("{} work-items side by side", kernel.width),
-        Form::Loop => "one work-item after another".to_owned(),
-        Form::Passes => "one work-item after another, from barrier to barrier".to_owned(),
+        Form::Lanes => format!("vectorised, {} work-items per vector", kernel.width),
+        Form::Loop => "not vectorised".to_owned(),
+        Form::Passes => "not vectorised, split at barriers".to_owned(),
     };
     writeln!(
         out,
         "{}: {how}{}",
-        say::shown(&kernel.name),
+        output::escape(&kernel.name),
         because(kernel.why.as_deref())
     )?;
     write!(
         out,
-        "  {} instructions, {} of them spills; sub-groups of {}",
+        "  {} instructions, {} spills; sub-group size {}",
         kernel.instructions, kernel.spills, kernel.sub_group_size
     )?;
     for (amount, what) in [
         (kernel.private_bytes, "private memory"),
         (kernel.local_bytes, "local memory"),
-        (kernel.bytes_over_barriers, "kept over barriers"),
+        (kernel.bytes_over_barriers, "live across barriers"),
     ] {
         if amount > 0 {
             write!(out, "; {amount} bytes {what}")?;
@@ -512,7 +523,7 @@ fn write_kernel(out: &mut String, kernel: &KernelReport) -> std::fmt::Result {
     if !kernel.accesses.is_empty() {
         writeln!(
             out,
-            "  {} of {} memory accesses are one for all or row by row",
+            "  {} of {} memory accesses are uniform or contiguous",
             well.len(),
             kernel.accesses.len()
         )?;
@@ -535,7 +546,7 @@ fn write_kernel(out: &mut String, kernel: &KernelReport) -> std::fmt::Result {
             access.bytes
         )?;
         if access.masked {
-            write!(out, ", by some work-items")?;
+            write!(out, ", masked")?;
         }
         writeln!(out, "{}", because(access.why.as_deref()))?;
     }
@@ -543,7 +554,7 @@ fn write_kernel(out: &mut String, kernel: &KernelReport) -> std::fmt::Result {
         let what = if branch.is_loop { "loop" } else { "branch" };
         writeln!(
             out,
-            "  {}: work-items part at this {what}{}",
+            "  {}: divergent {what}{}",
             at(&branch.place),
             because(branch.why.as_deref())
         )?;
@@ -553,14 +564,14 @@ fn write_kernel(out: &mut String, kernel: &KernelReport) -> std::fmt::Result {
 
 fn at(place: &Place) -> String {
     match (&place.source, place.word) {
-        (Some(source), _) => say::shown(source).into_owned(),
+        (Some(source), _) => output::escape(source).into_owned(),
         (None, 0) => "in a library function".to_owned(),
         (None, word) => format!("word {word}"),
     }
 }
 
 fn because(why: Option<&str>) -> String {
-    why.map_or(String::new(), |why| format!(": {}", say::shown(why)))
+    why.map_or(String::new(), |why| format!(": {}", output::escape(why)))
 }
 
 fn times(report: &Report) -> String {

@@ -1,9 +1,9 @@
-//! Files that `solum` writes: nothing that other users can put in their way is followed or overwritten.
+//! Writing files safely: links and files that other users planted are neither followed nor overwritten.
 //!
 //! Invariants of [`Folder`]
-//! - When it is opened it belongs to this user, and nobody else can write to it.
-//! - It is held by a descriptor: a folder that comes in its place later gets nothing.
-//! - In it no link is followed, nothing but ordinary files is read, and nothing that exists is written to.
+//! - When it is opened, it belongs to this user and nobody else can write to it.
+//! - It is held by a descriptor, so a folder that replaces it later is not used.
+//! - Inside it no link is followed, only regular files are read, and no existing file is written to.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,18 +18,18 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, stat
 use signal_mask::name_file_size_limit;
 use timeline::file::may_hold_recordings;
 
-/// An open folder of this user.
+/// An open folder that belongs to this user.
 pub(crate) struct Folder {
     at: OwnedFd,
     path: PathBuf,
 }
 
 impl Folder {
-    /// Opens it, and makes it and its parents if it is missing; whether it is new.
+    /// Opens the folder; creates it and its parents if missing. Returns whether it is new.
     ///
     /// # Errors
-    /// It cannot be made or opened, belongs to another user, can be written to by others, or is behind a link that
-    /// another user can have put there.
+    /// It cannot be created or opened, belongs to another user, is writable by others, or is reached through a link that
+    /// another user can have planted.
     pub(crate) fn make(path: &Path) -> io::Result<(Self, bool)> {
         let (place, is_new) = make_folders(path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -44,12 +44,12 @@ impl Folder {
         Ok((folder, is_new))
     }
 
-    /// The path that led to it when it was opened, without links.
+    /// Its path when it was opened, with links resolved.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// That its path still leads to it.
+    /// Checks that its path still leads to it.
     ///
     /// # Errors
     /// The path leads elsewhere or nowhere.
@@ -64,7 +64,7 @@ impl Folder {
         }
     }
 
-    /// The names in it, in no order.
+    /// The names in it, unordered.
     pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.at)? {
@@ -76,33 +76,33 @@ impl Folder {
         Ok(names)
     }
 
-    /// Whether anything has this name.
+    /// Whether an entry of this name exists.
     pub(crate) fn has(&self, name: &str) -> bool {
         statat(&self.at, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Opens an ordinary file for reading.
+    /// Opens a regular file for reading.
     ///
     /// # Errors
-    /// There is none of this name, or something else, such as a link or a pipe.
+    /// The file does not exist, or is a link, a pipe or another special file.
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
-        // A pipe without a writer would be waited for.
+        // NONBLOCK: opening a pipe without a writer would block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let other = || io::Error::other("it is no ordinary file");
+        let other = || io::Error::other("it is not a regular file");
         let file = match openat(&self.at, name, flags, Mode::empty()) {
             Err(rustix::io::Errno::LOOP) => return Err(other()),
             opened => opened?,
         };
-        match is_ordinary(&fstat(&file)?) {
+        match is_regular(&fstat(&file)?) {
             true => Ok(File::from(file)),
             false => Err(other()),
         }
     }
 
-    /// Makes a file that was not there.
+    /// Creates a new file.
     ///
     /// # Errors
-    /// Something has this name already, or the file cannot be made.
+    /// The name is taken, or the file cannot be created.
     pub(crate) fn create(&self, name: &str) -> io::Result<File> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -116,7 +116,7 @@ impl Folder {
         }
     }
 
-    /// Removes a file or a link, not what the link leads to.
+    /// Removes a file or a link, not the target of the link.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.at, name, AtFlags::empty())?)
     }
@@ -126,15 +126,15 @@ fn denied(reason: impl Into<String>) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, reason.into())
 }
 
-fn is_ordinary(data: &Stat) -> bool {
+fn is_regular(data: &Stat) -> bool {
     FileType::from_raw_mode(data.st_mode) == FileType::RegularFile
 }
 
-/// Writes a file that the user named, over one that exists, as compilers do.
+/// Writes a file that the user named and replaces an existing one, as compilers do.
 ///
 /// # Errors
-/// It cannot be written. Or other users can write to its folder, and what has this name there is no ordinary file of
-/// this user.
+/// It cannot be written, or other users can write to its folder and the existing entry is not a regular file of this
+/// user.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let file = owned_file::open(path, Content::Replaced, 0o666);
     file.and_then(|mut file| file.write_all(content))

@@ -1,24 +1,26 @@
-//! Where Solum's libraries are: beside the program (a build folder) or in `../lib` (an installation).
+//! Finds Solum's libraries: beside the executable (a build folder) or in `../lib` (an installation).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::library::Library;
-use crate::say::Failure;
+use crate::output::Failure;
 
-/// The file by which the folder of the libraries is known.
+/// The file that identifies the folder of the libraries.
 pub(crate) const LOADER: &str = "libze_loader.so.1";
-/// What to do when the libraries are not there.
+/// The hint for missing libraries.
 pub(crate) const HINT: &str = "build with ./x build, or install with ./x install PREFIX";
+/// The hint for anything that `solum doctor` can explain.
+pub(crate) const DOCTOR: &str = "run solum doctor to find the cause";
 
-/// The folder of the libraries, for programs that find them by `LD_LIBRARY_PATH`.
+/// The folder of the libraries, for use in `LD_LIBRARY_PATH`.
 ///
 /// # Errors
-/// It is not there, or no variable can name it.
+/// It does not exist, or its path cannot be written in that variable.
 pub(crate) fn for_programs() -> Result<PathBuf, Failure> {
     let folder = needed()?;
-    // The dynamic linker parts the variable there, and knows no way around it.
+    // The dynamic linker splits the variable at these characters and has no way to escape them.
     if folder
         .as_os_str()
         .as_bytes()
@@ -26,27 +28,27 @@ pub(crate) fn for_programs() -> Result<PathBuf, Failure> {
         .any(|byte| matches!(byte, b':' | b';'))
     {
         let text = format!(
-            "{}: LD_LIBRARY_PATH cannot name a folder whose path holds a colon or semicolon",
+            "{}: LD_LIBRARY_PATH cannot name a folder whose path contains a colon or semicolon",
             folder.display()
         );
-        return Err(Failure::cannot(text).hint("install under another path: ./x install PREFIX"));
+        return Err(Failure::error(text).hint("install under another path: ./x install PREFIX"));
     }
     Ok(folder)
 }
 
-/// The folder of the libraries, for verbs that do nothing without them.
+/// The folder of the libraries, for commands that need them.
 ///
 /// # Errors
-/// Where was looked, and what to do.
+/// The folders that were searched, and a hint.
 pub(crate) fn needed() -> Result<PathBuf, Failure> {
-    library_folder().map_err(|error| Failure::cannot(error).hint(HINT))
+    library_folder().map_err(|error| Failure::error(error).hint(HINT))
 }
 
 /// File names of the code generator.
 pub(crate) const GENERATOR: [&str; 2] = ["libsolum_codegen.so.1", "libsolum_codegen.so"];
 
-/// What to open as the code generator, as a driver in one of these folders does: the first file of its name; else its name
-/// alone, for wherever the system's linker looks.
+/// The code generator that a driver in one of these folders opens: the first file of its name, otherwise the bare name,
+/// which the dynamic linker searches for.
 pub(crate) fn generator<'a>(folders: impl IntoIterator<Item = &'a Path>) -> PathBuf {
     folders
         .into_iter()
@@ -58,10 +60,10 @@ pub(crate) fn generator<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Path
 /// The folder that holds `libze_loader.so.1`.
 ///
 /// # Errors
-/// The folders that were looked into.
+/// The folders that were searched.
 pub(crate) fn library_folder() -> Result<PathBuf, String> {
-    let program =
-        std::env::current_exe().map_err(|error| format!("cannot find my own file: {error}"))?;
+    let program = std::env::current_exe()
+        .map_err(|error| format!("cannot find solum's own executable: {error}"))?;
     let program = program.canonicalize().unwrap_or(program);
     let Some(beside) = program.parent() else {
         return Err(format!("{} has no folder", program.display()));
@@ -78,17 +80,17 @@ pub(crate) fn library_folder() -> Result<PathBuf, String> {
                 .map(|folder| folder.display().to_string())
                 .collect();
             Err(format!(
-                "{LOADER} is neither in {}",
-                looked.join(" nor in ")
+                "{LOADER} not found; searched {}",
+                looked.join(" and ")
             ))
         }
     }
 }
 
-/// The loader that a verb asks: Solum's, or another by its file.
+/// The loader that a command uses: Solum's, or the one in `other`.
 ///
 /// # Errors
-/// It is not there, or the dynamic linker's words.
+/// It does not exist or cannot be opened.
 pub(crate) fn loader(other: Option<&Path>) -> Result<(Library, PathBuf), Failure> {
     let path = match other {
         Some(path) => path.to_owned(),
@@ -98,7 +100,7 @@ pub(crate) fn loader(other: Option<&Path>) -> Result<(Library, PathBuf), Failure
         Ok((library, _)) => Ok((library, path)),
         Err(error) => {
             let text = format!("{} cannot be opened: {error}", path.display());
-            Err(Failure::cannot(text).hint("solum doctor finds the cause"))
+            Err(Failure::error(text).hint(DOCTOR))
         }
     }
 }

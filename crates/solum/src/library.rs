@@ -1,18 +1,18 @@
-//! A library that is opened at run time, and its functions by name.
+//! A shared library opened at run time, and its functions by name.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 
-/// An open library; it is never closed, for loaders and drivers start threads.
+/// An open library. It is never closed, because loaders and drivers start threads.
 pub(crate) struct Library(*mut c_void);
 
 impl Library {
-    /// Opens as loaders do, and says which file it was.
+    /// Opens a library with `dlopen`, and returns the path of its file.
     ///
     /// # Errors
-    /// The dynamic linker's words.
+    /// The dynamic linker's message.
     pub(crate) fn open(name: &OsStr) -> Result<(Self, OsString), String> {
-        let text = CString::new(name.as_bytes()).map_err(|_| "its name holds a zero byte")?;
+        let text = CString::new(name.as_bytes()).map_err(|_| "its name contains a zero byte")?;
         // SAFETY: loading a library runs its initialisers, which is what the caller wants.
         let handle = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
         if handle.is_null() {

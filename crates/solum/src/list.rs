@@ -1,4 +1,4 @@
-//! `solum ls`: the devices, under the names that DPC++'s tools give them.
+//! `solum ls`: lists the devices under the names that DPC++'s tools use.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,16 +11,16 @@ use serde::Serialize;
 use tabled::builder::Builder;
 use tabled::settings::Style;
 
-use crate::say::{self, Failure};
+use crate::output::{self, Failure};
 use crate::{exit, install, units};
 
 /// List the devices.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// More figures of each device, and the drivers' extensions.
+    /// Also show details of each device and the drivers' extensions.
     #[arg(short, long)]
     verbose: bool,
-    /// One JSON document.
+    /// Print one JSON document.
     #[arg(long)]
     json: bool,
 }
@@ -41,9 +41,9 @@ struct DriverEntry {
 
 #[derive(Serialize)]
 struct DeviceEntry {
-    /// Its name with DPC++'s tools.
+    /// The device's name in DPC++'s tools.
     selector: String,
-    /// The value of ONEAPI_DEVICE_SELECTOR that leaves this device alone, if DPC++ shows it.
+    /// The value of ONEAPI_DEVICE_SELECTOR that selects only this device.
     oneapi_device_selector: String,
     name: String,
     kind: String,
@@ -60,40 +60,44 @@ struct DeviceEntry {
 
 const SCHEMA: &str = "solum.ls/1";
 
-/// Prints the list; 1 when there is no device.
+/// Prints the list. Returns 1 if there is no device.
 pub(crate) fn list(options: &Options) -> u8 {
     let drivers = match collect() {
         Ok(drivers) => drivers,
-        Err(failure) => return failure.tell(options.json.then_some(SCHEMA)),
+        Err(failure) => return failure.print(options.json.then_some(SCHEMA)),
     };
     if options.json {
         let document = Document {
             schema: SCHEMA,
             drivers,
         };
-        return say::json(&document, 0);
+        return output::json(&document, 0);
     }
-    say::answer(&text(&drivers, options.verbose), 0)
+    output::answer(&text(&drivers, options.verbose), 0)
 }
 
-/// The variable by which drivers hide devices.
+/// The variable with which users hide devices.
 const MASK: &str = "ZE_AFFINITY_MASK";
 
-/// Why drivers that work show no device.
+/// Why working drivers list no device.
 pub(crate) fn no_device() -> Failure {
     let mask = std::env::var_os(MASK).filter(|mask| !mask.is_empty());
     if let Some(mask) = mask
         && shows_devices_without(MASK)
     {
         let mask = mask.display();
-        return Failure::new(exit::NO, format!("no device: {MASK}={mask} hides them")).hint(
-            format!("unset {MASK}, or correct it: docs/environment.md has its grammar"),
-        );
+        return Failure::new(
+            exit::PROBLEM,
+            format!("no device: {MASK}={mask} hides all devices"),
+        )
+        .hint(format!(
+            "unset {MASK} or correct it; docs/environment.md describes its syntax"
+        ));
     }
-    Failure::new(exit::NO, "no device: the drivers show none").hint("solum doctor finds the cause")
+    Failure::new(exit::PROBLEM, "no device: the drivers list none").hint(install::DOCTOR)
 }
 
-/// Whether there are devices for a process without that variable; drivers read it once, so another one looks.
+/// Whether there are devices without that variable. Drivers read it once per process, so a child process checks.
 fn shows_devices_without(variable: &str) -> bool {
     let Ok(program) = std::env::current_exe() else {
         return false;
@@ -108,11 +112,11 @@ fn shows_devices_without(variable: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The drivers with their devices, of which there is one at least.
+/// The drivers with their devices; fails if there is no device.
 fn collect() -> Result<Vec<DriverEntry>, Failure> {
     let folder = install::needed()?;
     let drivers = ask(&folder.join(install::LOADER)).map_err(|error| {
-        Failure::new(exit::NO, format!("no device: {error}")).hint("solum doctor finds the cause")
+        Failure::new(exit::PROBLEM, format!("no device: {error}")).hint(install::DOCTOR)
     })?;
     if drivers.iter().all(|driver| driver.devices.is_empty()) {
         return Err(no_device());
@@ -157,13 +161,10 @@ fn ask(loader: &Path) -> Result<Vec<DriverEntry>, String> {
 
 fn entry(properties: &DeviceProperties, numbers: &mut BTreeMap<String, usize>) -> DeviceEntry {
     let (kind, choose) = match properties.kind {
-        DeviceKind::Cpu => (
-            "cpu",
-            "solum run --as cpu (the default; oneMKL is whole here)",
-        ),
+        DeviceKind::Cpu => ("cpu", "solum run --as cpu (default; all of oneMKL works)"),
         DeviceKind::Gpu => (
             "gpu",
-            "solum run --as gpu (for programs that insist on a GPU)",
+            "solum run --as gpu (for programs that require a GPU)",
         ),
         _ => ("other", ""),
     };
@@ -194,11 +195,11 @@ fn entry(properties: &DeviceProperties, numbers: &mut BTreeMap<String, usize>) -
 
 fn text(drivers: &[DriverEntry], verbose: bool) -> String {
     let mut table = Builder::default();
-    table.push_record(["name", "device", "units", "memory", "choose with"]);
+    table.push_record(["name", "device", "units", "memory", "select with"]);
     for device in drivers.iter().flat_map(|driver| &driver.devices) {
         table.push_record([
             &device.selector,
-            &say::shown(&device.name).into_owned(),
+            &output::escape(&device.name).into_owned(),
             &device.compute_units.to_string(),
             &units::bytes(device.memory_bytes),
             &device.choose,
@@ -216,7 +217,7 @@ fn details(out: &mut String, drivers: &[DriverEntry]) -> std::fmt::Result {
         for device in &driver.devices {
             let sizes: Vec<String> = device.sub_group_sizes.iter().map(u32::to_string).collect();
             writeln!(out)?;
-            writeln!(out, "{}: {}", device.selector, say::shown(&device.name))?;
+            writeln!(out, "{}: {}", device.selector, output::escape(&device.name))?;
             for (what, value) in [
                 (
                     "vendor, device",
@@ -224,7 +225,7 @@ fn details(out: &mut String, drivers: &[DriverEntry]) -> std::fmt::Result {
                 ),
                 ("uuid", device.uuid.clone()),
                 (
-                    "largest work-group",
+                    "max work-group size",
                     format!("{} work-items", device.max_group_size),
                 ),
                 (
@@ -243,7 +244,7 @@ fn details(out: &mut String, drivers: &[DriverEntry]) -> std::fmt::Result {
             driver.api_version, driver.driver_version
         )?;
         for extension in &driver.extensions {
-            writeln!(out, "  {}", say::shown(extension))?;
+            writeln!(out, "  {}", output::escape(extension))?;
         }
     }
     Ok(())

@@ -1,55 +1,74 @@
-//! `solum`: run unmodified oneAPI programs on Solum, list its devices, explain its environment.
+//! `solum`, the command line: runs unmodified oneAPI programs on Solum, shows devices, explains problems.
 //!
-//! Invariants
-//! - A client like any other: everything it knows of devices comes through `libze_loader.so.1`, and of compiled
-//!   kernels through `libsolum_codegen.so.1`.
-//! - stdout is the answer, stderr is talk; `--json` prints one document whose first key is `schema`.
-//! - `solum run` never changes what a program does or how it ends: the exit code is the program's.
+//! `solum` is an ordinary Level Zero client. It opens `libze_loader.so.1` as any program does, so `ls`, `info`, `top`
+//! and `doctor` also work with drivers of other vendors. Only `compile` talks to a library of its own, the code
+//! generator `libsolum_codegen.so.1`. A typical session:
 //!
-//! Non-goals: no device code, no code generator; those are the libraries'.
+//! ```text
+//! $ solum ls                            which devices are there?
+//! $ solum run -- python program.py      run a program on them; the exit code is the program's
+//! $ solum doctor -- python program.py   why does it find no device? (starts nothing)
+//! ```
+//!
+//! # Modules
+//!
+//! | module | content |
+//! |---|---|
+//! | [`run`], [`trace`], [`list`], [`info`], [`top`], [`compile`], [`environment`] | one subcommand each |
+//! | [`doctor`] | `solum doctor`: one module per area, and the child processes that try risky things |
+//! | [`install`], [`library`] | finding and opening Solum's libraries |
+//! | [`pass_through`], [`program`] | starting a program, and reporting why it cannot be started |
+//! | [`variables`] | the table of environment variables |
+//! | [`elf`], [`regular_file`], [`folder`] | reading and writing files safely |
+//! | [`output`], [`exit`], [`units`] | stdout, stderr, JSON, exit codes, number formats |
+//!
+//! Subcommands use the modules below them in this table and never each other's parents; `cargo xtask tidy` checks that
+//! there are no dependency cycles.
+//!
+//! # Invariants
+//!
+//! - The answer goes to stdout, messages go to stderr. `--json` prints one document whose first key is `schema`, also on
+//!   errors.
+//! - `solum run` and `solum trace` do not change the behaviour of the program; its exit code passes through.
+//! - `solum doctor` never starts the user's program. Whatever may crash or hang runs in a child process.
+//!
+//! # Not here
+//!
+//! Device code and the code generator: those are in the libraries.
 
 mod compile;
 mod doctor;
-mod environment;
+mod elf;
+mod env;
+mod exit;
 mod folder;
 mod info;
 mod install;
 mod library;
 mod list;
+mod output;
 mod pass_through;
+mod program;
+mod regular_file;
 mod run;
-mod say;
 mod top;
 mod trace;
 mod units;
+mod variables;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Exit codes of our own; those of programs that `run` and `trace` start pass through.
-pub(crate) mod exit {
-    /// The answer is no: no device, something in the way, a program that the compiler refuses.
-    pub(crate) const NO: u8 = 1;
-    /// No answer: wrong usage, no such file or name, missing libraries, output that cannot be written.
-    pub(crate) const CANNOT: u8 = 2;
-    /// `run` and `trace`: the wrapper failed, the program was not started.
-    pub(crate) const WRAPPER: u8 = 125;
-    /// `run` and `trace`: there is a program, but it cannot be started.
-    pub(crate) const UNSTARTABLE: u8 = 126;
-    /// `run` and `trace`: there is no such program.
-    pub(crate) const NO_PROGRAM: u8 = 127;
-}
-
 const EXIT_CODES: &str = "Exit codes:
-  0    yes, done
-  1    the answer is no: no device, something in the way, kernels that are refused
-  2    no answer: wrong usage, no such file or name, missing libraries, stdout cannot be written
-  run and trace end with the program's code (128 + n when signal n killed it), or with
-  1    run --require-kernels: the program ended well, but ran no kernel on Solum
-  125  the wrapper failed: missing libraries, an unusable folder, a trace that is lost
-  126  the program cannot be started
-  127  there is no such program";
+  0    success
+  1    a problem was found: no device, a failed check, a rejected kernel
+  2    error: wrong usage, file or name not found, missing libraries, stdout not writable
+run and trace exit with the program's own code (128 + n if signal n killed it), except:
+  1    run --require-kernels: the program succeeded but ran no kernel on Solum
+  125  solum itself failed: missing libraries, unusable output folder, lost trace
+  126  the program cannot be executed
+  127  the program was not found";
 
 /// Level Zero everywhere: run oneAPI programs on any machine.
 #[derive(Parser)]
@@ -67,31 +86,31 @@ struct Arguments {
 enum Verb {
     /// Run a program on Solum.
     Run(run::Options),
-    /// Run a program and tell what it did: timelines, task graph, summary.
+    /// Run a program and record what it does: timelines, task graph, summary.
     Trace(trace::Options),
-    /// List the devices, and how to choose one.
+    /// List the devices and how to select one.
     Ls(list::Options),
-    /// Every property of drivers and devices.
+    /// Show all properties of drivers and devices.
     Info(info::Options),
-    /// What devices do now: engines, memory, power, as far as their drivers tell.
+    /// Live device utilisation: engines, memory, power, processes, as reported by the drivers.
     Top(top::Options),
-    /// Compile SPIR-V as the driver does, and tell what became of each kernel.
+    /// Compile SPIR-V as the driver does and report on each kernel.
     Compile(compile::Options),
-    /// Every variable that Solum reads: value, default, reader, meaning.
-    Env(environment::Options),
-    /// Check everything between a program and a device: cause and cure of what is not well.
+    /// List every environment variable that Solum reads: value, default, reader, meaning.
+    Env(env::Options),
+    /// Check everything between a program and a device; report the cause and fix of each problem.
     Doctor(doctor::Options),
-    /// One of doctor's children.
-    #[command(name = doctor::probe::VERB, hide = true)]
-    Probe(doctor::probe::Options),
+    /// Runs inside a child process of doctor.
+    #[command(name = doctor::CHILD_VERB, hide = true)]
+    Probe(doctor::child::Options),
 }
 
-/// Makes a write beyond the limit of file sizes an error. A handler and not SIG_IGN: programs that are started inherit
-/// the latter.
+/// Turns a write beyond `ulimit -f` into an error instead of a fatal signal. Uses a handler instead of SIG_IGN because
+/// started programs would inherit SIG_IGN.
 fn expect_file_size_limit() {
     extern "C" fn nothing(_: libc::c_int) {}
     let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    // SAFETY: the handler does nothing. What the program's parent chose to ignore stays ignored.
+    // SAFETY: the handler does nothing. A signal that the parent process ignored stays ignored.
     unsafe {
         if libc::signal(libc::SIGXFSZ, handler) == libc::SIG_IGN {
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
@@ -105,13 +124,13 @@ fn main() -> ExitCode {
     let verb = match Arguments::try_parse() {
         Ok(arguments) => arguments.verb,
         Err(usage) => {
-            let code = u8::try_from(usage.exit_code()).unwrap_or(exit::CANNOT);
+            let code = u8::try_from(usage.exit_code()).unwrap_or(exit::ERROR);
             if usage.use_stderr() {
-                // It repeats arguments, which may be names of others' files.
-                say::remark(usage.render().to_string().trim_end());
+                // clap repeats arguments, which may be file names chosen by other users.
+                output::message(usage.render().to_string().trim_end());
                 return ExitCode::from(code);
             }
-            return ExitCode::from(say::written(usage.print(), code));
+            return ExitCode::from(output::written(usage.print(), code));
         }
     };
     let code = match verb {
@@ -121,9 +140,9 @@ fn main() -> ExitCode {
         Verb::Info(options) => info::info(&options),
         Verb::Top(options) => top::top(&options),
         Verb::Compile(options) => compile::compile(&options),
-        Verb::Env(options) => environment::show(&options),
+        Verb::Env(options) => env::show(&options),
         Verb::Doctor(options) => doctor::doctor(&options),
-        Verb::Probe(options) => doctor::probe::child(&options),
+        Verb::Probe(options) => doctor::child::run(&options),
     };
     ExitCode::from(code)
 }

@@ -1,9 +1,11 @@
-//! Runs a child as if it had been started directly, and watches its stderr for one phrase.
+//! Runs a child process as if the user had started it directly, and searches its stderr for one phrase.
 //!
-//! Invariants: every byte of stderr goes through at once and unchanged; a terminal stays a terminal for the child;
-//! SIGTERM and SIGHUP reach the child, or this process when the child has ended; SIGINT and SIGQUIT, which a terminal
-//! sends to the whole group, do not end the wrapper before the child, and do when it has ended. SIGCHLD has
-//! the same action in the child as without us.
+//! Invariants
+//! - Every byte of stderr passes through immediately and unchanged. A terminal stays a terminal for the child.
+//! - SIGTERM and SIGHUP are forwarded to the child while it runs. SIGINT and SIGQUIT, which a terminal sends to the whole
+//!   process group, are ignored meanwhile, so the wrapper outlives the child. After the child's end all four have their
+//!   previous action.
+//! - The child has the same SIGCHLD action as if it had been started directly.
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
@@ -13,24 +15,24 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-/// How a child ended.
-pub(crate) struct Watched {
-    /// Its status.
+/// The end of a child.
+pub(crate) struct Finished {
+    /// Its exit status.
     pub(crate) status: ExitStatus,
-    /// Whether the phrase stood in its stderr.
+    /// Whether its stderr contained the phrase.
     pub(crate) seen: bool,
 }
 
-/// Pid that signals are forwarded to; 0 before there is one.
+/// The process that signals are forwarded to; 0: none.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
-/// A signal that came when the child had ended, before it did again what it did before; 0: none.
+/// A signal that arrived between the child's end and the return of the previous actions; 0: none.
 static LATE: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn forward(signal: libc::c_int) {
     let child = CHILD.load(Ordering::Relaxed);
     if child > 0 {
-        // SAFETY: kill is async-signal-safe; the child is not reaped before CHILD is cleared.
+        // SAFETY: kill is async-signal-safe; the child is reaped only after CHILD is cleared.
         unsafe { libc::kill(child, signal) };
     } else {
         LATE.store(signal, Ordering::Relaxed);
@@ -40,14 +42,14 @@ extern "C" fn forward(signal: libc::c_int) {
 /// Whether this process was started with SIGCHLD ignored.
 static IGNORES_CHILDREN: AtomicBool = AtomicBool::new(false);
 
-/// Has the system keep the status of children that end, which it does not for a process that ignores SIGCHLD.
+/// Resets SIGCHLD to its default: a process that ignores it gets no exit status of its children.
 pub(crate) fn expect_children() {
     // SAFETY: the default action.
     let before = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     IGNORES_CHILDREN.store(before == libc::SIG_IGN, Ordering::Relaxed);
 }
 
-/// What signals do while a child runs; they do what they did before when the value is dropped.
+/// The signal actions while a child runs. Dropping the value restores the previous actions.
 struct Forwarding {
     before: [(libc::c_int, libc::sighandler_t); 4],
 }
@@ -67,13 +69,13 @@ impl Forwarding {
         Self { before }
     }
 
-    /// The child has ended, and is not reaped yet: from here on this program can be interrupted like any other.
+    /// Restores the previous actions. Called when the child has ended and before it is reaped.
     fn end(self) {
         CHILD.store(0, Ordering::Relaxed);
         drop(self);
         let late = LATE.swap(0, Ordering::Relaxed);
         if late > 0 {
-            // SAFETY: a signal that this process got.
+            // SAFETY: a valid signal number, received by this process.
             unsafe { libc::raise(late) };
         }
     }
@@ -82,13 +84,13 @@ impl Forwarding {
 impl Drop for Forwarding {
     fn drop(&mut self) {
         for (signal, action) in self.before {
-            // SAFETY: an action that this process had.
+            // SAFETY: an action that `signal` returned.
             unsafe { libc::signal(signal, action) };
         }
     }
 }
 
-/// Waits for the end of a child without reaping it: until then its number is nobody else's.
+/// Waits for the end of a child without reaping it, so that its process id stays reserved.
 fn wait_unreaped(child: &Child) {
     // SAFETY: zero bytes are a valid structure, which the call fills.
     unsafe {
@@ -102,7 +104,7 @@ fn wait_unreaped(child: &Child) {
     }
 }
 
-/// A child that runs.
+/// A running child.
 pub(crate) struct Running {
     child: Child,
     stderr: File,
@@ -110,10 +112,10 @@ pub(crate) struct Running {
     forwarding: Forwarding,
 }
 
-/// Starts `command`; the phrase is looked for in its stderr.
+/// Starts `command` and searches its stderr for `phrase`.
 ///
 /// # Errors
-/// The program could not be started.
+/// The program cannot be started.
 pub(crate) fn start(mut command: Command, phrase: &'static [u8]) -> std::io::Result<Running> {
     let (ours, theirs) = if std::io::stderr().is_terminal() {
         terminal()?
@@ -131,7 +133,7 @@ pub(crate) fn start(mut command: Command, phrase: &'static [u8]) -> std::io::Res
         unsafe { command.pre_exec(ignore) };
     }
     let child = command.spawn()?;
-    // The command holds the child's end of stderr open: without this the reader would never see the end.
+    // The command holds the child's end of stderr open; the reader would never see end of file.
     drop(command);
     CHILD.store(i32::try_from(child.id()).unwrap_or(0), Ordering::Relaxed);
     Ok(Running {
@@ -143,11 +145,11 @@ pub(crate) fn start(mut command: Command, phrase: &'static [u8]) -> std::io::Res
 }
 
 impl Running {
-    /// Waits for its end.
+    /// Waits for the child's end.
     ///
     /// # Errors
-    /// The system does not tell how it ended.
-    pub(crate) fn wait(self) -> std::io::Result<Watched> {
+    /// The system call fails.
+    pub(crate) fn wait(self) -> std::io::Result<Finished> {
         let Self {
             mut child,
             stderr,
@@ -155,16 +157,16 @@ impl Running {
             forwarding,
         } = self;
         let (alive, ended) = pipe()?;
-        let (told, answers) = channel();
-        let reader = std::thread::spawn(move || copy_and_look(stderr, &alive, phrase, &told));
+        let (sender, answers) = channel();
+        let reader = std::thread::spawn(move || copy_and_search(stderr, &alive, phrase, &sender));
         wait_unreaped(&child);
         forwarding.end();
         let status = child.wait()?;
-        // All that the child wrote lies in the pipe now, and goes through however late the reader comes to it.
+        // Everything that the child wrote is in the pipe now; the reader copies it before it answers.
         drop(ended);
         let mut seen = answers.recv().unwrap_or(false);
-        // A grandchild may hold stderr open for ever: what it writes still goes through while we live, but its end is not
-        // waited for longer than a moment after the child's.
+        // A grandchild may hold stderr open for ever. Its output passes through while this process lives, but the wait
+        // for end of file is short.
         let patience = std::time::Instant::now();
         while !reader.is_finished() && patience.elapsed() < std::time::Duration::from_millis(200) {
             std::thread::sleep(std::time::Duration::from_millis(2));
@@ -173,29 +175,28 @@ impl Running {
             let _ = reader.join();
             seen = answers.try_iter().last().unwrap_or(seen);
         }
-        Ok(Watched { status, seen })
+        Ok(Finished { status, seen })
     }
 }
 
-/// Most bytes that a pipe holds unless somebody asked for more.
+/// The default capacity of a pipe, in bytes.
 const PIPE: usize = 1 << 16;
 
-/// How far a child's stderr has come.
+/// The progress of copying a child's stderr.
 enum Stage {
+    /// The child runs.
     Alive,
-    /// The child has ended, and may have left so many bytes behind.
-    Ended {
-        left: usize,
-    },
-    /// They are copied.
-    Told,
+    /// The child has ended and may have left this many bytes in the pipe.
+    Ended { left: usize },
+    /// The answer was sent; output of grandchildren still passes through.
+    Answered,
 }
 
-/// Copies until the end of `from`. Tells whether the phrase was seen when all is copied that was there as the child ended
-/// (`alive` is closed then), and at the end.
-fn copy_and_look(mut from: File, alive: &File, phrase: &[u8], told: &Sender<bool>) {
+/// Copies `from` to stderr until end of file. Sends whether the phrase was seen: first when everything is copied that was
+/// in the pipe as the child ended (`alive` is closed then), and again at end of file.
+fn copy_and_search(mut from: File, alive: &File, phrase: &[u8], answers: &Sender<bool>) {
     let mut buffer = [0u8; 8192];
-    // The end of what came before: the phrase may be cut by a read.
+    // The last bytes of the previous read: the phrase may straddle two reads.
     let mut tail: Vec<u8> = Vec::new();
     let mut seen = false;
     let mut stage = Stage::Alive;
@@ -204,7 +205,6 @@ fn copy_and_look(mut from: File, alive: &File, phrase: &[u8], told: &Sender<bool
             Stage::Alive => {
                 let (_, is_over) = poll(&from, alive, true);
                 if is_over {
-                    // What came between two looks is found by the next.
                     stage = Stage::Ended { left: PIPE };
                     continue;
                 }
@@ -212,17 +212,17 @@ fn copy_and_look(mut from: File, alive: &File, phrase: &[u8], told: &Sender<bool
             Stage::Ended { left } => {
                 let (is_more, _) = poll(&from, alive, false);
                 if left == 0 || !is_more {
-                    let _ = told.send(seen);
-                    stage = Stage::Told;
+                    let _ = answers.send(seen);
+                    stage = Stage::Answered;
                     continue;
                 }
             }
-            Stage::Told => {}
+            Stage::Answered => {}
         }
         match from.read(&mut buffer) {
             // A closed terminal reads as EIO.
             Ok(0) | Err(_) => {
-                let _ = told.send(seen);
+                let _ = answers.send(seen);
                 return;
             }
             Ok(count) => {
@@ -240,7 +240,7 @@ fn copy_and_look(mut from: File, alive: &File, phrase: &[u8], told: &Sender<bool
     }
 }
 
-/// Whether a read would not wait, and whether the child has ended; waits for either if `wait`.
+/// Whether a read would return at once, and whether the child has ended. If `wait`, blocks until one of them holds.
 fn poll(from: &File, alive: &File, wait: bool) -> (bool, bool) {
     let of = |file: &File| libc::pollfd {
         fd: file.as_raw_fd(),
@@ -281,13 +281,13 @@ fn terminal() -> std::io::Result<(File, Stdio)> {
     if made != 0 {
         return Err(std::io::Error::last_os_error());
     }
-    // SAFETY: a descriptor that openpty just gave us.
+    // SAFETY: a descriptor that openpty just returned.
     unsafe { libc::fcntl(ours, libc::F_SETFD, libc::FD_CLOEXEC) };
-    // SAFETY: a descriptor that openpty just gave us and nobody else owns.
+    // SAFETY: a descriptor that openpty just returned and nothing else owns.
     let ours = unsafe { File::from_raw_fd(ours) };
     // SAFETY: as above.
     let theirs = unsafe { OwnedFd::from_raw_fd(theirs) };
-    // The outer terminal turns line feeds into line starts; twice would be once too often, but harmless.
+    // Both terminals translate line feeds; the second translation is harmless.
     Ok((ours, Stdio::from(theirs)))
 }
 

@@ -1,4 +1,4 @@
-//! `solum run`: the environment in which an unmodified program finds Solum, and nothing else.
+//! `solum run`: starts an unmodified program in an environment in which it finds Solum.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,19 +10,17 @@ use std::process::{Command, ExitStatus};
 
 use clap::{Args, ValueEnum};
 
-use crate::doctor::program;
-use crate::pass_through::{self, Watched};
-use crate::say::{Failure, complain};
-use crate::{environment, exit, install};
+use crate::output::{self, Failure};
+use crate::pass_through::{self, Finished};
+use crate::{exit, install, program, variables};
 
 /// Run a program on Solum.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Device that the program's default selection meets; both stay visible to it. Without it cpu, unless
-    /// ONEAPI_DEVICE_SELECTOR is set.
+    /// Default device type [default: cpu, unless ONEAPI_DEVICE_SELECTOR is set].
     #[arg(long = "as", value_enum)]
     device: Option<Device>,
-    /// Fail when the program ended well but ran no kernel on Solum.
+    /// Exit with 1 if the program succeeded but ran no kernel on Solum.
     #[arg(long)]
     require_kernels: bool,
     /// The program and its arguments.
@@ -33,11 +31,11 @@ pub(crate) struct Options {
 /// The typed device that the selector names.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Device {
-    /// The CPU-typed device: oneMKL runs whole on it.
+    /// The CPU-typed device; all of oneMKL works.
     Cpu,
-    /// The GPU-typed device, for programs that insist on a GPU.
+    /// The GPU-typed device, for programs that require a GPU.
     Gpu,
-    /// Either.
+    /// Both devices; the program selects.
     Both,
 }
 
@@ -52,12 +50,12 @@ impl Device {
 }
 
 const SELECTOR: &str = "ONEAPI_DEVICE_SELECTOR";
-/// Named by `solum run`; the driver appends to it at the first kernel launch.
+/// Path of the file to which the driver appends a line at the first kernel launch.
 const WITNESS: &str = "SOLUM_WITNESS";
-/// What DPC++'s runtime says when the selector leaves nothing.
+/// The error of DPC++'s runtime if the selector matches no device.
 pub(crate) const NO_DEVICE: &[u8] = b"No device of requested type";
 
-/// The variables that a program needs to find Solum, from `folder` and what is set already.
+/// The variables that a program needs to find Solum in `folder`, on top of the current environment.
 pub(crate) fn variables(folder: &Path, selector: Option<&str>) -> Vec<(&'static str, OsString)> {
     let mut path = OsString::from(folder);
     if let Some(old) = std::env::var_os("LD_LIBRARY_PATH").filter(|old| !old.is_empty()) {
@@ -75,19 +73,19 @@ pub(crate) fn variables(folder: &Path, selector: Option<&str>) -> Vec<(&'static 
     all
 }
 
-/// Runs the program; the exit code is its own, 128 + n when signal n killed it.
+/// Runs the program. Returns its exit code, or 128 + n if signal n killed it.
 pub(crate) fn run(options: &Options) -> u8 {
     let folder = match install::for_programs() {
         Ok(folder) => folder,
         Err(mut failure) => {
             failure.code = exit::WRAPPER;
-            return failure.tell(None);
+            return failure.print(None);
         }
     };
     let Some((program, arguments)) = options.program.split_first() else {
-        return exit::CANNOT;
+        return exit::ERROR;
     };
-    environment::warn_of_slips();
+    variables::warn_of_misspellings();
     let selector = options.device.map(Device::selector);
     let witness = options.require_kernels.then(Witness::new);
     let mut command = Command::new(program);
@@ -96,24 +94,24 @@ pub(crate) fn run(options: &Options) -> u8 {
         match witness {
             Ok(witness) => command.env(WITNESS, &witness.file),
             Err(error) => {
-                complain(&format!("cannot make a temporary file: {error}"), None);
+                output::print_error(&format!("cannot make a temporary file: {error}"), None);
                 return exit::WRAPPER;
             }
         };
     }
     let running = match pass_through::start(command, NO_DEVICE) {
         Ok(running) => running,
-        Err(error) => return not_started(program, &error).tell(None),
+        Err(error) => return not_started(program, &error).print(None),
     };
-    let Watched { status, seen: met } = match running.wait() {
+    let Finished { status, seen } = match running.wait() {
         Ok(watched) => watched,
         Err(error) => {
-            complain(&format!("cannot wait for the program: {error}"), None);
+            output::print_error(&format!("cannot wait for the program: {error}"), None);
             return exit::WRAPPER;
         }
     };
     let code = code_of(status);
-    if met {
+    if seen {
         let chosen = selector
             .map(str::to_owned)
             .or_else(|| std::env::var(SELECTOR).ok());
@@ -123,70 +121,70 @@ pub(crate) fn run(options: &Options) -> u8 {
         } else {
             "--as gpu"
         };
-        complain(
+        output::print_error(
             &format!("the program found no device with {SELECTOR}={chosen}"),
             Some(&format!(
-                "solum run {other} -- …, or --as both when it chooses for itself; solum ls shows the devices"
+                "try solum run {other} -- PROGRAM, or --as both; solum ls lists the devices"
             )),
         );
     }
     if let Some(Ok(witness)) = witness
         && !witness.saw_a_kernel()
     {
-        complain(
+        output::print_error(
             "no kernel ran on Solum",
             Some(
-                "another runtime may have served the program: solum ls -v shows the devices, SYCL_UR_TRACE=1 what it chose",
+                "the program may have used another runtime: SYCL_UR_TRACE=1 shows its choice, solum ls -v the devices",
             ),
         );
         if code == 0 {
-            return exit::NO;
+            return exit::PROBLEM;
         }
     }
     code
 }
 
-/// The exit code that tells how a program ended, as shells have it.
+/// The exit code of a finished program, by the shells' convention.
 pub(crate) fn code_of(status: ExitStatus) -> u8 {
     match (status.code(), status.signal()) {
-        // The system keeps eight bits of it.
+        // The system keeps eight bits of the code.
         (Some(code), _) => code as u8,
         (None, Some(signal)) => 128u8.saturating_add(signal as u8),
         (None, None) => exit::WRAPPER,
     }
 }
 
-/// Why a program was not started, with the exit code that shells give it.
+/// Why a program was not started, with the exit code that shells use for it.
 pub(crate) fn not_started(program: &OsStr, error: &io::Error) -> Failure {
     let path = std::env::var_os("PATH");
-    let (cause, cure) = match program::resolve(program, path.as_deref()) {
-        Err((cause, cure)) => (cause, Some(cure)),
+    let (cause, fix) = match program::resolve(program, path.as_deref()) {
+        Err((cause, fix)) => (cause, Some(fix)),
         Ok(found) => program::unstartable(&found, error).map_or_else(
             || (error.to_string(), None),
-            |(cause, cure)| (cause, Some(cure)),
+            |(cause, fix)| (cause, Some(fix)),
         ),
     };
-    // A shell finds what cannot be run: an interpreter that is missing, a directory.
+    // Shells answer 126 for a file that exists but cannot be executed, such as a directory.
     let is_there = program::is_there(program, path.as_deref());
     let code = match error.kind() {
-        ErrorKind::NotFound if !is_there => exit::NO_PROGRAM,
-        _ => exit::UNSTARTABLE,
+        ErrorKind::NotFound if !is_there => exit::NOT_FOUND,
+        _ => exit::CANNOT_EXECUTE,
     };
     Failure {
         code,
         error: format!("cannot run {}: {cause}", program.display()),
-        hint: cure,
+        hint: fix,
     }
 }
 
-/// A file that the driver writes to when the first kernel runs.
+/// A temporary file to which the driver writes when the first kernel runs.
 struct Witness {
     file: PathBuf,
 }
 
 impl Witness {
     fn new() -> std::io::Result<Self> {
-        // Created exclusively: nobody else's file is ever written to.
+        // Created exclusively, so that no file of another user is written to.
         for attempt in 0..64 {
             let file =
                 std::env::temp_dir().join(format!("solum-run-{}-{attempt}", std::process::id()));
@@ -201,7 +199,7 @@ impl Witness {
                 Err(error) => return Err(error),
             }
         }
-        Err(std::io::Error::other("64 names are taken"))
+        Err(std::io::Error::other("64 file names were taken"))
     }
     fn saw_a_kernel(&self) -> bool {
         fs::symlink_metadata(&self.file).is_ok_and(|file| file.len() > 0)
@@ -210,7 +208,7 @@ impl Witness {
 
 impl Drop for Witness {
     fn drop(&mut self) {
-        // Nothing to do about a file that cannot be removed: it is empty or holds one line.
+        // A leftover file is harmless: it is empty or holds one line.
         let _ = fs::remove_file(&self.file);
     }
 }

@@ -1,13 +1,13 @@
-//! `solum trace`: runs a program with `libsolum_trace.so.1` listening, and tells what it did.
+//! `solum trace`: runs a program under the recorder `libsolum_trace.so.1` and reports what it did.
 //!
-//! The program's processes append to recordings in the output folder; they are read when it has ended, however it ended.
+//! Each process of the program appends to a recording in the output folder. The recordings are read after the program's
+//! end, also if it crashed.
 
 mod live;
+mod results;
 
-use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,37 +15,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use serde::Serialize;
-use timeline::chrome::Chrome;
-use timeline::file::{self, MAGIC, Recording};
 use timeline::filter::Filter;
-use timeline::graph::{Graph, Growing};
-use timeline::perfetto::Perfetto;
+use timeline::graph::Graph;
 use timeline::picture::Picture;
-use timeline::play::{self, Listener};
+use timeline::play;
 use timeline::report::Report;
-use timeline::summary::{SCHEMA, Summary, Summing};
+use timeline::summary::{SCHEMA, Summary};
+
+use results::{Converted, Results};
 
 use crate::folder::Folder;
-use crate::pass_through::{self, Running, Watched};
-use crate::say::{self, Failure};
-use crate::{environment, exit, install, run};
+use crate::output::{self, Failure};
+use crate::pass_through::{self, Finished, Running};
+use crate::{exit, install, run, variables};
 
-/// Trace a program: timelines, task graph, summary.
+/// Run a program and record what it does: timelines, task graph, summary.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Folder for the results; made when missing, an older trace in it is replaced.
+    /// Folder for the results. Created if missing; replaces an older trace in it.
     #[arg(short, long, value_name = "FOLDER", default_value = "solum-trace")]
     output: PathBuf,
-    /// Device that the program's default selection meets.
+    /// Default device type [default: cpu, unless ONEAPI_DEVICE_SELECTOR is set].
     #[arg(long = "as", value_enum)]
     device: Option<run::Device>,
-    /// Print the summary as one JSON document; what the program itself prints goes to stderr.
+    /// Print the summary as one JSON document on stdout; the program's output goes to stderr.
     #[arg(long)]
     json: bool,
-    /// XPTI streams to hear, separated by commas.
+    /// XPTI streams to record, separated by commas.
     #[arg(long, value_name = "NAMES")]
     streams: Option<String>,
-    /// Names to show: patterns with * and ?, separated by commas; a leading - leaves out.
+    /// Names to include: patterns with * and ?, separated by commas. A leading - excludes.
     #[arg(
         long,
         value_name = "PATTERNS",
@@ -53,10 +52,10 @@ pub(crate) struct Options {
         allow_hyphen_values = true
     )]
     filter: String,
-    /// Print a line on stderr for each piece of device work and each failed call, while the program runs.
+    /// While the program runs, print a line to stderr for each device command and each failed call.
     #[arg(long)]
     live: bool,
-    /// Rows of each table of the summary.
+    /// Rows of each table in the summary.
     #[arg(long, default_value_t = 12)]
     rows: usize,
     /// The program and its arguments.
@@ -64,18 +63,18 @@ pub(crate) struct Options {
     program: Vec<OsString>,
 }
 
-/// Runs the program and converts; the exit code is the program's, 125 to 127 when the wrapper failed.
+/// Runs the program and converts its recordings. Returns the program's exit code, or 125 to 127.
 pub(crate) fn trace(options: &Options) -> u8 {
     attempt(options).unwrap_or_else(|failure| {
-        let told = failure.tell(options.json.then_some(SCHEMA));
-        unless_untold(failure.code, told == failure.code)
+        let printed = failure.print(options.json.then_some(SCHEMA));
+        code_or_wrapper(failure.code, printed == failure.code)
     })
 }
 
-/// The exit code: a summary that cannot be printed is the wrapper's failure, but the program's own tells more.
-fn unless_untold(code: u8, is_told: bool) -> u8 {
+/// The program's exit code; 125 if the program succeeded but its summary could not be printed.
+fn code_or_wrapper(code: u8, is_printed: bool) -> u8 {
     match code {
-        0 if !is_told => exit::WRAPPER,
+        0 if !is_printed => exit::WRAPPER,
         code => code,
     }
 }
@@ -94,16 +93,16 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         let shown = options.output.display();
         let hint = match error.kind() {
             ErrorKind::PermissionDenied => {
-                format!("choose another folder with -o, or, if it is yours: chmod go-w {shown}")
+                format!("choose another folder with -o; if this one is yours: chmod go-w {shown}")
             }
             _ => "choose another folder with -o".to_owned(),
         };
         wrapper(format!("cannot use {shown}: {error}")).hint(hint)
     })?;
     let Some((program, arguments)) = options.program.split_first() else {
-        return Ok(exit::CANNOT);
+        return Ok(exit::ERROR);
     };
-    environment::warn_of_slips();
+    variables::warn_of_misspellings();
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -113,12 +112,12 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         ))
         .envs(variables(&folder, &recorder, results.folder.path()))
         .envs(options.streams.iter().map(|names| {
-            // An empty variable would mean the default.
+            // An empty variable would select the default streams.
             let none = names.trim().is_empty();
             (STREAMS, if none { "none" } else { names })
         }));
     if options.json {
-        // stdout is one document: what the program prints goes beside our own talk.
+        // stdout holds only the document, so the program's output goes to stderr.
         let stderr = io::stderr().as_fd().try_clone_to_owned();
         let stderr = stderr.map_err(|error| wrapper(format!("no stderr: {error}")))?;
         command.stdout(stderr);
@@ -140,7 +139,7 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         watched.map_err(|error| wrapper(format!("cannot wait for the program: {error}")))?;
     let code = run::code_of(watched.status);
     let converted = results.convert(&filter).map_err(|error| {
-        // The program's own failure tells more.
+        // The program's own failure takes precedence.
         let ours = if code == 0 { exit::WRAPPER } else { code };
         let error = match error {
             play::Error::Write(error) => {
@@ -148,30 +147,31 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
             }
             other => other,
         };
-        let text = format!("the program ended with {code}, but its trace is lost: {error}");
-        Failure::new(ours, text).hint("trace it again in a folder that nothing else writes to: -o")
+        let text = format!("the program exited with {code}, but its trace is lost: {error}");
+        Failure::new(ours, text)
+            .hint("trace it again into a folder that nothing else writes to: -o FOLDER")
     })?;
     match converted {
-        Some(converted) => Ok(tell(options, &converted, &results.folder, code)),
+        Some(converted) => Ok(show(options, &converted, &results.folder, code)),
         None => {
-            let text = format!("the program ended with {code} and recorded nothing");
-            let hint = "it met neither Level Zero nor a SYCL runtime: solum ls, SYCL_UR_TRACE=1";
+            let text = format!("the program exited with {code} and recorded nothing");
+            let hint = "it used neither Level Zero nor a SYCL runtime; check with solum ls and SYCL_UR_TRACE=1";
             Err(Failure::new(code, text).hint(hint))
         }
     }
 }
 
-/// Waits for the program while its recordings are followed.
-fn with_live(running: Running, results: &Results, filter: &Filter) -> io::Result<Watched> {
+/// Waits for the program and follows its recordings meanwhile.
+fn with_live(running: Running, results: &Results, filter: &Filter) -> io::Result<Finished> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let follower = scope.spawn(|| live::follow(results, filter, &over));
         let watched = running.wait();
         over.store(true, Ordering::Release);
         follower.thread().unpark();
-        // What could not be shown live is in the files.
+        // The recordings hold what could not be shown live.
         if let Ok(Err(error)) = follower.join() {
-            say::complain(&format!("--live stopped: {error}"), None);
+            output::print_error(&format!("--live stopped: {error}"), None);
         }
         watched
     })
@@ -179,10 +179,10 @@ fn with_live(running: Running, results: &Results, filter: &Filter) -> io::Result
 
 const STREAMS: &str = "SOLUM_TRACE_STREAMS";
 
-/// What makes a program's runtimes load and feed the recorder.
+/// The variables that make a program's runtimes load the recorder.
 fn variables(folder: &Path, recorder: &Path, output: &Path) -> Vec<(&'static str, OsString)> {
     let ours = folder.join("libxptifw.so.1");
-    // Without ours the runtime's own framework is found beside it, by name.
+    // Otherwise the runtime finds its own framework by name.
     let framework = if ours.is_file() {
         ours.into_os_string()
     } else {
@@ -207,197 +207,21 @@ fn variables(folder: &Path, recorder: &Path, output: &Path) -> Vec<(&'static str
     ]
 }
 
-/// The folder of the results, and the recordings in it that are not this run's.
-struct Results {
-    folder: Folder,
-    /// It was not there before.
-    is_new: bool,
-    /// What lay there under a recording's name before the program was started.
-    before: HashSet<OsString>,
-    /// An earlier trace left its results there.
-    is_used: bool,
-}
-
-impl Results {
-    /// Makes the folder; what lies in it stays as it is.
-    ///
-    /// # Errors
-    /// Others can write to it, or something of a result's name lies there, and nothing that tells of an earlier trace:
-    /// it would be overwritten.
-    fn prepare(folder: &Path) -> io::Result<Self> {
-        let (folder, is_new) = Folder::make(folder)?;
-        let before: HashSet<_> = recordings(&folder)?.into_iter().collect();
-        let is_used = before.iter().any(|name| is_recording(&folder, name)) || has_summary(&folder);
-        if let Some(name) = MADE.iter().find(|name| folder.has(name))
-            && !is_used
-        {
-            let text = format!("{name} lies there, which is no trace's and would be overwritten");
-            return Err(io::Error::new(ErrorKind::AlreadyExists, text));
-        }
-        Ok(Self {
-            folder,
-            is_new,
-            before,
-            is_used,
-        })
-    }
-
-    /// Nothing was started: a folder that was made for nothing goes.
-    fn abandon(&self) {
-        if self.is_new && self.folder.check_place().is_ok() {
-            // Whoever has put something into it meanwhile keeps it.
-            let _ = fs::remove_dir(self.folder.path());
-        }
-    }
-
-    /// Removes recordings of an earlier trace and, where there are any, what was made of them; nothing else.
-    fn replace_older(&mut self) {
-        let folder = &self.folder;
-        let remove = |name: &OsStr| match folder.remove(name) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                let file = folder.path().join(name);
-                let text = format!("{} of an earlier trace stays: {error}", file.display());
-                say::complain(&text, None);
-                false
-            }
-            _ => true,
-        };
-        // A name that is free again may be this run's.
-        self.before
-            .retain(|name| !(is_recording(folder, name) && remove(name)));
-        if self.is_used {
-            for name in MADE {
-                remove(name.as_ref());
-            }
-        }
-    }
-
-    /// The names of this run's recordings.
-    fn recordings(&self) -> io::Result<Vec<OsString>> {
-        let mut found = recordings(&self.folder)?;
-        found.retain(|name| !self.before.contains(name));
-        Ok(found)
-    }
-
-    /// Reads the recordings and writes everything made of them beside; `None` when there are none.
-    fn convert(&self, filter: &Filter) -> Result<Option<Converted>, play::Error> {
-        let folder = &self.folder;
-        folder.check_place()?;
-        let mut open = Vec::new();
-        for name in self.recordings()? {
-            match recording(folder, &name) {
-                Ok(recording) => open.push(recording),
-                Err(error) => {
-                    let file = folder.path().join(&name);
-                    say::complain(&format!("{}: {error}", file.display()), None);
-                }
-            }
-        }
-        let Some(zero) = open.iter().map(|recording| recording.clock).min() else {
-            return Ok(None);
-        };
-        let complete = open.iter().all(|recording| recording.finished);
-        let lost = open.iter().map(|recording| recording.lost);
-        let lost = lost.fold(0, u64::saturating_add);
-        let calendar = open.first().map_or(0, |recording| {
-            recording.calendar.saturating_sub(recording.clock - zero)
-        });
-        let write = |name: &str| folder.create(name).map(BufWriter::new);
-        let report = |name: &str, read| {
-            let mut report = Report::new(write(name)?);
-            report.read(read);
-            io::Result::Ok(report)
-        };
-        let mut chrome = Chrome::new(write("timeline.json")?, zero)?;
-        let mut perfetto = Perfetto::new(write("timeline.pftrace")?, zero, calendar)?;
-        let mut summing = Summing::new(zero);
-        let mut growing = Growing::new();
-        let mut drawing = Picture::new();
-        let listeners: &mut [&mut dyn Listener] = &mut [
-            &mut chrome,
-            &mut perfetto,
-            &mut summing,
-            &mut growing,
-            &mut drawing,
-        ];
-        let read = play::play(&mut open, filter, listeners)?;
-        let summary = summing.finish(complete, lost);
-        let graph = growing.finish();
-        json(report(SUMMARY, read)?, &summary)?;
-        json(report("graph.json", read)?, &graph)?;
-        graph.dot(&mut report("graph.dot", read)?)?;
-        Ok(Some(Converted {
-            summary,
-            graph,
-            drawing,
-            read,
-        }))
-    }
-}
-
-const SUMMARY: &str = "summary.json";
-
-/// What is made of recordings.
-const MADE: [&str; 7] = [
-    "timeline.pftrace",
-    "timeline.json",
-    "timeline.svg",
-    SUMMARY,
-    "graph.json",
-    "graph.dot",
-    "graph.svg",
-];
-
-/// The names in `folder` that are such as the recorder gives: process, number, ending.
-fn recordings(folder: &Folder) -> io::Result<Vec<OsString>> {
-    let mut found = folder.names()?;
-    found.retain(|name| {
-        let parts = name
-            .to_str()
-            .and_then(|name| name.strip_suffix(".events"))
-            .and_then(|name| name.split_once('-'));
-        let is_number =
-            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        parts.is_some_and(|(process, number)| is_number(process) && is_number(number))
-    });
-    found.sort();
-    Ok(found)
-}
-
-/// Opens a recording.
-fn recording(folder: &Folder, name: &OsStr) -> Result<Recording<BufReader<File>>, file::Error> {
-    Recording::open(BufReader::with_capacity(1 << 16, folder.read(name)?))
-}
-
-/// Whether there is a file that begins as summaries of traces do, of whatever version.
-fn has_summary(folder: &Folder) -> bool {
-    let schema = SCHEMA.split_inclusive('/').next().unwrap_or(SCHEMA);
-    let mut start = String::new();
-    let read = folder
-        .read(SUMMARY.as_ref())
-        .map(|file| file.take(64).read_to_string(&mut start));
-    matches!(read, Ok(Ok(_))) && start.contains(&format!("\"{schema}"))
-}
-
-/// Whether a file begins as the recorder's do.
-fn is_recording(folder: &Folder, name: &OsStr) -> bool {
-    let mut start = [0; MAGIC.len()];
-    let mut read = || folder.read(name)?.read_exact(&mut start);
-    read().is_ok() && start == MAGIC
-}
-
-/// Draws the graph and the timeline; whether there are such pictures. `None` when they cannot be written.
+/// Writes the pictures of graph and timeline. Returns which of them exist; `None` if they cannot be written.
 fn pictures(graph: &Graph, drawing: &Picture, folder: &Folder) -> Option<(bool, bool)> {
     let drawn = draw(folder, "timeline.svg", drawing.svg())
         .and_then(|timeline| Ok((draw(folder, "graph.svg", graph.svg())?, timeline)));
     if let Err(error) = &drawn {
-        let text = format!("cannot draw in {}: {error}", folder.path().display());
-        say::complain(&text, None);
+        let text = format!(
+            "cannot write pictures to {}: {error}",
+            folder.path().display()
+        );
+        output::print_error(&text, None);
     }
     drawn.ok()
 }
 
-/// Writes a picture; whether there is one.
+/// Writes a picture, if there is one. Returns whether there is.
 fn draw(folder: &Folder, name: &str, picture: Option<String>) -> io::Result<bool> {
     match picture {
         Some(svg) => folder.create(name)?.write_all(svg.as_bytes())?,
@@ -406,21 +230,7 @@ fn draw(folder: &Folder, name: &str, picture: Option<String>) -> io::Result<bool
     Ok(true)
 }
 
-fn json(mut file: impl Write, value: &impl serde::Serialize) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut file, value)?;
-    file.flush()
-}
-
-/// What was made of the recordings, besides the files.
-struct Converted {
-    summary: Summary,
-    graph: Graph,
-    drawing: Picture,
-    /// Bytes of the recordings that were read.
-    read: u64,
-}
-
-/// The summary, and the graph's own figures beside it.
+/// The document of `--json`: summary and graph.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -428,21 +238,21 @@ struct Document<'a> {
     graph: &'a Graph,
 }
 
-/// Prints a document within the bound on reports, or that it is too long: half a document is none.
+/// Prints the document, or an error if it exceeds the limit on reports: half a document is useless.
 fn print(document: &Document<'_>, read: u64) -> u8 {
     let mut report = Report::new(io::sink());
     report.read(read);
-    match say::write_json(document, &mut report) {
-        Ok(()) => say::json(document, 0),
+    match output::write_json(document, &mut report) {
+        Ok(()) => output::json(document, 0),
         Err(error) => {
             let failure = Failure::new(exit::WRAPPER, format!("cannot print the summary: {error}"));
-            failure.tell(Some(SCHEMA))
+            failure.print(Some(SCHEMA))
         }
     }
 }
 
-/// Tells the summary, then draws: that takes longest.
-fn tell(options: &Options, converted: &Converted, folder: &Folder, code: u8) -> u8 {
+/// Prints the summary, then writes the pictures, which takes longest.
+fn show(options: &Options, converted: &Converted, folder: &Folder, code: u8) -> u8 {
     let Converted {
         summary,
         graph,
@@ -450,15 +260,15 @@ fn tell(options: &Options, converted: &Converted, folder: &Folder, code: u8) -> 
         read,
     } = converted;
     if options.json {
-        let is_told = print(&Document { summary, graph }, *read) == 0;
+        let is_printed = print(&Document { summary, graph }, *read) == 0;
         let is_drawn = pictures(graph, drawing, folder).is_some();
-        return unless_untold(code, is_told && is_drawn);
+        return code_or_wrapper(code, is_printed && is_drawn);
     }
-    // The program's own output goes to stdout: talk about it does not.
-    say::remark(&format!("\n{}", summary.text(options.rows)));
+    // stdout belongs to the program, so the summary goes to stderr.
+    output::message(&format!("\n{}", summary.text(options.rows)));
     if !graph.commands.is_empty() {
         let critical = graph.commands.iter().filter(|command| command.critical);
-        say::remark(&format!(
+        output::message(&format!(
             "task graph: {} commands, {} edges; critical path of {} commands, {}\n",
             graph.commands.len() as u64 + graph.left_out,
             graph.edges.len(),
@@ -468,27 +278,27 @@ fn tell(options: &Options, converted: &Converted, folder: &Folder, code: u8) -> 
     }
     let drawn = pictures(graph, drawing, folder);
     let (graph_drawn, timeline_drawn) = drawn.unwrap_or_default();
-    say::remark(&format!("{}/", folder.path().display()));
+    output::message(&format!("{}/", folder.path().display()));
     let mut files = vec![
-        ("timeline.pftrace", "for ui.perfetto.dev"),
+        ("timeline.pftrace", "timeline for ui.perfetto.dev"),
         (
             "timeline.json",
-            "the same for chrome://tracing and speedscope",
+            "timeline for chrome://tracing and speedscope",
         ),
-        ("summary.json", "everything above, whole"),
-        ("graph.dot", "every command, for Graphviz"),
+        ("summary.json", "complete summary"),
+        ("graph.dot", "complete task graph for Graphviz"),
     ];
     if timeline_drawn {
-        files.push((
-            "timeline.svg",
-            "a picture of the time in which devices worked",
-        ));
+        files.push(("timeline.svg", "picture of the timeline"));
     }
     if graph_drawn {
-        files.push(("graph.svg", "the task graph with its critical path"));
+        files.push((
+            "graph.svg",
+            "picture of the task graph with its critical path",
+        ));
     }
     for (name, what) in files {
-        say::remark(&format!("  {name:<18}{what}"));
+        output::message(&format!("  {name:<18}{what}"));
     }
-    unless_untold(code, drawn.is_some())
+    code_or_wrapper(code, drawn.is_some())
 }

@@ -1,6 +1,6 @@
-//! Numbers for people.
+//! Human-readable numbers.
 
-/// Bytes in the largest binary unit that keeps the number above one.
+/// Bytes in the largest binary unit in which the number is at least one.
 pub(crate) fn bytes(value: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if value < 1024 {

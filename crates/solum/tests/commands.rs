@@ -177,13 +177,13 @@ fn programs_that_cannot_be_run_say_why_and_give_a_shells_codes() {
         std::fs::write(&path, content).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
-    for (program, code, cause, cure) in [
-        ("./no-such-program", 127, "does not exist", "check its name"),
-        ("no-such-program", 127, "on PATH", "check its name"),
-        ("/", 126, "is a directory", "name a program in it"),
+    for (program, code, cause, fix) in [
+        ("./no-such-program", 127, "does not exist", "check the name"),
+        ("no-such-program", 127, "on PATH", "check the name"),
+        ("/", 126, "is a directory", "name a program in"),
         ("lost", 127, "no program lost on PATH", "./lost"),
         ("closed", 127, "no program closed on PATH", "chmod +x"),
-        ("./closed", 126, "cannot be executed", "chmod +x"),
+        ("./closed", 126, "is not executable", "chmod +x"),
         (
             "./lost",
             126,
@@ -215,7 +215,7 @@ fn programs_that_cannot_be_run_say_why_and_give_a_shells_codes() {
         assert_eq!(found, code, "{program}: {stderr}");
         let (said, hint) = stderr.split_once("\nhint: ").unwrap_or((&stderr, ""));
         assert!(said.contains(cause), "{program}: {stderr}");
-        assert!(hint.contains(cure), "{program}: {stderr}");
+        assert!(hint.contains(fix), "{program}: {stderr}");
     }
 }
 
@@ -348,10 +348,10 @@ fn a_slip_in_a_name_is_told_once() {
         (
             &["run", "--", "true"][..],
             "SOLUM_WORKER",
-            "SOLUM_WORKERS is read",
+            "did you mean SOLUM_WORKERS?",
         ),
-        (&["env"], "SOLUM_WORKER", "SOLUM_WORKERS is read"),
-        (&["env"], "SOLUM_OF_SOMEBODY_ELSE", "nothing reads it"),
+        (&["env"], "SOLUM_WORKER", "did you mean SOLUM_WORKERS?"),
+        (&["env"], "SOLUM_OF_SOMEBODY_ELSE", "does not read it"),
         (&["run", "--", "true"], "SOLUM_OF_SOMEBODY_ELSE", ""),
         (&["run", "--", "true"], "SOLUM_WORKERS", ""),
     ] {
@@ -379,7 +379,7 @@ fn folders_that_no_library_path_can_name_are_told() {
         let (found, stdout, stderr) = text(&output);
         assert_eq!((found, stdout.as_str()), (code, ""), "{stderr}");
         assert!(
-            stderr.contains("holds a colon") && stderr.contains("hint: "),
+            stderr.contains("contains a colon") && stderr.contains("hint: "),
             "{stderr}"
         );
     }
@@ -415,12 +415,12 @@ fn what_is_no_spirv_is_named() {
         (
             "d.spv",
             b"; ModuleID = 'x'\ntarget triple = \"spir64\"\n",
-            "LLVM's text",
+            "LLVM IR in text form",
             "llvm-as",
         ),
-        ("e.spv", b"__kernel void f() {}\n", "a text", "clang"),
+        ("e.spv", b"__kernel void f() {}\n", "a text file", "clang"),
         ("f.spv", b"", "empty", ""),
-        ("g.spv", b"\0\x01\x02\x03\x04", "no SPIR-V", ""),
+        ("g.spv", b"\0\x01\x02\x03\x04", "not SPIR-V", ""),
     ] {
         std::fs::write(folder.join(name), content).unwrap();
         let output = Command::new(folder.join("solum"))

@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use device_selector::{DeviceSelector, Filters, Kind};
+use device_selector::{DeviceSelector, Filters, Kind, Rules};
 use level_zero::sys::*;
 use level_zero::{Entry, Loader, Tables};
 
@@ -183,7 +183,7 @@ fn choose(platforms: &[Platform]) -> Result<()> {
         variable("SYCL_DEVICE_FILTER"),
     ) {
         (Some(text), _) => {
-            let selector = DeviceSelector::parse(&text)
+            let selector = DeviceSelector::parse(&text, Rules::Strict)
                 .map_err(|error| Error::invalid(format!("ONEAPI_DEVICE_SELECTOR: {error}")))?;
             let chosen = selector.choose(&described);
             for warning in &chosen.warnings {

@@ -87,7 +87,6 @@ const CYCLES: &[(&str, usize)] = &[
     ("codegen-llvm", 22),
     ("level-zero", 7),
     ("owned-file", 2),
-    ("solum", 10),
     ("sycl", 56),
     ("sycl-graph", 2),
     ("sycl-macros", 3),

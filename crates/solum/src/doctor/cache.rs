@@ -1,4 +1,4 @@
-//! The directory where compiled programs are kept: whether Solum's driver would use it.
+//! Checks the cache directory of compiled programs, by the driver's rules.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -9,14 +9,14 @@ use super::setting::Setting;
 use crate::units;
 
 const AREA: &str = "cache";
-/// What the driver takes when nothing is set, in bytes.
+/// The driver's default size limit, in bytes.
 const BOUND: u64 = 1 << 30;
-/// Less room than this on the disk is told, in bytes.
+/// Free disk space below which doctor warns, in bytes.
 const LITTLE: u64 = 64 << 20;
-/// Without a cache each process compiles anew; nothing else is lost.
-const CURE: &str = "set SOLUM_CACHE_DIR to a directory that belongs to you alone, or SOLUM_CACHE=0";
+/// The fix for a directory that is not used. Without a cache each process compiles its kernels again.
+const FIX: &str = "set SOLUM_CACHE_DIR to a directory that only you can write to, or SOLUM_CACHE=0";
 
-/// The directory by the driver's rule.
+/// The cache directory by the driver's rules.
 fn place(setting: &Setting, privileged: bool) -> Option<PathBuf> {
     if privileged {
         return None;
@@ -33,7 +33,7 @@ fn place(setting: &Setting, privileged: bool) -> Option<PathBuf> {
     }
 }
 
-/// The line about the cache.
+/// Checks the cache.
 pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
     if setting
         .text("SOLUM_CACHE")
@@ -41,32 +41,32 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
     {
         return Check::note(
             AREA,
-            "off by SOLUM_CACHE=0: each process compiles its kernels anew",
+            "disabled by SOLUM_CACHE=0: each process compiles its kernels again",
         );
     }
     let Some(path) = place(setting, privileged) else {
         let cause = if privileged {
-            "the program runs with more rights than its caller: paths from the environment are ignored"
+            "the program runs with elevated privileges, so paths in the environment are ignored"
         } else {
-            "neither SOLUM_CACHE_DIR nor XDG_CACHE_HOME nor HOME names a place"
+            "none of SOLUM_CACHE_DIR, XDG_CACHE_HOME and HOME is set"
         };
-        return Check::note(AREA, format!("none: {cause}"));
+        return Check::note(AREA, format!("no cache: {cause}"));
     };
     let shown = path.display();
     if !path.is_absolute() {
         return Check::fail(
             AREA,
             format!("SOLUM_CACHE_DIR={shown}"),
-            "it must begin with /, and initialisation fails",
-            CURE,
+            "it must be an absolute path; the driver's initialisation fails",
+            FIX,
         );
     }
     let refused = |cause: String| {
         Check::warn(
             AREA,
-            format!("{shown} is not used: each process compiles its kernels anew"),
+            format!("{shown} is not used: each process compiles its kernels again"),
             cause,
-            CURE,
+            FIX,
         )
     };
     let data = match fs::symlink_metadata(&path) {
@@ -74,13 +74,13 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return match nearest(&path) {
                 Some(parent) if is_writable(&parent) => {
-                    Check::ok(AREA, format!("{shown}, made with the first program"))
+                    Check::ok(AREA, format!("{shown}, created with the first program"))
                 }
                 Some(parent) => refused(format!(
-                    "it is not there, and {} is not writable",
+                    "it does not exist, and {} is not writable",
                     parent.display()
                 )),
-                None => refused("it is not there, and nothing above it".into()),
+                None => refused("neither it nor any parent directory exists".into()),
             };
         }
         Err(error) => return refused(error.to_string()),
@@ -89,7 +89,7 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
         return refused("it is a symbolic link".into());
     }
     if !data.is_dir() {
-        return refused("it is no directory".into());
+        return refused("it is not a directory".into());
     }
     let user = match owned_file::user::own() {
         Ok(user) => user,
@@ -100,12 +100,12 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
     }
     if data.mode() & 0o022 != 0 {
         return refused(format!(
-            "others may write to it (mode {:o})",
+            "other users can write to it (mode {:o})",
             data.mode() & 0o7777
         ));
     }
     if !is_writable(&path) {
-        return refused("no file can be made in it".into());
+        return refused("no file can be created in it".into());
     }
     let (entries, bytes) = contents(&path);
     let bound = setting
@@ -113,7 +113,8 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
         .filter(|size| !size.trim().is_empty())
         .unwrap_or_else(|| units::bytes(BOUND));
     let text = format!(
-        "{shown}: yours, writable; {entries} programs in {}, bound {bound}",
+        "{shown}: {entries} program{}, {} of {bound}",
+        if entries == 1 { "" } else { "s" },
         units::bytes(bytes)
     );
     match free(&path) {
@@ -121,7 +122,7 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
             AREA,
             text,
             format!("only {} are free on its disk", units::bytes(free)),
-            "make room, or set SOLUM_CACHE_DIR to another disk",
+            "free disk space, or move the cache to another disk with SOLUM_CACHE_DIR",
         ),
         _ => Check::ok(AREA, text),
     }
@@ -135,7 +136,7 @@ fn nearest(path: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// A file without a name can be made in it; where the file system has no such files, the rights are believed.
+/// Whether a file can be created in it. Tries an unnamed file; checks permissions if the file system has none.
 pub(super) fn is_writable(directory: &Path) -> bool {
     let made = fs::OpenOptions::new()
         .write(true)
@@ -161,7 +162,7 @@ pub(super) fn is_writable(directory: &Path) -> bool {
     }
 }
 
-/// How many programs, and their bytes.
+/// The number of cached programs and their size in bytes.
 fn contents(directory: &Path) -> (usize, u64) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
@@ -172,7 +173,7 @@ fn contents(directory: &Path) -> (usize, u64) {
         })
 }
 
-/// Bytes that this user may still write.
+/// Bytes that this user can still write.
 fn free(path: &Path) -> Option<u64> {
     use std::os::unix::ffi::OsStrExt;
     let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
@@ -214,7 +215,7 @@ mod tests {
                 "SOLUM_CACHE_DIR",
                 good.as_str(),
                 State::Ok,
-                "1 programs in 5 B",
+                "1 program, 5 B of 1 GiB",
             ),
             ("SOLUM_CACHE_DIR", open.as_str(), State::Warn, "mode 777"),
             (
@@ -227,7 +228,7 @@ mod tests {
                 "SOLUM_CACHE_DIR",
                 file.as_str(),
                 State::Warn,
-                "no directory",
+                "not a directory",
             ),
             (
                 "SOLUM_CACHE_DIR",
@@ -235,12 +236,12 @@ mod tests {
                 State::Ok,
                 "first program",
             ),
-            ("SOLUM_CACHE_DIR", "", State::Note, "none"),
-            ("SOLUM_CACHE", "", State::Note, "none"),
-            ("XDG_CACHE_HOME", "", State::Note, "none"),
-            ("SOLUM_CACHE_DIR", "relative", State::Fail, "begin with /"),
-            ("SOLUM_CACHE", "0", State::Note, "off"),
-            ("HOME", "relative", State::Note, "none"),
+            ("SOLUM_CACHE_DIR", "", State::Note, "no cache"),
+            ("SOLUM_CACHE", "", State::Note, "no cache"),
+            ("XDG_CACHE_HOME", "", State::Note, "no cache"),
+            ("SOLUM_CACHE_DIR", "relative", State::Fail, "absolute path"),
+            ("SOLUM_CACHE", "0", State::Note, "disabled"),
+            ("HOME", "relative", State::Note, "no cache"),
             ("XDG_CACHE_HOME", fresh.as_str(), State::Ok, "yet/solum"),
         ] {
             let check = check(&Setting::of(&[(name, value)]), false);

@@ -1,17 +1,16 @@
-//! The few calls that show what a loader or a driver has, over C's own types: a library that lacks any is described by
-//! the rest.
+//! The Level Zero calls with which the child describes a loader or a driver. Any of them may be missing.
 
 use std::ffi::{CStr, c_char};
 
 use level_zero::sys::*;
 
-use super::probe::{Device, Step};
+use super::step::{Device, Step};
 use crate::library::Library;
 
-/// More drivers, devices or extensions than there are: a count beyond is a library gone wrong.
+/// The largest plausible number of drivers, devices or extensions; a larger one is a bug of the library.
 const COUNT_BOUND: u32 = 4096;
 
-/// Where the functions lie.
+/// The functions of a library.
 #[derive(Default)]
 pub(crate) struct Calls {
     pub(crate) init: ze_pfnInit_t,
@@ -21,10 +20,10 @@ pub(crate) struct Calls {
     runtime: zer_global_dditable_t,
 }
 
-/// Asks a getter of tables, oldest usable version last.
+/// Gets a function table, trying the newest version first.
 ///
 /// # Safety
-/// `name` is that of the getter for table `T`.
+/// `name` is the getter of table `T`.
 unsafe fn table<T: Default>(library: &Library, name: &CStr) -> Result<T, String> {
     type Getter<T> = unsafe extern "C" fn(ze_api_version_t, *mut T) -> ze_result_t;
     // SAFETY: by the caller's contract.
@@ -32,7 +31,7 @@ unsafe fn table<T: Default>(library: &Library, name: &CStr) -> Result<T, String>
         return Ok(T::default());
     };
     let mut result = ZE_RESULT_SUCCESS;
-    // Libraries refuse versions that are newer than themselves.
+    // A library rejects versions newer than its own.
     for version in (ZE_API_VERSION_1_0.0..=ZE_API_VERSION_CURRENT.0).rev() {
         let version = ze_api_version_t(version);
         let mut table = T::default();
@@ -43,17 +42,17 @@ unsafe fn table<T: Default>(library: &Library, name: &CStr) -> Result<T, String>
         }
     }
     Err(format!(
-        "{} answered {}",
+        "{} returned {}",
         name.to_string_lossy(),
         code(result)
     ))
 }
 
 impl Calls {
-    /// Of a driver, through its getters.
+    /// The functions of a driver, from its function tables.
     ///
     /// # Errors
-    /// One line why it is no driver.
+    /// Why it is not a driver.
     pub(crate) fn of_driver(library: &Library) -> Result<Self, String> {
         if library.symbol(c"zeGetGlobalProcAddrTable").is_none() {
             return Err("not a Level Zero driver: it exports no zeGetGlobalProcAddrTable".into());
@@ -74,7 +73,7 @@ impl Calls {
         }
     }
 
-    /// Of a loader, through its exports.
+    /// The functions of a loader, from its exports.
     pub(crate) fn of_loader(library: &Library) -> Self {
         // SAFETY: each name has this C signature in the specification; the slots' types are `Option` of it.
         unsafe {
@@ -102,7 +101,7 @@ impl Calls {
         }
     }
 
-    /// What the library says about the last error of this thread.
+    /// The library's description of this thread's last error.
     pub(crate) fn last_error(&self) -> String {
         let Some(get) = self.runtime.pfnGetLastErrorDescription else {
             return String::new();
@@ -112,7 +111,7 @@ impl Calls {
         if unsafe { get(&raw mut text) } != ZE_RESULT_SUCCESS || text.is_null() {
             return String::new();
         }
-        // SAFETY: a C string of the library's until this thread's next call.
+        // SAFETY: a C string that stays valid until this thread's next call.
         unsafe { CStr::from_ptr(text) }
             .to_string_lossy()
             .into_owned()
@@ -128,7 +127,7 @@ impl Calls {
         list("zeDriverGet", |count, array| unsafe { get(count, array) })
     }
 
-    /// All drivers of a kind by `zeInitDrivers`.
+    /// All drivers of a type by `zeInitDrivers`.
     ///
     /// # Errors
     /// The call and its result.
@@ -144,7 +143,7 @@ impl Calls {
         })
     }
 
-    /// What a driver says of itself and its devices.
+    /// Describes a driver and its devices.
     ///
     /// # Errors
     /// The call and its result.
@@ -154,7 +153,7 @@ impl Calls {
             .driver
             .pfnGetApiVersion
             .ok_or("zeDriverGetApiVersion is missing")?;
-        // SAFETY: a driver that the library gave out, a valid output.
+        // SAFETY: a driver that the library returned, a valid output.
         check("zeDriverGetApiVersion", unsafe {
             get(driver, &raw mut api)
         })?;
@@ -221,7 +220,7 @@ impl Calls {
 }
 
 impl Calls {
-    /// Sub-devices of a device; 0 where the question is not answered.
+    /// The number of sub-devices; 0 if the call is missing or fails.
     fn sub_devices(&self, device: ze_device_handle_t) -> u32 {
         let mut count = 0;
         let answered = self.device.pfnGetSubDevices.is_some_and(|get| {
@@ -233,7 +232,7 @@ impl Calls {
     }
 }
 
-/// The specification's word for a device's type, without its prefix.
+/// The name of a device type in lower case, without its prefix.
 fn kind(kind: ze_device_type_t) -> String {
     match kind.name() {
         Some(name) => name
@@ -249,7 +248,7 @@ pub(crate) fn code(code: ze_result_t) -> String {
         .map_or_else(|| format!("{:#x}", code.0), str::to_owned)
 }
 
-/// `major.minor` of the C API's number.
+/// `major.minor` of an API version.
 pub(crate) fn version(bits: u32) -> String {
     format!("{}.{}", bits >> 16, bits & 0xffff)
 }
@@ -258,11 +257,11 @@ fn check(function: &str, result: ze_result_t) -> Result<(), String> {
     if result == ZE_RESULT_SUCCESS {
         Ok(())
     } else {
-        Err(format!("{function} answered {}", code(result)))
+        Err(format!("{function} returned {}", code(result)))
     }
 }
 
-/// The two-call idiom with a bound.
+/// Reads a list in two calls, count and content.
 fn list<T: Element>(
     function: &str,
     mut call: impl FnMut(*mut u32, *mut T) -> ze_result_t,
@@ -271,7 +270,7 @@ fn list<T: Element>(
     check(function, call(&raw mut count, std::ptr::null_mut()))?;
     if count > COUNT_BOUND {
         return Err(format!(
-            "{function} counts {count}, at most {COUNT_BOUND} are believed"
+            "{function} returned an implausible count: {count}; the limit is {COUNT_BOUND}"
         ));
     }
     let mut all = vec![T::EMPTY; count as usize];
@@ -282,7 +281,7 @@ fn list<T: Element>(
     Ok(all)
 }
 
-/// What an array is filled with before the second call.
+/// Element types of lists, with their initial value.
 trait Element: Clone {
     const EMPTY: Self;
 }

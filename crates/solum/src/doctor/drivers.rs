@@ -1,4 +1,4 @@
-//! Each driver library that the loader would try: where it is, and how far it gets by itself.
+//! Checks each driver that the loader would try: opens it in a child process, without the loader.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -7,30 +7,31 @@ use std::time::Duration;
 
 use super::linker::Process;
 use super::loader;
-use super::probe::{self, End, Outcome, Step};
+use super::probe::{self, End, Outcome};
 use super::report::Check;
 use super::setting::Setting;
+use super::step::Step;
 
 const AREA: &str = "driver";
-/// Vendors' drivers, under the names that loaders look for.
+/// Other vendors' drivers, under the names that loaders search for.
 const VENDORS: [&str; 4] = [
     "libze_intel_gpu.so.1",
     "libze_intel_gpu_legacy1.so.1",
     "libze_intel_vpu.so.1",
     "libze_intel_npu.so.1",
 ];
-/// Ours, beside the loader.
+/// Solum's driver, beside the loader.
 const OWN: [&str; 2] = ["libze_solum_cpu.so.1", "libze_solum_cpu.so"];
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What was found out about the drivers.
+/// The checks of all drivers.
 pub(crate) struct Drivers {
     pub(crate) checks: Vec<Check>,
-    /// Where our driver was opened from.
+    /// The path of Solum's driver, if it was opened.
     pub(crate) own: Option<PathBuf>,
 }
 
-/// Whose a candidate is.
+/// Where a candidate comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// Named by `ZE_ENABLE_ALT_DRIVERS`.
@@ -39,7 +40,7 @@ enum Origin {
     Own,
 }
 
-/// Tries each candidate of the loader at `path` in a child of its own.
+/// Tries each candidate of the loader at `path`, each in a child process.
 pub(crate) fn check(
     process: &Process,
     setting: &Setting,
@@ -61,8 +62,8 @@ pub(crate) fn check(
             drivers.checks.push(Check::warn(
                 AREA,
                 "ZE_ENABLE_ALT_DRIVERS has an empty entry",
-                "an empty name names no library; Solum's loader passes over it, others may crash",
-                "put names or paths between the commas, or unset it",
+                "Solum's loader ignores empty entries, other loaders may crash",
+                "remove the extra comma, or unset it",
             ));
             continue;
         }
@@ -85,14 +86,14 @@ pub(crate) fn check(
     if !absent.is_empty() {
         drivers.checks.push(Check::note(
             AREA,
-            format!("no vendor's driver under the name {}", absent.join(", ")),
+            format!("no drivers of other vendors found ({})", absent.join(", ")),
         ));
     }
     if drivers.checks.iter().all(|check| check.check != AREA) {
         drivers.checks.push(Check::fail(
             AREA,
-            "there is no driver to try",
-            "ZE_ENABLE_ALT_DRIVERS is set and names none",
+            "no driver to load",
+            "ZE_ENABLE_ALT_DRIVERS is set but names none",
             "unset ZE_ENABLE_ALT_DRIVERS",
         ));
     }
@@ -104,7 +105,7 @@ const MASK: &str = "ZE_AFFINITY_MASK";
 /// A mask that hides devices of a driver.
 struct Masked {
     mask: String,
-    /// What the driver has without it.
+    /// The number of devices without the mask.
     all: usize,
 }
 
@@ -116,7 +117,7 @@ fn devices_of(outcome: &Outcome) -> usize {
     counts.sum()
 }
 
-/// Whether the driver has devices that `ZE_AFFINITY_MASK` hides: it is asked again without.
+/// Whether `ZE_AFFINITY_MASK` hides devices of the driver: counts them again without it.
 fn masked(setting: &Setting, name: &OsStr, outcome: &Outcome) -> Option<Masked> {
     let mask = setting.given(MASK)?.to_string_lossy().into_owned();
     if outcome.end != End::Done {
@@ -160,7 +161,7 @@ fn candidates(setting: &Setting, loader: &Path, loader_is_ours: bool) -> Vec<(Os
     all
 }
 
-/// The line about one driver, from how far it came alone and whether the loader has devices anyway.
+/// Checks one driver. `outcome` is its own child process, `through` the loader's; `works`: the loader found a device.
 fn judge(
     name: &OsStr,
     origin: Origin,
@@ -175,26 +176,26 @@ fn judge(
     } else {
         shown.to_owned()
     };
-    // While another driver works, one that does not is no more than something to look at.
-    let bad = |found: String, cause: String, cure: &str| {
+    // If another driver works, a broken one is only a warning.
+    let bad = |found: String, cause: String, fix: &str| {
         if works {
-            Check::warn(AREA, found, cause, cure)
+            Check::warn(AREA, found, cause, fix)
         } else {
-            Check::fail(AREA, found, cause, cure)
+            Check::fail(AREA, found, cause, fix)
         }
     };
     if let Some(reason) = outcome.refused() {
-        let cure = match origin {
+        let fix = match origin {
             Origin::Named => "correct the name in ZE_ENABLE_ALT_DRIVERS, or unset it",
             Origin::Own => {
-                "install loader and driver side by side from one build: ./x install PREFIX"
+                "install loader and driver side by side from the same build: ./x install PREFIX"
             }
-            Origin::Vendor => "install what the reason names, or remove the driver",
+            Origin::Vendor => "install the missing library, or remove the driver",
         };
         return vec![bad(
             format!("{shown} cannot be used"),
             reason.to_owned(),
-            cure,
+            fix,
         )];
     }
     let mut checks = Vec::new();
@@ -208,28 +209,28 @@ fn judge(
                 text,
             } if code != "ZE_RESULT_SUCCESS" => {
                 let hardware = (origin == Origin::Vendor).then(nodes).flatten();
-                let (cause, cure) = match (text.is_empty(), hardware) {
-                    (false, _) => (text.clone(), "do what the reason says"),
+                let (cause, fix) = match (text.is_empty(), hardware) {
+                    (false, _) => (text.clone(), "correct what the driver's message names"),
                     (true, Some(nodes)) => (
-                        format!("it gives no reason; {nodes}"),
-                        "let the user into the group of /dev/dri/renderD* (render or video), or install no driver for \
-                         hardware that is not there",
+                        format!("the driver gives no reason; {nodes}"),
+                        "add the user to the group of /dev/dri/renderD* (render or video), or remove the driver if its \
+                         hardware is absent",
                     ),
                     (true, None) => (
-                        "it gives no reason".into(),
-                        "its own documentation may know; ZE_ENABLE_ALT_DRIVERS can leave it out",
+                        "the driver gives no reason".into(),
+                        "see the driver's documentation, or exclude it with ZE_ENABLE_ALT_DRIVERS",
                     ),
                 };
                 checks.push(bad(
-                    format!("{shown}: {function} answered {code}"),
+                    format!("{shown}: {function} returned {code}"),
                     cause,
-                    cure,
+                    fix,
                 ));
             }
             Step::Failed { what } => checks.push(bad(
                 format!("{shown}: {what}"),
-                "a call fails that a working driver answers".into(),
-                "update the driver, or leave it out by ZE_ENABLE_ALT_DRIVERS",
+                "a call fails that succeeds on a working driver".into(),
+                "update the driver, or exclude it with ZE_ENABLE_ALT_DRIVERS",
             )),
             Step::Driver {
                 api,
@@ -255,7 +256,7 @@ fn judge(
                 checks.push(Check::ok(
                     AREA,
                     format!(
-                        "{shown}: specification {api}, version {version:#010x}, {ddi}; {}",
+                        "{shown}: Level Zero {api}, version {version:#010x}, {ddi}; {}",
                         if list.is_empty() {
                             "no device".into()
                         } else {
@@ -269,9 +270,9 @@ fn judge(
     }
     if outcome.end != End::Done {
         checks.push(bad(
-            format!("{shown} takes the process down"),
+            format!("{shown} crashes the process"),
             outcome.end_text(),
-            "update or remove it, or leave it out by ZE_ENABLE_ALT_DRIVERS",
+            "update or remove it, or exclude it with ZE_ENABLE_ALT_DRIVERS",
         ));
     } else if let Some(version) = first_version {
         let used = through
@@ -283,9 +284,9 @@ fn judge(
             checks.push(bad(
                 format!("the loader does not use {shown}"),
                 reason.unwrap_or_else(|| {
-                    "it gives no reason: the driver is not for GPU programs (DPC++ asks for GPU drivers only)".into()
+                    "it gives no reason; probably the driver has no GPU (DPC++ requests GPU drivers only)".into()
                 }),
-                "ZE_ENABLE_ALT_DRIVERS may name it alone; ZE_ENABLE_LOADER_DEBUG_TRACE=1 makes the loader say more",
+                "try it alone with ZE_ENABLE_ALT_DRIVERS; ZE_ENABLE_LOADER_DEBUG_TRACE=1 prints what the loader does",
             ));
         } else if let Some(Masked { mask, all }) = masked {
             let hidden = format!(
@@ -296,7 +297,7 @@ fn judge(
                 bad(
                     format!("{shown} has no device"),
                     hidden,
-                    &format!("unset {MASK}, or name devices from 0 to {}", all - 1),
+                    &format!("unset {MASK}, or use devices from 0 to {}", all - 1),
                 )
             } else {
                 Check::note(AREA, format!("{shown}: {hidden}"))
@@ -304,15 +305,15 @@ fn judge(
         } else if devices_seen == 0 {
             checks.push(bad(
                 format!("{shown} has no device"),
-                "it is there, but finds nothing to drive".into(),
-                "check the hardware and the rights on its device files",
+                "the driver works but finds no hardware".into(),
+                "check the hardware and the permissions of its device files",
             ));
         }
     }
     checks
 }
 
-/// The state of the kernel's graphics devices, when something about it is worth telling.
+/// The state of /dev/dri, if it explains a failure.
 fn nodes() -> Option<String> {
     let mut names: Vec<PathBuf> = std::fs::read_dir("/dev/dri")
         .into_iter()
@@ -322,7 +323,9 @@ fn nodes() -> Option<String> {
         .collect();
     names.sort();
     if names.is_empty() {
-        return Some("there is no /dev/dri/renderD*: the kernel drives no GPU here".into());
+        return Some(
+            "/dev/dri/renderD* does not exist: the kernel has no GPU driver loaded".into(),
+        );
     }
     let closed: Vec<String> = names
         .iter()
@@ -335,5 +338,5 @@ fn nodes() -> Option<String> {
         })
         .map(|path| path.display().to_string())
         .collect();
-    (!closed.is_empty()).then(|| format!("this user may not open {}", closed.join(", ")))
+    (!closed.is_empty()).then(|| format!("this user cannot open {}", closed.join(", ")))
 }

@@ -1,11 +1,11 @@
-//! The dynamic linker's search, replayed without starting anything: which file a name means to which object.
+//! Simulates the dynamic linker: which libraries a program would load, without starting it.
 //!
-//! The rules are glibc's (ld.so(8)): names with a slash are paths; otherwise `DT_RPATH` of the asking object and of
-//! those that loaded it (unless it has a `DT_RUNPATH`), `LD_LIBRARY_PATH`, `DT_RUNPATH` of the asking object, the cache,
-//! the default directories. Files for another machine are passed over, and an object that is loaded already answers to
-//! its name and its `DT_SONAME`.
+//! The search order is glibc's (ld.so(8)). A name with a slash is a path. Otherwise: `DT_RPATH` of the requesting object
+//! and of the objects that loaded it (unless the former has a `DT_RUNPATH`), `LD_LIBRARY_PATH`, `DT_RUNPATH` of the
+//! requesting object, the cache, the default directories. Files for other machines are skipped. An object that is
+//! already loaded is found by its name and its `DT_SONAME`.
 //!
-//! Not here: namespaces, audit libraries, `$PLATFORM` below its modern value.
+//! Files may be forged, so the work is bounded. Not implemented: namespaces, audit libraries, old values of `$PLATFORM`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -18,31 +18,30 @@ mod system;
 
 pub(crate) use system::System;
 
-use super::elf::{self, Abi, Elf};
 use super::report::Check;
+use crate::elf::{self, Abi, Elf};
 
-/// `$LIB` on Debian's systems and on the others.
+/// The value of `$LIB`: Debian's and the usual one.
 const LIB: [&str; 2] = ["lib/x86_64-linux-gnu", "lib64"];
-/// More objects than any process has: what needs more is a circle of names.
+/// The most objects of a process.
 const OBJECTS_BOUND: usize = 4096;
-/// Directories and files that are looked for, for one process. A debugger with 59 libraries needs 3,936, nearly all for
-/// reading. A forged program that made 461,121 was looked at in 3 s (debug build).
+/// The most file system lookups for one process. A debugger with 59 libraries needs 3,936. A forged program that
+/// caused 461,121 took 3 s (debug build).
 const LOOKUPS: usize = 1 << 20;
-/// Reading a file counts as so many lookups: 16,384 files in all, four times [`OBJECTS_BOUND`].
+/// Reading a file counts as this many lookups, which allows 16,384 files, four times [`OBJECTS_BOUND`].
 const READ_COST: usize = 64;
-/// Bytes of the names in all objects of a process.
+/// The most bytes of names in all objects of a process.
 const NAMES_BOUND: usize = 64 << 20;
-/// The system's bound on a path, `PATH_MAX`.
+/// `PATH_MAX`.
 const PATH_BOUND: usize = 4096;
-/// Libraries that are missing: a program that lacks more is a forged one.
+/// The most missing libraries of a process.
 const MISSING_BOUND: usize = 4096;
-/// Bytes of a listed directory, with the name of the object that lists it, that count as a lookup: those kept for all
-/// lookups stay below 100 MB.
+/// Bytes of a search directory and its object's name that count as one lookup. Keeps the stored names below 100 MB.
 const LISTED_BYTES: usize = 64;
-/// Files of a kind that are named, such as missing ones.
+/// The most files that are printed in one list.
 const SHOWN: usize = 100;
 
-/// Which rule led to a file.
+/// The rule by which a file was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Rule {
     /// The program itself.
@@ -61,12 +60,12 @@ pub(crate) enum Rule {
     Cache,
     /// A default directory.
     Default,
-    /// An object that was loaded before, by that rule.
+    /// An object that was already loaded, by this rule.
     Loaded(Box<Rule>),
 }
 
 impl Rule {
-    /// LD_LIBRARY_PATH comes too late against it.
+    /// Whether the rule takes precedence over `LD_LIBRARY_PATH`.
     pub(crate) fn is_before_library_path(&self) -> bool {
         match self {
             Rule::Preload | Rule::Path | Rule::Rpath(_) => true,
@@ -75,7 +74,7 @@ impl Rule {
         }
     }
 
-    /// For people, after a path.
+    /// A description to print after a path.
     pub(crate) fn text(&self) -> String {
         match self {
             Rule::Program => "the program itself".into(),
@@ -86,71 +85,71 @@ impl Rule {
             Rule::Runpath(file) => format!("by the RUNPATH of {}", file.display()),
             Rule::Cache => "by the system's library cache (ldconfig)".into(),
             Rule::Default => "in a default directory".into(),
-            Rule::Loaded(first) => format!("linked into the program, {}", first.text()),
+            Rule::Loaded(first) => format!("already loaded, {}", first.text()),
         }
     }
 }
 
-/// One object of the process.
+/// A loaded object.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
-    /// The name it was asked for by.
+    /// The name by which it was requested.
     pub(crate) name: OsString,
     pub(crate) path: PathBuf,
     pub(crate) elf: Elf,
     pub(crate) rule: Rule,
-    /// The object that asked for it.
+    /// The object that requested it.
     parent: Option<usize>,
 }
 
-/// A file that a name led to.
+/// A file that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
     pub(crate) rule: Rule,
 }
 
-/// What a search yields: the file that would be opened, and what was passed over on the way.
+/// The result of a search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
     pub(crate) found: Option<Found>,
-    /// Files of that name that cannot be loaded, with the reason.
+    /// Earlier files of that name that cannot be loaded, with the reason.
     pub(crate) refused: Vec<(PathBuf, String)>,
-    /// Other files of that name, further on.
+    /// Later files of that name.
     pub(crate) others: Vec<PathBuf>,
 }
 
-/// A directory that is there, and what makes the linker search it.
+/// An existing directory and the rule by which it is searched.
 type Directory = (PathBuf, Rule);
 
-/// A process as it would be after its start.
+/// The objects of a process after its start.
 pub(crate) struct Process {
     system: System,
-    /// The system's cache by name.
+    /// `/etc/ld.so.cache`, by name.
     cache: HashMap<OsString, Vec<PathBuf>>,
     library_path: Vec<PathBuf>,
     abi: Abi,
     pub(crate) objects: Vec<Object>,
-    /// Objects by what they answer to.
+    /// Objects by name and soname.
     names: HashMap<OsString, usize>,
     paths: HashMap<PathBuf, usize>,
-    /// Names that lead nowhere, and the object that needs them.
+    /// Libraries that were not found, and the object that needs them.
     pub(crate) missing: Vec<(OsString, PathBuf)>,
     missing_names: HashSet<OsString>,
     name_bytes: usize,
-    /// What an object makes the linker search before the cache.
+    /// The directories that are searched for an object before the cache.
     directories: RefCell<HashMap<usize, Rc<[Directory]>>>,
-    /// Lookups that may still be made.
+    /// The remaining lookups.
     left: Cell<usize>,
-    /// It has more objects, or longer names, than are looked at.
+    /// A limit was reached: not all objects were loaded.
     is_cut: bool,
 }
 
-/// Missing libraries, for people.
+/// Missing libraries as text.
 pub(crate) fn missing_text(missing: &[(OsString, PathBuf)], separator: &str) -> String {
     let shown = missing.iter().take(SHOWN);
     let mut all: Vec<String> = shown
-        .map(|(name, by)| format!("{} for {}", name.display(), by.display()))
+        .map(|(name, by)| format!("{}, needed by {}", name.display(), by.display()))
         .collect();
     if let Some(more) = missing.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         all.push(format!("{more} more"));
@@ -159,10 +158,10 @@ pub(crate) fn missing_text(missing: &[(OsString, PathBuf)], separator: &str) -> 
 }
 
 impl Process {
-    /// The process of the program at `path`, with all that it needs.
+    /// Loads the program at `path` and all libraries that it needs.
     ///
     /// # Errors
-    /// One line why the program cannot be started as a dynamic one.
+    /// Why it is not a dynamically linked executable.
     pub(crate) fn start(
         system: System,
         path: &Path,
@@ -191,13 +190,13 @@ impl Process {
         };
         process.push(Object {
             name: path.as_os_str().to_owned(),
-            // The kernel resolves links before the program sees its own place.
+            // The kernel resolves links, so `$ORIGIN` is the real folder.
             path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
             elf,
             rule: Rule::Program,
             parent: None,
         });
-        // Semicolons separate too; empty entries are the working directory.
+        // Semicolons are separators too; an empty entry means the working directory.
         if let Some(list) = library_path.filter(|list| !list.is_empty()) {
             let parts = list.as_bytes().split(|byte| matches!(byte, b':' | b';'));
             process.library_path = parts
@@ -214,13 +213,13 @@ impl Process {
         Ok(process)
     }
 
-    /// Loads a library as `dlopen` called by object `by` does, with all that it needs; `None` when it is not found.
+    /// Loads a library and its needs, as `dlopen` does when object `by` calls it; `None` if it is not found.
     pub(crate) fn open(&mut self, name: &OsStr, by: usize) -> Option<usize> {
         self.load_as(name, by, None)
     }
 
-    /// A line about the parts of the process that were not looked at, if there are any.
-    pub(crate) fn left_out(&self) -> Option<Check> {
+    /// A warning if a limit was reached.
+    pub(crate) fn not_checked(&self) -> Option<Check> {
         let mut all: Vec<String> = self
             .objects
             .iter()
@@ -228,28 +227,28 @@ impl Process {
             .take(SHOWN)
             .map(|(path, (kind, count, most))| {
                 format!(
-                    "{} has {count} {kind}, the first {most} were looked at",
+                    "{} has {count} {kind}, only the first {most} were checked",
                     path.display()
                 )
             })
             .collect();
         if self.is_cut || self.left.get() == 0 {
             all.push(format!(
-                "the process has more libraries, names or directories than are looked at ({OBJECTS_BOUND}, \
-                 {NAMES_BOUND} bytes, {LOOKUPS} lookups)"
+                "the process exceeds a limit of doctor ({OBJECTS_BOUND} libraries, {NAMES_BOUND} bytes of names, {LOOKUPS} \
+                 lookups)"
             ));
         }
         (!all.is_empty()).then(|| {
             Check::warn(
                 "program",
-                "not all that it needs was looked at",
+                "not all of its libraries were checked",
                 all.join("\n"),
-                "what the lines about libraries say holds for the rest",
+                "the checks of libraries hold only for those that were checked",
             )
         })
     }
 
-    /// Counts a lookup; false: there were too many.
+    /// Counts a lookup; false if the limit is reached.
     fn look(&self) -> bool {
         self.spend(1)
     }
@@ -322,7 +321,7 @@ impl Process {
                 match found.and_then(|found| self.add(&name, found.path, found.rule, index)) {
                     Some(added) if added >= before => open.push_back(added),
                     Some(_) => {}
-                    // It was not looked for everywhere.
+                    // The search stopped early, so the library is not known to be missing.
                     None if self.left.get() == 0 => return,
                     None if self.missing.len() >= MISSING_BOUND => {
                         self.is_cut = true;
@@ -338,17 +337,17 @@ impl Process {
         }
     }
 
-    /// The object that answers to a name.
+    /// The loaded object of this name.
     pub(crate) fn loaded(&self, name: &OsStr) -> Option<usize> {
         self.names.get(name).copied()
     }
 
-    /// The file that `name` means when object `by` asks for it.
+    /// The file that object `by` gets for `name`.
     fn first(&self, name: &OsStr, by: usize) -> Option<Found> {
         self.walk(name, by, true).found
     }
 
-    /// Which file `name` means when object `by` asks for it.
+    /// The file that object `by` gets for `name`, with the alternatives.
     pub(crate) fn search(&self, name: &OsStr, by: usize) -> Search {
         self.walk(name, by, false)
     }
@@ -378,7 +377,7 @@ impl Process {
             }
             self.consider(&mut search, directory.join(name), rule);
         }
-        // The cache stands between the object's own paths and the default directories.
+        // The cache and the default directories come last.
         let no_default = self
             .objects
             .get(by)
@@ -399,7 +398,7 @@ impl Process {
         search
     }
 
-    /// Takes a file if it is the first that can be loaded, or notes why it cannot.
+    /// Adds a candidate to the search: found, refused or a later alternative.
     fn consider(&self, search: &mut Search, path: PathBuf, rule: &Rule) {
         if !self.look() || !path.exists() {
             return;
@@ -424,14 +423,13 @@ impl Process {
             }
             Ok(elf) => search.refused.push((
                 path,
-                format!("made for {}, not {}", elf.abi.name(), self.abi.name()),
+                format!("built for {}, not {}", elf.abi.name(), self.abi.name()),
             )),
             Err(reason) => search.refused.push((path, reason)),
         }
     }
 
-    /// The directories before the cache that object `by` makes the linker search, in order: each once, those that are
-    /// there.
+    /// The existing directories that are searched for object `by` before the cache, in order and without duplicates.
     fn directories(&self, by: usize) -> Rc<[Directory]> {
         if let Some(known) = self.directories.borrow().get(&by) {
             return known.clone();
@@ -444,7 +442,7 @@ impl Process {
             }
             let levels = self.system.levels.iter();
             let better = levels.map(|level| directory.join(level));
-            // A level lies below its directory.
+            // Sub-directories for the processor's level come first.
             let found = (self.look() && directory.is_dir())
                 .then(|| {
                     better
@@ -463,13 +461,13 @@ impl Process {
         there
     }
 
-    /// The directories that object `by` and those that loaded it list, and `LD_LIBRARY_PATH`.
+    /// The search directories of object `by`: RPATHs, `LD_LIBRARY_PATH`, RUNPATH.
     fn listed(&self, by: usize) -> Vec<Directory> {
         let mut all = Vec::new();
         let asking = self.objects.get(by);
         let runpath = asking.and_then(|object| object.elf.runpath.as_ref());
         if runpath.is_none() {
-            // The chain of those that loaded it; the program ends every chain.
+            // The chain of objects that loaded it, with the program last.
             let mut next = Some(by);
             let mut chain = Vec::new();
             while let Some(index) = next
@@ -500,7 +498,7 @@ impl Process {
         all
     }
 
-    /// Adds the directories that object `by` lists, as long as there are lookups left for them.
+    /// Adds the directories in `entries` of object `by`, as long as lookups remain.
     fn list(
         &self,
         entries: &[OsString],
@@ -522,7 +520,7 @@ impl Process {
         }
     }
 
-    /// Puts the place of object `by` for `$ORIGIN`, and the machine's words for `$LIB` and `$PLATFORM`.
+    /// Expands `$ORIGIN`, `$LIB` and `$PLATFORM` for object `by`.
     fn expand(&self, text: &OsStr, by: usize) -> Vec<PathBuf> {
         if text.is_empty() {
             return vec![PathBuf::from(".")];
@@ -545,7 +543,7 @@ impl Process {
     }
 }
 
-/// `$NAME` and `${NAME}` in `text` by `value`; nothing if that is longer than any path.
+/// Replaces `$NAME` and `${NAME}` in `text`; `None` if the result is too long for a path.
 fn replace(text: &OsStr, name: &str, value: &OsStr) -> Option<OsString> {
     let tokens = [format!("${{{name}}}"), format!("${name}")];
     let mut out = Vec::new();
@@ -576,8 +574,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
-    use super::super::elf::made::{File, write};
     use super::*;
+    use crate::elf::made::{File, write};
 
     /// A fresh folder that goes with the value.
     struct Folder(PathBuf);
@@ -750,7 +748,10 @@ mod tests {
         );
         assert_eq!(search.others, [later]);
         let reasons: Vec<&str> = search.refused.iter().map(|(_, why)| why.as_str()).collect();
-        assert_eq!(reasons, ["made for aarch64, not x86-64", "not an ELF file"]);
+        assert_eq!(
+            reasons,
+            ["built for aarch64, not x86-64", "not an ELF file"]
+        );
 
         let process = Process::start(
             bare(),
@@ -794,12 +795,12 @@ mod tests {
         let used = LOOKUPS - process.left.get();
         assert!(used < 2 * 1000 + 4 * 256 + 2 * READ_COST, "{used}");
         let told = process
-            .left_out()
+            .not_checked()
             .and_then(|check| check.cause)
             .expect("a line");
         for part in [
-            "2000 needs, the first 1000",
-            "302 RUNPATH entries, the first 256",
+            "2000 needed libraries, only the first 1000",
+            "302 RUNPATH entries, only the first 256",
         ] {
             assert!(told.contains(part), "{told}");
         }
@@ -811,14 +812,14 @@ mod tests {
         assert!(late.is_some());
         assert_eq!(process.missing.len(), 999);
         let told = process
-            .left_out()
+            .not_checked()
             .and_then(|check| check.cause)
             .expect("a line");
         assert!(told.contains("lookups"), "{told}");
 
         let small = folder.file("small", &File::default());
         let process = Process::start(bare(), &small, None, None).expect("it can be read");
-        assert_eq!(process.left_out(), None);
+        assert_eq!(process.not_checked(), None);
     }
 
     #[test]
@@ -843,7 +844,7 @@ mod tests {
         let program = folder.file("program", &file);
         let process = Process::start(bare(), &program, None, None).expect("it can be read");
         assert_eq!(process.missing.len(), MISSING_BOUND);
-        assert!(process.left_out().is_some());
+        assert!(process.not_checked().is_some());
     }
 
     #[test]

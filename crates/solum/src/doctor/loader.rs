@@ -1,4 +1,4 @@
-//! Which `libze_loader.so.1` a program gets, and what it finds behind it.
+//! Checks which `libze_loader.so.1` a program gets and whether it works.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::linker::{self, Found, Process, Rule, Search};
-use super::ordinary;
-use super::probe::{self, End, Outcome, Step};
-use super::program::Program;
+use super::probe::{self, End, Outcome};
 use super::report::Check;
 use super::selector;
 use super::setting::Setting;
+use super::step::Step;
+use crate::program::Program;
+use crate::regular_file;
 
-/// The name that everyone asks for.
+/// The name by which clients open the loader.
 pub(crate) const NAME: &str = "libze_loader.so.1";
 pub(crate) const AREA: &str = "loader";
-/// A loader that has not come through in this time hangs; code may be compiled meanwhile.
+/// The time after which a loader counts as hanging; includes compiling a kernel.
 const LIMIT: Duration = Duration::from_secs(90);
-/// Without these a client of the static loader finds no device, whatever its version.
+/// Functions that clients with the static loader require.
 const REQUIRED: [&str; 6] = [
     "zeLoaderInit",
     "zelLoaderGetVersionsInternal",
@@ -29,14 +30,14 @@ const REQUIRED: [&str; 6] = [
 ];
 const GET_OURS: &str = "solum run -- PROGRAM, or eval \"$(solum env --shell)\"";
 
-/// DPC++'s runtime, as far as Level Zero goes.
+/// DPC++'s runtime and its Level Zero adapters.
 pub(crate) struct Runtime {
-    /// Adapters by name, with their place in the process.
+    /// The adapters' names and their objects in the process.
     pub(crate) adapters: Vec<(&'static str, usize)>,
     pub(crate) checks: Vec<Check>,
 }
 
-/// Looks for DPC++'s runtime where the program or its surroundings have it.
+/// Finds DPC++'s runtime through the program's libraries, its folder, or the Python environment.
 pub(crate) fn runtime(
     process: &mut Process,
     setting: &Setting,
@@ -59,7 +60,7 @@ pub(crate) fn runtime(
     folders.extend(linked.and_then(|object| object.path.parent().map(Path::to_owned)));
     let found = process.search(OsStr::new(LOADER), 0).found;
     folders.extend(found.and_then(|found| found.path.parent().map(Path::to_owned)));
-    // Python packages lie beside their interpreter: PREFIX/bin and PREFIX/lib.
+    // Python environments have PREFIX/bin/python and PREFIX/lib.
     let prefix = program.and_then(|program| program.binary.parent()?.parent());
     folders.extend(prefix.map(|prefix| prefix.join("lib")));
     for (variable, below) in [
@@ -79,8 +80,8 @@ pub(crate) fn runtime(
     let Some(folder) = folder else {
         runtime.checks.push(Check::note(
             "dpcpp",
-            "no DPC++ runtime in the program's needs, its library path or the Python environment (programs that use Level \
-             Zero themselves need none)",
+            "no DPC++ runtime in the program's libraries, LD_LIBRARY_PATH or the Python environment (not needed by programs \
+             that use Level Zero directly)",
         ));
         return runtime;
     };
@@ -109,18 +110,21 @@ pub(crate) fn runtime(
     let names: Vec<&str> = runtime.adapters.iter().map(|(name, _)| *name).collect();
     if names.is_empty() {
         let cause = if broken.is_empty() {
-            "no libur_adapter_level_zero.so.0 beside it".to_owned()
+            "libur_adapter_level_zero.so.0 is not in that folder".to_owned()
         } else {
             format!(
-                "DPC++ passes over adapters that cannot be loaded, silently:\n{}",
+                "DPC++ silently ignores adapters that cannot be loaded:\n{}",
                 broken.join("\n")
             )
         };
         runtime.checks.push(Check::fail(
             "dpcpp",
-            format!("the DPC++ runtime in {} has no Level Zero adapter", folder.display()),
+            format!(
+                "the DPC++ runtime in {} has no Level Zero adapter",
+                folder.display()
+            ),
             cause,
-            "install the missing libraries: with pip, intel-sycl-rt and intel-cmplr-lib-ur bring them",
+            "install the missing libraries; with pip: intel-sycl-rt and intel-cmplr-lib-ur",
         ));
         return runtime;
     }
@@ -137,16 +141,16 @@ pub(crate) fn runtime(
             "dpcpp",
             "not every adapter can be loaded",
             broken.join("\n"),
-            "install what is missing; DPC++ uses the other adapter meanwhile",
+            "install what is missing; until then DPC++ uses the other adapter",
         ));
     }
     runtime
 }
 
-/// The loader that object `by` gets by asking for it.
+/// The loader that the program gets.
 pub(crate) fn which(process: &Process, setting: &Setting, runtime: &Runtime) -> Search {
     let by = runtime.adapters.first().map_or(0, |(_, index)| *index);
-    // DPC++'s adapters contain the static loader, which puts this before the name.
+    // DPC++'s adapters contain the static loader, which reads this variable.
     if let Some(folder) = setting
         .get("ZEL_LIBRARY_PATH")
         .filter(|folder| !folder.is_empty() && !runtime.adapters.is_empty())
@@ -156,17 +160,20 @@ pub(crate) fn which(process: &Process, setting: &Setting, runtime: &Runtime) -> 
     process.search(OsStr::new(NAME), by)
 }
 
-/// The line about a search that found nothing.
+/// The check for a loader that was not found.
 pub(crate) fn not_found(search: &Search, setting: &Setting) -> Check {
     let mut cause = if search.refused.is_empty() {
-        "no file of this name on the program's search path".to_owned()
+        "no file of this name in the library search path".to_owned()
     } else {
         let all: Vec<String> = search
             .refused
             .iter()
             .map(|(path, reason)| format!("{}: {reason}", path.display()))
             .collect();
-        format!("none that can be loaded:\n{}", all.join("\n"))
+        format!(
+            "all files of this name cannot be loaded:\n{}",
+            all.join("\n")
+        )
     };
     match setting
         .text("LD_LIBRARY_PATH")
@@ -178,19 +185,19 @@ pub(crate) fn not_found(search: &Search, setting: &Setting) -> Check {
     if let Some(folder) = setting.text("ZEL_LIBRARY_PATH") {
         cause += &format!("; ZEL_LIBRARY_PATH={folder}");
     }
-    Check::fail(AREA, format!("{NAME} is not found"), cause, GET_OURS)
+    Check::fail(AREA, format!("{NAME} not found"), cause, GET_OURS)
 }
 
-/// What brings Solum's driver to a program that found another loader; `own` is where Solum's libraries lie.
-pub(crate) fn cure_for(found: &Found, own: Option<&Path>) -> String {
+/// How a program that gets another loader can use Solum's driver. `own` is the folder of Solum's libraries.
+pub(crate) fn fix_for(found: &Found, own: Option<&Path>) -> String {
     let driver = own.map_or_else(
         || "the path of libze_solum_cpu.so.1".to_owned(),
         |folder| folder.join("libze_solum_cpu.so.1").display().to_string(),
     );
     if found.rule.is_before_library_path() {
         format!(
-            "solum run cannot put Solum's loader before it: ZE_ENABLE_ALT_DRIVERS={driver} gives Solum's driver to this \
-             loader, or remove {}",
+            "solum run cannot override it; set ZE_ENABLE_ALT_DRIVERS={driver} to use Solum's driver with this loader, or \
+             remove {}",
             found.path.display()
         )
     } else {
@@ -198,7 +205,7 @@ pub(crate) fn cure_for(found: &Found, own: Option<&Path>) -> String {
     }
 }
 
-/// Where the loader lies and whose it is.
+/// Checks the path of the loader and whether it is Solum's.
 pub(crate) fn found(found: &Found, search: &Search, ours: bool) -> Vec<Check> {
     let whose = if ours { "Solum's" } else { "not Solum's" };
     let mut checks = vec![Check::ok(
@@ -213,13 +220,16 @@ pub(crate) fn found(found: &Found, search: &Search, ours: bool) -> Vec<Check> {
             .collect();
         checks.push(Check::note(
             AREA,
-            format!("further on and not used: {}", others.join(", ")),
+            format!("not used, later in the search path: {}", others.join(", ")),
         ));
     }
     for (path, reason) in &search.refused {
         checks.push(Check::warn(
             AREA,
-            format!("{} stands first and is passed over", path.display()),
+            format!(
+                "{} comes first in the search path, but cannot be loaded",
+                path.display()
+            ),
             reason.clone(),
             "remove it from the search path",
         ));
@@ -227,7 +237,7 @@ pub(crate) fn found(found: &Found, search: &Search, ours: bool) -> Vec<Check> {
     checks
 }
 
-/// Whether two files are one, or copies.
+/// Whether two files are the same or copies of each other.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     if let (Ok(one), Ok(other)) = (one.canonicalize(), other.canonicalize())
         && one == other
@@ -237,9 +247,9 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     are_copies(one, other).unwrap_or(false)
 }
 
-/// Whether two files have the same content, and any.
+/// Whether two files have the same content and are not empty.
 fn are_copies(one: &Path, other: &Path) -> std::io::Result<bool> {
-    let (one, other) = (ordinary::open(one)?, ordinary::open(other)?);
+    let (one, other) = (regular_file::open(one)?, regular_file::open(other)?);
     let size = one.metadata()?.len();
     if size == 0 || other.metadata()?.len() != size {
         return Ok(false);
@@ -260,24 +270,24 @@ fn are_copies(one: &Path, other: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Goes through the loader to a kernel's results, in a child.
+/// Tries the loader in a child process, up to a kernel's results.
 pub(crate) fn probe(setting: &Setting, path: &Path) -> Outcome {
     let mut setting = setting.clone();
-    // The loader's own words about each driver that it does not use.
+    // The loader then prints why it rejects a driver.
     setting.set("ZE_ENABLE_LOADER_DEBUG_TRACE", "1");
-    // What is compiled already would hide a missing code generator.
+    // A cached kernel would hide a missing code generator.
     setting.set("SOLUM_CACHE", "0");
     probe::run(&setting, "loader", path.as_os_str(), &[], LIMIT)
 }
 
-/// The lines about opening and initialising; `other` is the cure where the loader is not Solum's.
+/// Checks that the loader opens and initialises; `other` is the fix if the loader is not Solum's.
 pub(crate) fn judge(outcome: &Outcome, other: Option<&str>, setting: &Setting) -> Vec<Check> {
     if let Some(reason) = outcome.refused() {
         return vec![Check::fail(
             AREA,
-            "it cannot be opened",
+            "cannot be opened",
             reason,
-            format!("repair or remove that file; {GET_OURS} gives another"),
+            format!("repair or remove the file, or use Solum's loader: {GET_OURS}"),
         )];
     }
     let mut checks = Vec::new();
@@ -293,14 +303,14 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>, setting: &Setting) -
                 if !missing.is_empty() {
                     checks.push(Check::fail(
                         AREA,
-                        format!("it lacks {}", missing.join(", ")),
-                        "DPC++ looks for these names and shows no device without them",
-                        format!("use a whole loader: {GET_OURS}"),
+                        format!("does not export {}", missing.join(", ")),
+                        "DPC++ needs these functions and otherwise shows no device",
+                        format!("use Solum's loader: {GET_OURS}"),
                     ));
                 }
             }
             Step::Version { library, api } => {
-                version = Some(format!("version {library}, specification {api}"));
+                version = Some(format!("version {library}, Level Zero {api}"));
                 checks.extend(selector::loader_version(library));
             }
             Step::Initialised {
@@ -308,30 +318,30 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>, setting: &Setting) -
                 code,
                 text,
             } if code != "ZE_RESULT_SUCCESS" => {
-                // What was tried comes driver by driver, with more, in lines of its own.
+                // Each driver that was tried has checks of its own.
                 let text = match own_words(text) {
-                    "" => "it found no driver that it can use",
+                    "" => "the loader found no usable driver",
                     text => text,
                 };
-                let cure = match variable_at_fault(outcome, setting) {
+                let fix = match variable_at_fault(outcome, setting) {
                     Some(name) => format!("correct {name}, or unset it"),
                     None => other
-                        .unwrap_or("the lines about drivers below say what to do")
+                        .unwrap_or("see the checks of drivers below")
                         .to_owned(),
                 };
                 checks.push(Check::fail(
                     AREA,
-                    format!("{function} answered {code}"),
+                    format!("{function} returned {code}"),
                     text,
-                    cure,
+                    fix,
                 ));
             }
             Step::Failed { what } => checks.push(Check::fail(
                 AREA,
                 what.clone(),
-                "a call fails that a working driver answers",
-                "ZE_ENABLE_LOADER_DEBUG_TRACE=1 makes the loader say what it does; without the driver that fails \
-                 (ZE_ENABLE_ALT_DRIVERS names the others) the rest may work",
+                "a call fails that succeeds on a working driver",
+                "find the failing driver with ZE_ENABLE_LOADER_DEBUG_TRACE=1, then exclude it: ZE_ENABLE_ALT_DRIVERS names \
+                 the drivers to load",
             )),
             Step::Driver { .. } => drivers += 1,
             _ => {}
@@ -346,20 +356,20 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>, setting: &Setting) -
     if outcome.end != End::Done {
         checks.push(Check::fail(
             AREA,
-            format!("a program {}", behind(outcome)),
+            failed_step(outcome),
             outcome.end_text(),
-            "leave out one driver after the other with ZE_ENABLE_ALT_DRIVERS to find the one that does it",
+            "exclude one driver after the other with ZE_ENABLE_ALT_DRIVERS to find the faulty one",
         ));
     }
     checks
 }
 
-/// What a loader says of itself; what it tried stands behind.
+/// A loader's error message without the list of what it tried.
 fn own_words(text: &str) -> &str {
     text.split(" Tried:").next().unwrap_or_default()
 }
 
-/// The variable that is set and that the loader gives as the reason why it does not initialise.
+/// The environment variable that the loader names as the reason why initialisation failed.
 pub(crate) fn variable_at_fault(outcome: &Outcome, setting: &Setting) -> Option<String> {
     let texts = outcome.steps.iter().filter_map(|step| match step {
         Step::Initialised { code, text, .. } if code != "ZE_RESULT_SUCCESS" => {
@@ -374,7 +384,7 @@ pub(crate) fn variable_at_fault(outcome: &Outcome, setting: &Setting) -> Option<
     names.next().map(str::to_owned)
 }
 
-/// So many drivers, in words.
+/// A number of drivers as text.
 fn counted(drivers: usize) -> String {
     match drivers {
         0 => "no driver".into(),
@@ -383,18 +393,18 @@ fn counted(drivers: usize) -> String {
     }
 }
 
-/// What the child was doing when it ended.
-fn behind(outcome: &Outcome) -> &'static str {
+/// The step in which the child ended.
+fn failed_step(outcome: &Outcome) -> &'static str {
     match outcome.steps.last() {
-        None => "does not come through opening the loader",
+        None => "a program fails while it opens the loader",
         Some(Step::Initialised { .. } | Step::Driver { .. } | Step::Launched { .. }) => {
-            "does not come through asking for devices and running a kernel"
+            "a program fails while it lists devices and runs a kernel"
         }
-        Some(_) => "does not come through initialising the loader",
+        Some(_) => "a program fails while it initialises the loader",
     }
 }
 
-/// The lines about the kernel that was run on each device.
+/// Checks the kernel that was run on each device.
 pub(crate) fn launches(outcome: &Outcome) -> Vec<Check> {
     let mut checks = Vec::new();
     for step in &outcome.steps {
@@ -411,21 +421,21 @@ pub(crate) fn launches(outcome: &Outcome) -> Vec<Check> {
             None => Check::ok(
                 "launch",
                 format!(
-                    "{device}: kernel built in {build_ms:.1} ms, ran in {launch_us:.1} µs, results exact"
+                    "{device}: kernel compiled in {build_ms:.1} ms, ran in {launch_us:.1} µs, results correct"
                 ),
             ),
             Some(error) => Check::fail(
                 "launch",
-                format!("{device}: a kernel does not run"),
+                format!("{device}: the test kernel failed"),
                 error.clone(),
-                "the lines above may say why; else report it with the output of solum doctor --json",
+                "see the checks above; otherwise report a bug with the output of solum doctor --json",
             ),
         });
     }
     checks
 }
 
-/// Why the loader does not use a driver: its own line about the name.
+/// Why the loader does not use a driver, from its debug trace.
 pub(crate) fn reason_against(outcome: &Outcome, name: &str) -> Option<String> {
     let start = format!("not used: {name}: ");
     outcome

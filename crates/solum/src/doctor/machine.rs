@@ -1,4 +1,4 @@
-//! The machine and the rights on it: processor, memory, what a program may do; and the code generator for it.
+//! Checks the machine: processor, permissions, limits, and the code generator.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,12 +7,13 @@ use std::time::Duration;
 use kernel_ir::build::{COMPILER_BUILD, serves};
 use local_ranks::Rank;
 
-use super::probe::{self, Step};
+use super::probe;
 use super::report::Check;
 use super::setting::Setting;
+use super::step::Step;
 use crate::{install, units};
 
-/// The area of lines about the code generator.
+/// The area of checks of the code generator.
 const LLVM: &str = "llvm";
 const LIMIT: Duration = Duration::from_secs(30);
 const FUNCTIONS: [&str; 7] = [
@@ -24,13 +25,13 @@ const FUNCTIONS: [&str; 7] = [
     "solum_codegen_kernel",
     "solum_codegen_open",
 ];
-/// What to do about a code generator that is missing, or another.
-const CURE: &str = "install driver and code generator side by side from one build: ./x install PREFIX; until then \
-                    SOLUM_COMPILER=interpreter runs kernels, slowly";
-/// Less address space than this is told, in bytes.
+/// The fix for a missing or wrong code generator.
+const FIX: &str = "install driver and code generator side by side from the same build: ./x install PREFIX; meanwhile \
+                   SOLUM_COMPILER=interpreter runs kernels slowly";
+/// Address space below which doctor warns, in bytes.
 const LITTLE: u64 = 8 << 30;
 
-/// The processor, and how much of it a program gets.
+/// Checks the processor and how many CPUs a program gets.
 pub(crate) fn processor(setting: &Setting) -> Vec<Check> {
     let mut checks = Vec::new();
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -41,47 +42,47 @@ pub(crate) fn processor(setting: &Setting) -> Vec<Check> {
     checks.push(Check::ok(
         "cpu",
         format!(
-            "{level} ({}); {cpus} CPUs by affinity and cgroup; SOLUM_CPU_TARGET {target}",
+            "{level} ({}); {cpus} CPUs by affinity and cgroup; SOLUM_CPU_TARGET={target}",
             cpu_target::instruction_set(level)
         ),
     ));
     if cpus == 1 {
         checks.push(Check::note(
             "cpu",
-            "one CPU: two workers share it, kernels do not run side by side",
+            "one CPU: two worker threads share it, so kernels do not run in parallel",
         ));
     }
     checks.extend(rank(setting, cpus));
     checks
 }
 
-/// What a rank of a parallel program gets.
+/// The CPUs that a rank of an MPI program gets.
 fn rank(setting: &Setting, cpus: usize) -> Option<Check> {
     let rank = Rank::told(&|name| setting.text(name))?;
     let Rank { size, launcher, .. } = rank;
     let number = rank.rank;
     let who = format!("rank {number} of {size} on this machine ({launcher})");
     let gets = if setting.given("SOLUM_WORKERS").is_some() {
-        "SOLUM_WORKERS says how many threads run its kernels".to_owned()
+        "SOLUM_WORKERS sets the number of threads for its kernels".to_owned()
     } else if size == 1 || local_ranks::is_bound() {
         format!("its kernels run on {cpus} CPUs")
     } else {
         let share = rank.share(cpus);
-        format!("the launcher binds no CPUs, so its kernels run on {share} threads of {cpus} CPUs")
+        format!("the launcher binds no CPUs, so its kernels run on {share} of {cpus} CPUs")
     };
     Some(Check::ok("cpu", format!("{who}: {gets}")))
 }
 
-/// What the kernel forbids, and rights that are more than usual.
+/// Checks kernel settings and limits that affect the driver, and elevated privileges.
 pub(crate) fn permissions(privileged: bool) -> Vec<Check> {
     const AREA: &str = "permissions";
     let mut checks = Vec::new();
     if privileged {
         checks.push(Check::warn(
             AREA,
-            "the program runs with more rights than its caller",
-            "the dynamic linker ignores LD_LIBRARY_PATH, and Solum ignores paths from the environment",
-            "install Solum where the system's linker looks: ./x install /usr/local, then ldconfig",
+            "the program runs with elevated privileges",
+            "the dynamic linker ignores LD_LIBRARY_PATH, and Solum ignores paths in the environment",
+            "install Solum into a default library folder: ./x install /usr/local, then ldconfig",
         ));
     }
     let executable = std::fs::read_to_string("/proc/sys/vm/memfd_noexec").unwrap_or_default();
@@ -89,7 +90,7 @@ pub(crate) fn permissions(privileged: bool) -> Vec<Check> {
         checks.push(Check::fail(
             AREA,
             "vm.memfd_noexec is 2",
-            "the kernel refuses memory that holds compiled kernels",
+            "the kernel forbids the executable memory that compiled kernels need",
             "sysctl vm.memfd_noexec=1",
         ));
     }
@@ -104,20 +105,20 @@ pub(crate) fn permissions(privileged: bool) -> Vec<Check> {
                 "address space is limited to {}",
                 units::bytes(limit.rlim_cur)
             ),
-            "the driver reserves addresses ahead, and LLVM needs some hundred MiB",
+            "the driver reserves address space in advance, and LLVM needs several hundred MiB",
             "ulimit -v unlimited",
         ));
     }
     if checks.is_empty() {
         checks.push(Check::ok(
             AREA,
-            "memory may be executable, address space is free",
+            "executable memory is allowed, address space is not limited",
         ));
     }
     checks
 }
 
-/// The code generator beside our driver, or where the system's linker looks.
+/// Checks the code generator that Solum's driver would open.
 pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Check {
     if setting
         .text("SOLUM_COMPILER")
@@ -125,7 +126,7 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
     {
         return Check::note(
             LLVM,
-            "SOLUM_COMPILER=interpreter: kernels are interpreted, the code generator is never opened",
+            "SOLUM_COMPILER=interpreter: kernels are interpreted, the code generator is not used",
         );
     }
     let resolved = driver.canonicalize().ok();
@@ -140,17 +141,17 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
                 LLVM,
                 "the code generator is not found",
                 format!("not beside {}; {reason}", driver.display()),
-                CURE,
+                FIX,
             );
         }
-        return Check::fail(LLVM, format!("{shown} cannot be opened"), reason, CURE);
+        return Check::fail(LLVM, format!("{shown} cannot be opened"), reason, FIX);
     }
     if outcome.end != probe::End::Done {
         return Check::fail(
             LLVM,
-            format!("{shown} takes the process down"),
+            format!("{shown} crashes the process"),
             outcome.end_text(),
-            CURE,
+            FIX,
         );
     }
     for step in &outcome.steps {
@@ -160,8 +161,8 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
             return Check::fail(
                 LLVM,
                 format!("{shown} lacks {}", symbols.join(", ")),
-                "it is another library under that name",
-                CURE,
+                "it is a different library with that name",
+                FIX,
             );
         }
     }
@@ -172,25 +173,24 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
     judge_build(&shown.to_string(), build, launched)
 }
 
-/// The line for a code generator that opens and is of that build; `launched`: the driver ran a kernel, with nothing
-/// compiled beforehand.
+/// Checks the build of a code generator. `launched`: the driver compiled and ran a kernel without its cache.
 fn judge_build(shown: &str, build: Option<&str>, launched: bool) -> Check {
     let named = build.unwrap_or("unknown");
     if launched {
-        // The driver has taken it, whatever build this program is of.
+        // The driver accepted it, whatever the build of this program.
         let found = format!("{shown}, build {named}, compiled the kernel below");
         return Check::ok(LLVM, found);
     }
     match build {
         Some(build) if !serves(build, COMPILER_BUILD) => Check::fail(
             LLVM,
-            format!("{shown} is of another build: {build}"),
+            format!("{shown} is from a different build: {build}"),
             format!(
-                "a driver takes a code generator of its own sources only; this is {COMPILER_BUILD}"
+                "a driver accepts only a code generator built from the same sources; solum is {COMPILER_BUILD}"
             ),
-            CURE,
+            FIX,
         ),
-        _ => Check::ok(LLVM, format!("{shown}, build {named}, opens")),
+        _ => Check::ok(LLVM, format!("{shown}, build {named}, can be opened")),
     }
 }
 

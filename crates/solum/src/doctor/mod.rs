@@ -1,62 +1,71 @@
-//! `solum doctor`: everything between a program and a working device, one line each, with cause and cure.
+//! `solum doctor`: checks everything between a program and a working device; prints cause and fix of each problem.
+//!
+//! ```text
+//! program -> dynamic linker -> DPC++ runtime -> loader -> drivers -> code generator -> a kernel's results
+//! linker     loader            selector         loader    drivers    machine           try_loader
+//! ```
+//!
+//! Each module below checks one of these steps and returns a list of [`report::Check`]s.
 //!
 //! Invariants
-//! - It changes nothing and starts no program: what a program would get is found by the dynamic linker's rules.
-//! - Whatever can crash or hang (drivers, subscribers, kernels) runs in a child; its end is a finding.
-//! - The loader and its drivers are looked at from outside: any vendor's may be there.
+//! - It changes nothing and does not start the program. [`linker`] computes which libraries the program would load.
+//! - Whatever may crash or hang (drivers, subscribers, kernels) runs in a child process ([`probe`] starts it, [`child`]
+//!   runs in it). How the child ends is a finding.
+//! - Loaders and drivers may come from any vendor, so they are used only through the standard API.
 
 mod cache;
 mod calls;
+pub(crate) mod child;
 mod drivers;
-mod elf;
 mod linker;
 mod loader;
 mod machine;
 mod opencl;
-mod ordinary;
 mod packages;
-pub(crate) mod probe;
-mod probe_driver;
-mod probe_library;
-mod probe_loader;
-pub(crate) mod program;
+mod probe;
 mod report;
 mod selector;
 mod setting;
+mod step;
 mod tracing;
-pub(crate) mod variables;
+mod try_driver;
+mod try_library;
+mod try_loader;
+mod variables;
+
+pub(crate) use probe::VERB as CHILD_VERB;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::{exit, install, run, say};
-use elf::Abi;
+use crate::elf::Abi;
+use crate::program::{self, Program};
+use crate::{exit, install, output, run};
 use linker::{Found, Process, Rule, Search, System};
-use program::Program;
 use report::{Check, Document, State};
 use setting::Setting;
 
-/// Check everything between a program and a device.
+/// Check everything between a program and a device; report the cause and fix of each problem.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Look at the environment that `solum run` would give, instead of this one. Without PROGRAM it always is that one.
+    /// Check the environment that `solum run` would set up instead of the current one. Implied without PROGRAM.
     #[arg(long)]
     run: bool,
-    /// One JSON document.
+    /// Print one JSON document.
     #[arg(long)]
     json: bool,
-    /// The program, with its arguments, whose environment is looked at; it is not started.
+    /// The program to check, with its arguments. It is not started.
     #[arg(trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
-/// Prints the list; 1 when something stands in the way.
+/// Prints the checks. Returns 1 if one of them failed.
 pub(crate) fn doctor(options: &Options) -> u8 {
     let checks = checks(options);
     let ok = checks.iter().all(|check| check.state != State::Fail);
-    let code = if ok { 0 } else { exit::NO };
+    let code = if ok { 0 } else { exit::PROBLEM };
     if options.json {
         let words = options.program.iter();
         let program: Vec<String> = words.map(|w| w.to_string_lossy().into_owned()).collect();
@@ -66,9 +75,9 @@ pub(crate) fn doctor(options: &Options) -> u8 {
             program: (!program.is_empty()).then_some(program),
             checks,
         };
-        return say::json(&document, code);
+        return output::json(&document, code);
     }
-    say::answer(&report::text(&checks), code)
+    output::answer(&report::text(&checks), code)
 }
 
 fn checks(options: &Options) -> Vec<Check> {
@@ -86,9 +95,9 @@ fn checks(options: &Options) -> Vec<Check> {
             Err(error) => {
                 checks.push(Check::fail(
                     "solum",
-                    "Solum's libraries are not beside this program",
+                    "Solum's libraries were not found",
                     error.clone(),
-                    "build with ./x build, or install with ./x install PREFIX",
+                    install::HINT,
                 ));
                 return checks;
             }
@@ -97,14 +106,14 @@ fn checks(options: &Options) -> Vec<Check> {
     let program = match name.map(|name| program::resolve(name, setting.get("PATH"))) {
         None => None,
         Some(Ok(program)) => Some(program),
-        Some(Err((cause, cure))) => {
-            checks.push(Check::fail("program", "it cannot be started", cause, cure));
+        Some(Err((cause, fix))) => {
+            checks.push(Check::fail("program", "cannot be started", cause, fix));
             return checks;
         }
     };
     let privileged = program.as_ref().is_some_and(|program| program.privileged);
     if privileged {
-        // What the dynamic linker and the libraries ignore in such a program.
+        // The dynamic linker and Solum's libraries ignore these in a program with elevated privileges.
         for name in [
             "LD_LIBRARY_PATH",
             "LD_PRELOAD",
@@ -139,12 +148,12 @@ fn checks(options: &Options) -> Vec<Check> {
             let is_ours = ours.is_ok_and(|ours| loader::is_same(&ours, &found.path));
             checks.extend(loader::found(found, &search, is_ours));
             let folder = installed.as_deref().ok();
-            let other = (!is_ours).then(|| loader::cure_for(found, folder));
+            let other = (!is_ours).then(|| loader::fix_for(found, folder));
             let other = other.as_deref();
-            through(&mut checks, &process, &setting, found, other, privileged);
+            loader_to_kernel(&mut checks, &process, &setting, found, other, privileged);
         }
     }
-    checks.extend(process.left_out());
+    checks.extend(process.not_checked());
     checks.extend(packages::check(
         &setting,
         program.as_ref(),
@@ -152,12 +161,12 @@ fn checks(options: &Options) -> Vec<Check> {
     ));
     checks.extend(opencl::check(&process, &setting));
     if program.is_none() {
-        checks.push(without_run());
+        checks.push(shell());
     }
     checks.extend(machine::processor(&setting));
     checks.extend(machine::permissions(privileged));
     checks.extend(variables::check(&setting));
-    // A program with more rights than its caller does not read it.
+    // A program with elevated privileges does not read it.
     if let Some(script) = setting.given("SOLUM_RECORDER").filter(|_| !privileged) {
         checks.push(variables::recorder(Path::new(script)));
     }
@@ -165,7 +174,8 @@ fn checks(options: &Options) -> Vec<Check> {
     checks
 }
 
-/// The process that the program becomes, or the lines why it becomes none that a loader fits into.
+/// The program's process as the dynamic linker would set it up; `None`, with checks that say why, if the program cannot
+/// load Solum's libraries.
 fn process(
     checks: &mut Vec<Check>,
     setting: &Setting,
@@ -184,9 +194,12 @@ fn process(
         Err(reason) => {
             checks.push(Check::fail(
                 "program",
-                format!("{} is no program that a loader fits into", binary.display()),
+                format!(
+                    "{} is not a dynamically linked executable",
+                    binary.display()
+                ),
                 reason,
-                "name the program that is run in the end",
+                "name the program that is executed in the end",
             ));
             return None;
         }
@@ -203,34 +216,36 @@ fn process(
     let interpreter = elf.interpreter.clone().unwrap_or_default();
     let refused = if !elf.dynamic || elf.interpreter.is_none() {
         Some((
-            "it is linked statically: no library can be opened into it by the usual linker"
-                .to_owned(),
+            "it is statically linked, so it cannot load libraries at run time".to_owned(),
             "link it dynamically",
         ))
     } else if elf.abi != Abi::SOLUM {
         Some((
             format!(
-                "it is made for {}, Solum's libraries for {}",
+                "it is built for {}, Solum's libraries for {}",
                 elf.abi.name(),
                 Abi::SOLUM.name()
             ),
-            "use a 64-bit x86 build of it",
+            "use an x86-64 build of the program",
         ))
     } else if interpreter.to_string_lossy().contains("ld-musl") {
         Some((
-            "it is made for musl, Solum's libraries for glibc".to_owned(),
-            "use a build of it for glibc",
+            "it is built for musl, Solum's libraries for glibc".to_owned(),
+            "use a build of the program for glibc",
         ))
     } else if !interpreter.exists() {
         Some((
-            format!("its dynamic linker {} is not there", interpreter.display()),
-            "install the system libraries that it is made for",
+            format!(
+                "its dynamic linker {} does not exist",
+                interpreter.display()
+            ),
+            "install the system libraries that it was built for",
         ))
     } else {
         None
     };
-    if let Some((cause, cure)) = refused {
-        checks.push(Check::fail("program", shown, cause, cure));
+    if let Some((cause, fix)) = refused {
+        checks.push(Check::fail("program", shown, cause, fix));
         return None;
     }
     checks.push(Check::ok(
@@ -244,16 +259,16 @@ fn process(
     if !process.missing.is_empty() {
         checks.push(Check::fail(
             "program",
-            "it cannot start: libraries are not found",
+            "cannot start: libraries are missing",
             linker::missing_text(&process.missing, "\n"),
-            "install them, or put their folders into LD_LIBRARY_PATH",
+            "install them, or add their folders to LD_LIBRARY_PATH",
         ));
     }
     Some(process)
 }
 
-/// From the loader to a kernel's results.
-fn through(
+/// Checks the steps from the loader to a kernel's results.
+fn loader_to_kernel(
     checks: &mut Vec<Check>,
     process: &Process,
     setting: &Setting,
@@ -264,7 +279,7 @@ fn through(
     let outcome = loader::probe(setting, &found.path);
     checks.extend(loader::judge(&outcome, other, setting));
     if loader::variable_at_fault(&outcome, setting).is_some() {
-        // It ended before any driver was asked: what they do alone is not what is in the way.
+        // Initialisation failed before any driver was opened, so checks of drivers would mislead.
         return;
     }
     let drivers = drivers::check(process, setting, &found.path, other.is_none(), &outcome);
@@ -280,8 +295,8 @@ fn through(
     checks.extend(launches);
 }
 
-/// What a program gets that is started from this shell without `solum run`.
-fn without_run() -> Check {
+/// The loader that programs get when started from this shell without `solum run`.
+fn shell() -> Check {
     const AREA: &str = "shell";
     let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     let path = std::env::var_os("LD_LIBRARY_PATH");
@@ -293,14 +308,15 @@ fn without_run() -> Check {
         Some(found) => Check::note(
             AREA,
             format!(
-                "without solum run, programs of this shell get {}, {}",
+                "without solum run, programs started from this shell get {}, {}",
                 found.path.display(),
                 found.rule.text()
             ),
         ),
         None => Check::note(
             AREA,
-            "without solum run, programs of this shell find no loader: eval \"$(solum env --shell)\" lets them",
+            "without solum run, programs started from this shell find no loader; to change that: \
+             eval \"$(solum env --shell)\"",
         ),
     }
 }

@@ -1,31 +1,32 @@
-//! How an OpenCL program reaches Solum: through an OpenCL implementation over Level Zero that its ICD loader finds.
+//! Checks whether an OpenCL program reaches Solum: its ICD loader must find an OpenCL implementation over Level Zero.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::linker::Process;
+use super::loader;
 use super::report::Check;
 use super::setting::Setting;
-use super::{elf, loader, ordinary};
+use crate::{elf, regular_file};
 
 const AREA: &str = "opencl";
-/// The ICD loader's name for programs.
+/// The name by which programs open the ICD loader.
 const ICD_LOADER: &str = "libOpenCL.so.1";
 const VENDORS: &str = "OCL_ICD_VENDORS";
 const VENDORS_FOLDER: &str = "/etc/OpenCL/vendors";
-/// More `.icd` files than any machine has.
+/// The most `.icd` files that are read.
 const FILES_BOUND: usize = 64;
-/// An `.icd` file holds one path.
+/// Bytes that are read of an `.icd` file, which holds one path.
 const FILE_BOUND: u64 = 4096;
-/// Where PoCL has its Level Zero device driver, installed or in its build folder, from the folder of its library.
+/// PoCL's Level Zero driver relative to its library: installed, or in a build folder.
 const PARTS: [&str; 2] = [
     "pocl/libpocl-devices-level0.so",
     "devices/level0/libpocl-devices-level0.so",
 ];
 const PAGE: &str = "docs/opencl.md";
 
-/// The line for a process that has the ICD loader in it.
+/// Checks a process that loads the ICD loader.
 pub(crate) fn check(process: &Process, setting: &Setting) -> Option<Check> {
     check_in(process, setting, Path::new(VENDORS_FOLDER))
 }
@@ -39,17 +40,17 @@ fn check_in(process: &Process, setting: &Setting, folder: &Path) -> Option<Check
     let place = named.unwrap_or(folder);
     let mut seen = Vec::new();
     for library in libraries(place) {
-        // A bare name is looked for as dlopen does.
+        // A bare name is searched for as by dlopen.
         let found = process.search(library.as_os_str(), by).found;
         let Some(found) = found.map(|found| found.path) else {
-            seen.push(format!("{}, which is not found", library.display()));
+            seen.push(format!("{} (not found)", library.display()));
             continue;
         };
         if is_over_level_zero(&found) {
             return Some(Check::ok(
                 AREA,
                 format!(
-                    "OpenCL reaches Solum through {}, an implementation over Level Zero; see {PAGE}",
+                    "OpenCL programs reach Solum through {}; see {PAGE}",
                     found.display()
                 ),
             ));
@@ -61,18 +62,18 @@ fn check_in(process: &Process, setting: &Setting, folder: &Path) -> Option<Check
         None => place.display().to_string(),
     };
     let seen = match seen.is_empty() {
-        true => "no implementation".to_owned(),
+        true => "no OpenCL implementation".to_owned(),
         false => seen.join(", "),
     };
     Some(Check::warn(
         AREA,
-        "OpenCL reaches Solum only through an OpenCL implementation over Level Zero, and none is installed",
-        format!("{place} has {seen}"),
-        format!("build PoCL with ENABLE_LEVEL0, and name its .icd file in {VENDORS}: {PAGE}"),
+        "OpenCL programs reach Solum only through an OpenCL implementation over Level Zero; none is installed",
+        format!("{place} lists {seen}"),
+        format!("build PoCL with ENABLE_LEVEL0 and set {VENDORS} to its .icd file; see {PAGE}"),
     ))
 }
 
-/// The libraries that the ICD loader opens: `place` is a folder of `.icd` files, such a file or a library.
+/// The libraries that the ICD loader opens. `place` is a folder of `.icd` files, an `.icd` file or a library.
 fn libraries(place: &Path) -> Vec<PathBuf> {
     let is_icd = |path: &Path| path.extension() == Some(OsStr::new("icd"));
     if !place.is_dir() {
@@ -93,12 +94,12 @@ fn libraries(place: &Path) -> Vec<PathBuf> {
 
 /// The library that an `.icd` file names.
 fn content(file: &Path) -> Option<PathBuf> {
-    let text = ordinary::start(file, FILE_BOUND).ok()?;
+    let text = regular_file::start(file, FILE_BOUND).ok()?;
     let line = text.split(|byte| *byte == b'\n').next()?.trim_ascii();
     (!line.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(line)))
 }
 
-/// Whether the library, or a part that it opens later, needs Level Zero's loader.
+/// Whether the library, or a driver that it opens later, needs Level Zero's loader.
 fn is_over_level_zero(library: &Path) -> bool {
     let library = library
         .canonicalize()
@@ -114,10 +115,10 @@ fn is_over_level_zero(library: &Path) -> bool {
 mod tests {
     use std::fs;
 
-    use super::super::elf::made::{File, write};
     use super::super::linker::System;
     use super::super::report::State;
     use super::*;
+    use crate::elf::made::{File, write};
 
     #[test]
     fn an_implementation_over_level_zero_is_looked_for_as_the_icd_loader_does() {
@@ -165,12 +166,17 @@ mod tests {
         for (named, folder, state, words) in [
             ("", &parts, State::Ok, "three/libpocl.so"),
             ("", &by_name, State::Ok, "two/libdirect.so"),
-            ("", &none, State::Warn, "none has no implementation"),
+            (
+                "",
+                &none,
+                State::Warn,
+                "none lists no OpenCL implementation",
+            ),
             (
                 "",
                 &other,
                 State::Warn,
-                "one/libother.so, libnowhere.so, which is not found",
+                "one/libother.so, libnowhere.so (not found)",
             ),
             (&place(&parts), &other, State::Ok, "three/libpocl.so"),
             (
@@ -185,7 +191,7 @@ mod tests {
                 "/nonexistent",
                 &parts,
                 State::Warn,
-                "/nonexistent, which is not found",
+                "/nonexistent (not found)",
             ),
         ] {
             let setting = Setting::of(&[(VENDORS, named)]);

@@ -1,5 +1,5 @@
-//! Python packages beside the program's interpreter whose modules open a loader by a path, which `LD_LIBRARY_PATH` does not
-//! change: one that they bring with them, or one of the system's.
+//! Checks Python packages that open a loader by path, so that `LD_LIBRARY_PATH` has no effect: a bundled loader or the
+//! system's.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 use owned_file::user;
 
 use super::loader::{self, AREA};
-use super::ordinary;
-use super::program::Program;
 use super::report::Check;
 use super::setting::Setting;
+use crate::program::Program;
+use crate::regular_file;
 
-/// More packages, or modules of one, than there are.
+/// The most packages, or modules of a package, that are read.
 const BOUND: usize = 4096;
-/// Paths of a loader that are told.
+/// The most paths that are printed.
 const SHOWN: usize = 100;
-/// Longer modules are read up to here.
+/// Bytes that are read of a module.
 const MODULE_BOUND: u64 = 1 << 20;
 
-/// Bounds on all files together: 60 and 20 times that of an environment of 200 packages, which has 2,222 entries at this
-/// depth and 12 MB of modules.
+/// Limits on all files together. An environment of 200 packages has 2,222 entries at this depth and 12 MB of modules;
+/// the limits are 60 and 20 times that.
 struct Left {
     entries: usize,
     bytes: u64,
-    /// Something was not looked at.
+    /// A limit was reached.
     is_cut: bool,
 }
 
@@ -52,15 +52,15 @@ impl Left {
     }
 
     fn module(&mut self, module: &Path) -> String {
-        // What cannot be read says nothing.
-        let text = ordinary::start(module, MODULE_BOUND.min(self.bytes)).unwrap_or_default();
+        // A module that cannot be read is skipped.
+        let text = regular_file::start(module, MODULE_BOUND.min(self.bytes)).unwrap_or_default();
         self.bytes -= text.len() as u64;
         self.is_cut |= self.bytes == 0;
         String::from_utf8_lossy(&text).into_owned()
     }
 }
 
-/// The lines about them; `installed` is where Solum's libraries lie.
+/// Checks the packages beside the program's interpreter; `installed` is the folder of Solum's libraries.
 pub(crate) fn check(
     setting: &Setting,
     program: Option<&Program>,
@@ -85,13 +85,13 @@ pub(crate) fn check(
     if left.is_cut {
         checks.push(Check::note(
             AREA,
-            "not all Python packages of this interpreter were looked at: there are too many files, or paths of a loader",
+            "not all Python packages of this interpreter were checked: too many files or loader paths",
         ));
     }
     checks
 }
 
-/// Packages and single modules beside the interpreter.
+/// The packages and top-level modules of the interpreter.
 fn packages(program: Option<&Program>, left: &mut Left, checks: &mut Vec<Check>) -> Vec<PathBuf> {
     let prefix = program.and_then(|program| program.binary.parent()?.parent());
     let Some(prefix) = prefix else {
@@ -103,13 +103,13 @@ fn packages(program: Option<&Program>, left: &mut Left, checks: &mut Vec<Check>)
     } else {
         prefix
     };
-    // Doctor reads the files of root and of its own user alone.
+    // Doctor reads only files of root and of its own user.
     let mut is_ours = |folder: &Path| match folder.metadata() {
         Ok(data) if data.uid() != 0 && !user::owns(data.uid()) => {
             checks.push(Check::note(
                 AREA,
                 format!(
-                    "Python packages in {} are not looked at: it belongs to user {}",
+                    "Python packages in {} were not checked: it belongs to user {}",
                     folder.display(),
                     data.uid()
                 ),
@@ -139,7 +139,7 @@ fn packages(program: Option<&Program>, left: &mut Left, checks: &mut Vec<Check>)
     all
 }
 
-/// Loaders that packages bring with them.
+/// Loaders that are bundled with packages.
 fn bundled(packages: &[PathBuf], left: &mut Left) -> Option<Check> {
     let folders = packages
         .iter()
@@ -157,14 +157,14 @@ fn bundled(packages: &[PathBuf], left: &mut Left) -> Option<Check> {
     (!found.is_empty()).then(|| {
         Check::warn(
             AREA,
-            format!("Python packages bring loaders of their own:\n{}", found.join("\n")),
-            "modules of these packages open them by their own paths, whatever LD_LIBRARY_PATH says",
-            "for programs that use these packages: ZE_ENABLE_ALT_DRIVERS with the path of libze_solum_cpu.so.1",
+            format!("Python packages bundle their own loaders:\n{}", found.join("\n")),
+            "these packages open them by path, regardless of LD_LIBRARY_PATH",
+            "for programs that use these packages, set ZE_ENABLE_ALT_DRIVERS to the path of libze_solum_cpu.so.1",
         )
     })
 }
 
-/// Modules in Python, of packages and single ones.
+/// The Python modules of the packages.
 fn modules(packages: &[PathBuf], left: &mut Left) -> Vec<PathBuf> {
     let is_module = |path: &PathBuf| path.extension() == Some(OsStr::new("py"));
     let inside = packages.iter().flat_map(|package| left.entries(package));
@@ -176,7 +176,7 @@ fn modules(packages: &[PathBuf], left: &mut Left) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Absolute paths of a loader among a module's literals: whole ones, and beginnings that something is added to.
+/// Absolute paths of a loader in a module's string literals: complete paths, and prefixes followed by `+`.
 fn loader_paths(text: &str) -> Vec<PathBuf> {
     if !text.contains("ze_loader") {
         return Vec::new();
@@ -210,7 +210,7 @@ fn loader_paths(text: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The line about a module that opens the loader at `path`.
+/// Checks a module that opens the loader at `path`.
 fn opened(setting: &Setting, module: &Path, path: &Path, installed: Option<&Path>) -> Check {
     let (module, shown) = (module.display(), path.display());
     let ours = installed.map(|folder| folder.join(loader::NAME));
@@ -218,11 +218,11 @@ fn opened(setting: &Setting, module: &Path, path: &Path, installed: Option<&Path
         Some(folder) => folder.join(name).display().to_string(),
         None => format!("the path of {name}"),
     };
-    let cause = "it opens this path, whatever LD_LIBRARY_PATH says";
+    let cause = "it opens this path regardless of LD_LIBRARY_PATH";
     if !path.exists() {
         return Check::warn(
             AREA,
-            format!("{module} opens {shown}, which is not there"),
+            format!("{module} opens {shown}, which does not exist"),
             cause,
             format!(
                 "for programs that use it: ln -s {} {shown}",
@@ -231,23 +231,21 @@ fn opened(setting: &Setting, module: &Path, path: &Path, installed: Option<&Path
         );
     }
     if ours.is_some_and(|ours| loader::is_same(&ours, path)) {
-        return Check::ok(
-            AREA,
-            format!("{module} opens {shown} (Solum's) by its path"),
-        );
+        return Check::ok(AREA, format!("{module} opens {shown} (Solum's) by path"));
     }
     const DRIVERS: &str = "ZE_ENABLE_ALT_DRIVERS";
     let found = format!("{module} opens {shown} (not Solum's)");
     match setting.text(DRIVERS) {
-        Some(drivers) if drivers.contains("libze_solum_cpu") => {
-            Check::note(AREA, format!("{found}; {DRIVERS} gives it Solum's driver"))
-        }
+        Some(drivers) if drivers.contains("libze_solum_cpu") => Check::note(
+            AREA,
+            format!("{found}; {DRIVERS} makes it use Solum's driver"),
+        ),
         _ => Check::warn(
             AREA,
             found,
             cause,
             format!(
-                "for programs that use it: {DRIVERS}={} gives Solum's driver to this loader",
+                "for programs that use it, set {DRIVERS}={} to use Solum's driver with this loader",
                 file("libze_solum_cpu.so.1")
             ),
         ),

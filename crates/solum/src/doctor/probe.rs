@@ -1,141 +1,45 @@
-//! What can crash or hang is done by a child of ours: opening libraries, initialising drivers, running a kernel.
+//! Starts child processes for everything that may crash or hang: opening libraries, initialising drivers, running kernels.
 //!
-//! The child prints one JSON object a line for each step that it has come through, so that its parent knows how far it
-//! came whatever ends it. Lines of another form are what drivers print; they are kept.
+//! The child prints a JSON object for each step that it completed, so the parent knows how far it came even if it
+//! crashes. Other lines are output of drivers and are kept for the report.
 
-use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use clap::Args;
-use serde::{Deserialize, Serialize};
-
 use super::setting::Setting;
-use super::{probe_driver, probe_library, probe_loader};
+use super::step::Step;
 
-/// The verb under which the program starts itself anew.
+/// The subcommand with which `solum` starts itself as a child.
 pub(crate) const VERB: &str = "doctor-probe";
-/// Text that a child may print before the rest is dropped.
+/// Bytes of a child's output that are kept.
 const TALK_BOUND: u64 = 64 << 10;
 
-/// A probe, for the child.
-#[derive(Args)]
-pub(crate) struct Options {
-    /// `loader`, `driver` or `library`.
-    kind: String,
-    /// The file, or the name that `dlopen` gets.
-    name: OsString,
-    /// For `library`: symbols that it must have.
-    symbols: Vec<String>,
-}
-
-/// A device, as the standard calls show it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Device {
-    pub(crate) name: String,
-    /// `gpu`, `cpu` or another of the specification's words.
-    pub(crate) kind: String,
-    /// So many sub-devices.
-    pub(crate) sub_devices: u32,
-}
-
-/// One step of a probe that is behind it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "snake_case")]
-pub(crate) enum Step {
-    /// The library is open.
-    Opened {
-        /// The file behind the name.
-        path: String,
-    },
-    /// It cannot be opened.
-    Refused {
-        /// The dynamic linker's words, or ours.
-        reason: String,
-    },
-    /// Functions that clients look for and that are not there.
-    Missing {
-        /// Their names.
-        symbols: Vec<String>,
-    },
-    /// Of a loader: its versions.
-    Version {
-        /// `major.minor.patch`.
-        library: String,
-        /// Of the specification.
-        api: String,
-    },
-    /// An initialisation.
-    Initialised {
-        /// The function that was called.
-        function: String,
-        /// The result's name.
-        code: String,
-        /// What the library says about it.
-        text: String,
-    },
-    /// One driver.
-    Driver {
-        /// Of the specification.
-        api: String,
-        /// `driverVersion`.
-        version: u32,
-        /// Its handles carry DDI tables, or the specification's version takes them for granted.
-        ddi_handles: bool,
-        /// Programs of several SPIR-V modules.
-        module_program: bool,
-        /// In its order.
-        devices: Vec<Device>,
-    },
-    /// A call that should not fail failed.
-    Failed {
-        /// The call and its result.
-        what: String,
-    },
-    /// A kernel ran, or did not.
-    Launched {
-        /// The device's name.
-        device: String,
-        /// Nothing when the results are right.
-        error: Option<String>,
-        /// Compiling it.
-        build_ms: f64,
-        /// Launch and wait of the second run.
-        launch_us: f64,
-    },
-    /// Of the code generator: which build it is.
-    Build {
-        /// Its words.
-        id: String,
-    },
-}
-
-/// How a probe ended.
+/// How a child ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// As it should.
+    /// It completed.
     Done,
     /// Killed by a signal.
     Signal(i32),
-    /// It called exit, or the probe itself failed.
+    /// It exited with another code than 0.
     Code(i32),
-    /// Ended by us.
+    /// It was killed after this many seconds.
     TimedOut(u64),
     /// It could not be started.
     NotStarted(String),
 }
 
 impl End {
-    /// For people.
+    /// A description.
     pub(crate) fn text(&self) -> String {
         match self {
-            End::Done => "ended well".into(),
+            End::Done => "completed".into(),
             End::Signal(signal) => format!("crashed by signal {signal}{}", signal_name(*signal)),
-            End::Code(code) => format!("ended the process with exit code {code}"),
-            End::TimedOut(seconds) => format!("did not come back within {seconds} s"),
-            End::NotStarted(reason) => format!("could not be tried: {reason}"),
+            End::Code(code) => format!("exited the process with code {code}"),
+            End::TimedOut(seconds) => format!("did not return within {seconds} s"),
+            End::NotStarted(reason) => format!("could not be tested: {reason}"),
         }
     }
 }
@@ -145,17 +49,17 @@ fn signal_name(signal: i32) -> &'static str {
         libc::SIGSEGV => " (SIGSEGV)",
         libc::SIGABRT => " (SIGABRT)",
         libc::SIGBUS => " (SIGBUS)",
-        libc::SIGILL => " (SIGILL: an instruction that this processor lacks)",
-        libc::SIGKILL => " (SIGKILL: perhaps out of memory)",
+        libc::SIGILL => " (SIGILL: instruction not supported by this processor)",
+        libc::SIGKILL => " (SIGKILL: possibly out of memory)",
         _ => "",
     }
 }
 
-/// What a child found.
+/// The findings of a child.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) steps: Vec<Step>,
-    /// What was printed besides, stdout and stderr.
+    /// Its other output, stdout and stderr.
     pub(crate) talk: String,
     pub(crate) end: End,
 }
@@ -169,7 +73,7 @@ impl Outcome {
         })
     }
 
-    /// Why it was not opened.
+    /// Why the library was not opened.
     pub(crate) fn refused(&self) -> Option<&str> {
         self.steps.iter().find_map(|step| match step {
             Step::Refused { reason } => Some(reason.as_str()),
@@ -177,7 +81,7 @@ impl Outcome {
         })
     }
 
-    /// The end, with the first words of the child: the later ones are traces.
+    /// How it ended, with the first lines that it printed.
     pub(crate) fn end_text(&self) -> String {
         let words: Vec<&str> = self
             .talk
@@ -193,7 +97,7 @@ impl Outcome {
     }
 }
 
-/// Runs a probe in a child with this environment.
+/// Starts a child with this environment and waits for its end.
 pub(crate) fn run(
     setting: &Setting,
     kind: &str,
@@ -217,7 +121,7 @@ pub(crate) fn run(
         .args(symbols)
         .env_clear()
         .envs(setting.all())
-        // What is looked at leaves no trace: no log, no sign that a kernel ran.
+        // The check must not leave a log or the sign that a kernel ran.
         .env_remove("SOLUM_RECORDER")
         .env_remove("SOLUM_WITNESS")
         .stdin(Stdio::null())
@@ -242,7 +146,7 @@ pub(crate) fn run(
     let stderr = child.stderr.take().map(|stderr| {
         std::thread::spawn(move || {
             let mut talk = Vec::new();
-            // A pipe that breaks ends the talk.
+            // Keeps what was read if the pipe breaks.
             let _ = stderr.take(TALK_BOUND).read_to_end(&mut talk);
             String::from_utf8_lossy(&talk).into_owned()
         })
@@ -265,7 +169,7 @@ pub(crate) fn run(
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 timed_out = true;
-                // One that is gone already needs no killing.
+                // Fails if the child has already ended.
                 let _ = child.kill();
                 break;
             }
@@ -273,7 +177,7 @@ pub(crate) fn run(
     }
     let status = child.wait();
     if timed_out {
-        // Grandchildren may hold the pipes: the readers are left to themselves.
+        // Grandchildren may hold the pipes open, so the reader threads are not joined.
         return Outcome {
             steps,
             talk,
@@ -281,7 +185,7 @@ pub(crate) fn run(
         };
     }
     if let Some(reader) = stdout {
-        // It has seen the end, or the loop above would not have ended.
+        // The reader has finished: the loop ended because it closed the channel.
         let _ = reader.join();
     }
     if let Some(reader) = stderr {
@@ -299,30 +203,4 @@ pub(crate) fn run(
         Err(error) => End::NotStarted(error.to_string()),
     };
     Outcome { steps, talk, end }
-}
-
-/// The child's part.
-pub(crate) fn child(options: &Options) -> u8 {
-    let none = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: a valid limit. A crash here is a finding; nobody wants its core file.
-    unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
-    match options.kind.as_str() {
-        "loader" => probe_loader::probe(&options.name),
-        "driver" => probe_driver::probe(&options.name),
-        "library" => probe_library::probe(&options.name, &options.symbols),
-        _ => return crate::exit::CANNOT,
-    }
-    0
-}
-
-/// Tells the parent.
-pub(crate) fn tell(step: &Step) {
-    if let Ok(line) = serde_json::to_string(step) {
-        // On a line of its own, whatever the library has printed before. A parent that is gone hears nothing.
-        let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "\n{line}").and_then(|()| out.flush());
-    }
 }

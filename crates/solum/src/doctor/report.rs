@@ -1,35 +1,35 @@
-//! Findings, one a line: what was looked at, what was found, and for what is not well its cause and its cure.
+//! Check results and how they are printed: area, finding, and for problems cause and fix.
 
 use serde::Serialize;
 
-use crate::say;
+use crate::output;
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// Worth knowing, nothing to do.
+    /// Information; nothing to do.
     Note,
-    /// Works, but hardly as meant.
+    /// Works, but probably not as intended.
     Warn,
-    /// Stands between the program and a device.
+    /// Prevents the program from using a device.
     Fail,
 }
 
-/// One line of the list.
+/// One check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct Check {
-    /// The area, a word.
+    /// The area, one word.
     pub(crate) check: &'static str,
     pub(crate) state: State,
-    /// What was found.
+    /// The finding.
     pub(crate) found: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cause: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cure: Option<String>,
+    pub(crate) fix: Option<String>,
 }
 
 impl Check {
@@ -39,44 +39,44 @@ impl Check {
             state,
             found: found.into(),
             cause: None,
-            cure: None,
+            fix: None,
         }
     }
 
-    /// As it should be.
+    /// No problem.
     pub(crate) fn ok(check: &'static str, found: impl Into<String>) -> Self {
         Self::new(check, State::Ok, found)
     }
 
-    /// Worth knowing.
+    /// Information.
     pub(crate) fn note(check: &'static str, found: impl Into<String>) -> Self {
         Self::new(check, State::Note, found)
     }
 
-    /// Hardly as meant: always with cause and cure.
+    /// A warning, always with cause and fix.
     pub(crate) fn warn(
         check: &'static str,
         found: impl Into<String>,
         cause: impl Into<String>,
-        cure: impl Into<String>,
+        fix: impl Into<String>,
     ) -> Self {
         Self {
             cause: Some(cause.into()),
-            cure: Some(cure.into()),
+            fix: Some(fix.into()),
             ..Self::new(check, State::Warn, found)
         }
     }
 
-    /// In the way: always with cause and cure.
+    /// A failure, always with cause and fix.
     pub(crate) fn fail(
         check: &'static str,
         found: impl Into<String>,
         cause: impl Into<String>,
-        cure: impl Into<String>,
+        fix: impl Into<String>,
     ) -> Self {
         Self {
             state: State::Fail,
-            ..Self::warn(check, found, cause, cure)
+            ..Self::warn(check, found, cause, fix)
         }
     }
 }
@@ -85,15 +85,15 @@ impl Check {
 #[derive(Debug, Serialize)]
 pub(crate) struct Document {
     pub(crate) schema: &'static str,
-    /// Nothing stands in the way: the exit code is 0.
+    /// No check failed; the exit code is 0.
     pub(crate) ok: bool,
-    /// The program whose environment was looked at.
+    /// The checked program with its arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) program: Option<Vec<String>>,
     pub(crate) checks: Vec<Check>,
 }
 
-/// The list for people, with colours that `anstream` drops where nobody sees them.
+/// The checks as text. `anstream` removes the colours if stdout is not a terminal.
 pub(crate) fn text(checks: &[Check]) -> String {
     let mut out = String::new();
     let width = checks.iter().map(|c| c.check.len()).max().unwrap_or(0);
@@ -105,11 +105,11 @@ pub(crate) fn text(checks: &[Check]) -> String {
             State::Warn => ("\u{1b}[33m", "warn"),
             State::Fail => ("\u{1b}[31m", "fail"),
         };
-        let found = say::lines(&check.found).replace('\n', &format!("\n{indent}"));
+        let found = output::escape_lines(&check.found).replace('\n', &format!("\n{indent}"));
         out += &format!("{colour}{word}\u{1b}[0m  {:width$}  {found}\n", check.check);
-        for (what, text) in [("cause", &check.cause), ("cure", &check.cure)] {
+        for (what, text) in [("cause", &check.cause), ("fix", &check.fix)] {
             if let Some(text) = text {
-                let text = say::lines(text).replace('\n', &format!("\n{indent}       "));
+                let text = output::escape_lines(text).replace('\n', &format!("\n{indent}       "));
                 out += &format!("{indent}{:<7}{text}\n", format!("{what}:"));
             }
         }
@@ -117,11 +117,13 @@ pub(crate) fn text(checks: &[Check]) -> String {
     let count = |state| checks.iter().filter(|c| c.state == state).count();
     let (failed, warned) = (count(State::Fail), count(State::Warn));
     out += &match (failed, warned) {
-        (0, 0) => "\u{1b}[32mall is well\u{1b}[0m\n".to_owned(),
-        (0, n) => format!("\u{1b}[33mit works; {n} to look at\u{1b}[0m\n"),
-        (n, _) => format!(
-            "\u{1b}[31m{n} in the way of a device: cure the first, then look again\u{1b}[0m\n"
-        ),
+        (0, 0) => "\u{1b}[32mno problems found\u{1b}[0m\n".to_owned(),
+        (0, 1) => "\u{1b}[33mit works, with 1 warning\u{1b}[0m\n".to_owned(),
+        (0, n) => format!("\u{1b}[33mit works, with {n} warnings\u{1b}[0m\n"),
+        (1, _) => "\u{1b}[31m1 problem found: fix it, then run doctor again\u{1b}[0m\n".to_owned(),
+        (n, _) => {
+            format!("\u{1b}[31m{n} problems found: fix the first, then run doctor again\u{1b}[0m\n")
+        }
     };
     out
 }

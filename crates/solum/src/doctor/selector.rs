@@ -1,140 +1,22 @@
-//! Which Level Zero devices DPC++ shows: its own rule about drivers, then `ONEAPI_DEVICE_SELECTOR`.
+//! Checks which Level Zero devices DPC++ shows: its rule about drivers, then `ONEAPI_DEVICE_SELECTOR`.
 //!
-//! The variable is a list of terms between semicolons, `[!]BACKEND:DEVICE,DEVICE…`: a device is a type, `*`, or a number
-//! over the backend's devices, and with a point behind it stands for sub-devices; terms with `!` take away, stand behind
-//! those that add, and take no numbers. All of it without blanks. (Measured on DPC++ 2026.2, which shows nothing when it
-//! cannot read the variable. The names that its tools print, `level_zero:gpu:0`, are no values of it.)
+//! The names that DPC++'s tools print, such as `level_zero:gpu:0`, are not values of the variable.
 
-use super::probe::{Device, Step};
+use device_selector::{DeviceSelector, Kind, Rules};
+
 use super::report::Check;
 use super::setting::Setting;
+use super::step::{Device, Step};
 
 const AREA: &str = "devices";
 const NAME: &str = "ONEAPI_DEVICE_SELECTOR";
-const BACKENDS: [&str; 7] = [
-    "*",
-    "level_zero",
-    "opencl",
-    "cuda",
-    "hip",
-    "native_cpu",
-    "offload",
-];
-const KINDS: [&str; 5] = ["*", "gpu", "cpu", "fpga", "acc"];
 
-/// One device of a term.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Choice {
-    Kind(String),
-    /// A root device.
-    Number(usize),
-    /// Sub-devices of such.
-    Below(Box<Choice>),
-}
-
-impl Choice {
-    fn matches(&self, number: usize, device: &Device) -> bool {
-        match self {
-            Choice::Kind(wanted) => wanted == "*" || *wanted == device.kind,
-            Choice::Number(wanted) => *wanted == number,
-            Choice::Below(root) => device.sub_devices > 0 && root.matches(number, device),
-        }
-    }
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Term {
-    discard: bool,
-    backend: String,
-    choices: Vec<Choice>,
-}
-
-impl Term {
-    fn is_level_zero(&self) -> bool {
-        self.backend == "*" || self.backend == "level_zero"
-    }
-
-    fn matches(&self, number: usize, device: &Device) -> bool {
-        self.is_level_zero()
-            && self
-                .choices
-                .iter()
-                .any(|choice| choice.matches(number, device))
-    }
-}
-
-/// Reads the variable.
-///
-/// # Errors
-/// What is wrong with it.
-fn parse(text: &str) -> Result<Vec<Term>, String> {
-    if text.contains(char::is_whitespace) {
-        return Err("it holds a blank, which no name has".into());
-    }
-    let mut terms = Vec::new();
-    for part in text.split(';').filter(|part| !part.is_empty()) {
-        let (discard, rest) = match part.strip_prefix('!') {
-            Some(rest) => (true, rest),
-            None => (false, part),
-        };
-        let (backend, devices) = rest.split_once(':').ok_or_else(|| {
-            format!("\"{part}\" has no colon: a term is BACKEND:DEVICES, such as level_zero:gpu")
-        })?;
-        let backend = backend.to_ascii_lowercase();
-        if !BACKENDS.contains(&backend.as_str()) {
-            return Err(format!(
-                "\"{backend}\" is no backend; there are {}",
-                BACKENDS.join(", ")
-            ));
-        }
-        if !discard && terms.iter().any(|term: &Term| term.discard) {
-            return Err(format!(
-                "\"{part}\" stands behind a term with !, which must come last"
-            ));
-        }
-        let mut choices = Vec::new();
-        for word in devices.split(',').filter(|word| !word.is_empty()) {
-            let word = word.to_ascii_lowercase();
-            let root = word.split('.').next().unwrap_or_default();
-            let choice = if KINDS.contains(&root) {
-                Choice::Kind(root.to_owned())
-            } else if let Ok(number) = root.parse() {
-                if discard {
-                    return Err(format!(
-                        "\"{part}\": a term with ! takes types, not numbers"
-                    ));
-                }
-                Choice::Number(number)
-            } else {
-                return Err(format!(
-                    "\"{word}\" is no device; there are {} and numbers",
-                    KINDS.join(", ")
-                ));
-            };
-            choices.push(if root == word {
-                choice
-            } else {
-                Choice::Below(Box::new(choice))
-            });
-        }
-        if choices.is_empty() {
-            return Err(format!("\"{part}\" names no device behind its colon"));
-        }
-        terms.push(Term {
-            discard,
-            backend,
-            choices,
-        });
-    }
-    Ok(terms)
-}
-
-/// One device as DPC++ shows it.
+/// A device as DPC++ shows it.
 struct Shown<'d> {
     device: &'d Device,
-    /// Over all of the backend.
+    /// Its number among all devices of the backend.
     number: usize,
-    /// Over those of its type.
+    /// Its number among the devices of its type.
     of_kind: usize,
 }
 
@@ -144,21 +26,22 @@ impl Shown<'_> {
     }
 }
 
-fn kept<'s, 'd>(terms: &[Term], all: &'s [Shown<'d>]) -> Vec<&'s Shown<'d>> {
-    let adds = terms.iter().any(|term| !term.discard);
-    all.iter()
-        .filter(|shown| {
-            let by = |discard| {
-                terms
-                    .iter()
-                    .any(|term| term.discard == discard && term.matches(shown.number, shown.device))
-            };
-            (!adds || by(false)) && !by(true)
-        })
-        .collect()
+/// The device, for the selector.
+fn selectable(device: &Device) -> device_selector::Device {
+    let kind = match device.kind.as_str() {
+        "cpu" => Kind::Cpu,
+        "gpu" => Kind::Gpu,
+        _ => Kind::Accelerator,
+    };
+    device_selector::Device {
+        kind,
+        parts: (0..device.sub_devices)
+            .map(|_| device_selector::Device::root(kind))
+            .collect(),
+    }
 }
 
-/// What DPC++ shows of the drivers that the loader found.
+/// Checks which devices DPC++ shows.
 pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut all = Vec::new();
@@ -174,9 +57,9 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
             checks.push(Check::warn(
                 AREA,
                 format!("DPC++ does not show {}", names.join(", ")),
-                "it drops each Level Zero driver that has no device of type GPU",
-                "with Solum's driver: let SOLUM_DEVICES hold gpu (gpu,cpu is the default); programs that use Level Zero \
-                 themselves see the devices as they are",
+                "DPC++ ignores Level Zero drivers that have no device of type GPU",
+                "with Solum's driver: include gpu in SOLUM_DEVICES (default: gpu,cpu); programs that use Level Zero directly \
+                 see all devices",
             ));
             continue;
         }
@@ -196,7 +79,7 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
         checks.push(Check::warn(
             "selector",
             "SYCL_DEVICE_FILTER is set",
-            "DPC++ does not read it any more: it chooses nothing",
+            "DPC++ no longer reads it",
             format!("set {NAME} instead, and unset SYCL_DEVICE_FILTER"),
         ));
     }
@@ -224,33 +107,39 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
         ));
         return checks;
     };
-    let terms = match parse(&text) {
-        Ok(terms) => terms,
-        Err(reason) => {
+    let selector = match DeviceSelector::parse(&text, Rules::Dpcpp) {
+        Ok(selector) => selector,
+        Err(error) => {
             checks.push(Check::fail(
                 "selector",
                 format!("{NAME}={text}"),
-                format!("{reason}; DPC++ shows no device then"),
+                format!("{}; DPC++ then shows no device", error.reason),
                 format!("unset {NAME}, or set it to {}", values(&all)),
             ));
             return checks;
         }
     };
-    let kept = kept(&terms, &all);
+    let devices: Vec<_> = all.iter().map(|shown| selectable(shown.device)).collect();
+    let chosen = selector.choose(&devices).devices;
+    let kept: Vec<&Shown<'_>> = all
+        .iter()
+        .filter(|shown| {
+            chosen
+                .iter()
+                .any(|path| path.first() == Some(&shown.number))
+        })
+        .collect();
     if kept.is_empty() {
-        let hides = !terms
-            .iter()
-            .any(|term| term.is_level_zero() && !term.discard)
-            && terms.iter().any(|term| !term.discard);
-        let (cause, cure) = (
-            format!("the selector leaves none of:\n{}", names(&everything)),
+        let hides = selector.is_for_other_backends();
+        let (cause, fix) = (
+            format!("it selects none of:\n{}", names(&everything)),
             format!("unset {NAME}, or set it to {}", values(&all)),
         );
         let found = format!("{NAME}={text} hides every Level Zero device");
         checks.push(if hides {
-            Check::warn("selector", found, cause, cure)
+            Check::warn("selector", found, cause, fix)
         } else {
-            Check::fail("selector", found, cause, cure)
+            Check::fail("selector", found, cause, fix)
         });
         return checks;
     }
@@ -265,7 +154,7 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
     checks
 }
 
-/// What the variable may be to have one of these devices.
+/// Values of the variable that select one of these devices.
 fn values(all: &[Shown<'_>]) -> String {
     let mut values: Vec<String> = Vec::new();
     for shown in all {
@@ -279,7 +168,7 @@ fn values(all: &[Shown<'_>]) -> String {
     values.join(" or ")
 }
 
-/// A list of adapters without ours.
+/// A failure if `UR_ADAPTERS_FORCE_LOAD` excludes the Level Zero adapter.
 fn adapters(setting: &Setting) -> Option<Check> {
     const NAME: &str = "UR_ADAPTERS_FORCE_LOAD";
     let list = setting.text(NAME).filter(|list| !list.is_empty())?;
@@ -287,13 +176,13 @@ fn adapters(setting: &Setting) -> Option<Check> {
         Check::fail(
             "selector",
             format!("{NAME}={list}"),
-            "DPC++ opens these adapters and no other: none of them is for Level Zero",
+            "DPC++ loads only these adapters; none of them is for Level Zero",
             format!("unset {NAME}, or add the path of libur_adapter_level_zero.so.0"),
         )
     })
 }
 
-/// Versions that DPC++ was told to refuse.
+/// A failure if `SYCL_UR_L0_LOADER_SKIPLIST` excludes this loader.
 fn skipped(setting: &Setting, steps: &[Step]) -> Option<Check> {
     const NAME: &str = "SYCL_UR_L0_LOADER_SKIPLIST";
     let list = setting.text(NAME)?;
@@ -307,26 +196,24 @@ fn skipped(setting: &Setting, steps: &[Step]) -> Option<Check> {
             Check::fail(
                 "selector",
                 format!("{NAME}={list}"),
-                format!(
-                    "it names the version of this loader, {version}: DPC++ shows no device with it"
-                ),
+                format!("it excludes this loader, version {version}, so DPC++ shows no device"),
                 format!("unset {NAME}"),
             )
         })
 }
 
-/// DPC++ scores GPUs above CPUs; the first of the best is the default.
+/// The default device: DPC++ prefers GPUs to CPUs, then the first.
 fn default_of(shown: &[&Shown<'_>]) -> String {
     let best = shown
         .iter()
         .find(|shown| shown.device.kind == "gpu")
         .or_else(|| shown.first());
     best.map_or(String::new(), |shown| {
-        format!("default selection: {}", shown.name())
+        format!("default device: {}", shown.name())
     })
 }
 
-/// What DPC++ thinks of a loader's version; `None` when it takes it.
+/// A problem of DPC++ with the loader's version, if any.
 pub(crate) fn loader_version(library: &str) -> Option<Check> {
     let mut parts = library
         .split('.')
@@ -336,26 +223,26 @@ pub(crate) fn loader_version(library: &str) -> Option<Check> {
         parts.next().unwrap_or(0),
         parts.next().unwrap_or(0),
     );
-    let cure = "use Solum's loader (solum run), or install a newer one";
+    let fix = "use Solum's loader (solum run), or install a newer one";
     if version.0 != 1 || version < (1, 8, 0) {
         return Some(Check::fail(
             "loader",
             format!("the loader is version {library}"),
-            "DPC++ takes loaders from 1.8.0 below 2.0 only, and shows no device with others",
-            cure,
+            "DPC++ accepts loaders from version 1.8.0 to below 2.0 and shows no device with others",
+            fix,
         ));
     }
     (version < (1, 21, 2)).then(|| {
         Check::warn(
             "loader",
             format!("the loader is version {library}"),
-            "DPC++ warns about loaders before 1.21.2",
-            cure,
+            "DPC++ prints a warning for loaders before 1.21.2",
+            fix,
         )
     })
 }
 
-/// Drivers that only part of DPC++'s libraries can use.
+/// Notes about drivers that lack extensions of DPC++'s libraries.
 pub(crate) fn driver_remarks(steps: &[Step]) -> Vec<Check> {
     let lacking = steps.iter().filter_map(|step| match step {
         Step::Driver {
@@ -370,8 +257,8 @@ pub(crate) fn driver_remarks(steps: &[Step]) -> Vec<Check> {
             Check::note(
                 AREA,
                 format!(
-                    "the driver of version {version:#010x} offers no ZE_experimental_module_program: oneMKL's vector \
-                     functions, and with them many of dpnp's, need it"
+                    "the driver of version {version:#010x} lacks ZE_experimental_module_program, which oneMKL's vector functions \
+                     and many functions of dpnp need"
                 ),
             )
         })

@@ -1,16 +1,16 @@
-//! The environment that is looked at: this process's, or what a program would be started with.
+//! The environment that doctor checks: the current one, or the one that `solum run` would set up.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// Names and values.
+/// Environment variables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setting {
     variables: BTreeMap<OsString, OsString>,
 }
 
 impl Setting {
-    /// This process's.
+    /// The environment of this process.
     pub(crate) fn own() -> Self {
         Self {
             variables: std::env::vars_os().collect(),
@@ -24,13 +24,13 @@ impl Setting {
             .map(OsString::as_os_str)
     }
 
-    /// The value of a variable that is set and not empty: what the libraries take for set.
+    /// The value of a variable, `None` if it is empty: Solum's libraries treat empty as not set.
     pub(crate) fn given(&self, name: &str) -> Option<&OsStr> {
         self.get(name)
             .filter(|value| !value.as_encoded_bytes().trim_ascii().is_empty())
     }
 
-    /// The value as text; what is no Unicode is shown with marks.
+    /// The value as text, with replacement characters for invalid Unicode.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.get(name)
             .map(|value| value.to_string_lossy().into_owned())
@@ -41,12 +41,12 @@ impl Setting {
         self.variables.insert(name.into(), value.into());
     }
 
-    /// Takes a variable away.
+    /// Removes a variable.
     pub(crate) fn remove(&mut self, name: &str) {
         self.variables.remove(OsStr::new(name));
     }
 
-    /// All, in the order of their names.
+    /// All variables, ordered by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.variables
             .iter()
@@ -56,7 +56,7 @@ impl Setting {
 
 #[cfg(test)]
 impl Setting {
-    /// An environment of these alone.
+    /// An environment with only these variables.
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
         Self {
             variables: pairs

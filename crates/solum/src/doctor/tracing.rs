@@ -1,4 +1,4 @@
-//! The set-up of XPTI: who would receive DPC++'s traces, and whether anything is sent.
+//! Checks the set-up of XPTI tracing: framework, subscribers, and whether tracing is on.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -7,15 +7,16 @@ use super::linker::Process;
 use super::probe;
 use super::report::Check;
 use super::setting::Setting;
+use super::step::Step;
 
 const AREA: &str = "xpti";
 const LIMIT: Duration = Duration::from_secs(20);
-/// What a framework must have for a client to find it whole.
+/// Functions that a framework must export.
 const FRAMEWORK: [&str; 3] = ["xptiInitialize", "xptiFinalize", "xptiTraceEnabled"];
-/// What a subscriber must have.
+/// Functions that a subscriber must export.
 const SUBSCRIBER: [&str; 2] = ["xptiTraceInit", "xptiTraceFinish"];
 
-/// The lines about tracing.
+/// Checks tracing.
 pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
     let (framework, subscribers, enable) = (
         setting
@@ -33,7 +34,7 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
         Some(value) => checks.push(Check::warn(
             AREA,
             format!("XPTI_TRACE_ENABLE={value}"),
-            "tracing is off: only 1 and true, in small letters, turn it on",
+            "tracing is off: only 1 and true, in lower case, turn it on",
             "XPTI_TRACE_ENABLE=1, or unset it",
         )),
     }
@@ -41,7 +42,7 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
         checks.push(Check::warn(
             AREA,
             "XPTI_FRAMEWORK_DISPATCHER is not set",
-            "DPC++ opens no framework, and nothing is traced",
+            "DPC++ loads no tracing framework, so nothing is traced",
             match process.search(OsStr::new("libxptifw.so.1"), 0).found {
                 Some(found) => format!("XPTI_FRAMEWORK_DISPATCHER={}", found.path.display()),
                 None => "set it to the path of libxptifw.so.1".into(),
@@ -63,8 +64,8 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
     if names.is_empty() {
         checks.push(Check::warn(
             AREA,
-            "XPTI_SUBSCRIBERS names nobody",
-            "without a receiver nothing is traced",
+            "XPTI_SUBSCRIBERS is empty",
+            "without a subscriber nothing is traced",
             "set it to the path of a tool's library, or unset the other XPTI variables",
         ));
     }
@@ -77,9 +78,9 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
     {
         checks.push(Check::warn(
             AREA,
-            "a blank stands before a name in XPTI_SUBSCRIBERS",
-            "the vendor's framework takes it for a part of the name and does not find the file",
-            "no blanks between the commas",
+            "a name in XPTI_SUBSCRIBERS begins with a space",
+            "Intel's framework treats the space as part of the file name and does not find the file",
+            "remove the spaces after the commas",
         ));
     }
     if !setting
@@ -88,13 +89,13 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
     {
         checks.push(Check::note(
             AREA,
-            "calls below SYCL (stream ur.call) come only with UR_ENABLE_LAYERS=UR_LAYER_TRACING",
+            "Unified Runtime calls (stream ur.call) are traced only with UR_ENABLE_LAYERS=UR_LAYER_TRACING",
         ));
     }
     checks
 }
 
-/// Whether a library opens and has what it must.
+/// Checks that a library can be opened and exports `symbols`.
 fn library(setting: &Setting, variable: &str, name: &str, symbols: &[&str]) -> Check {
     let outcome = probe::run(setting, "library", OsStr::new(name), symbols, LIMIT);
     let found = format!("{variable}: {name}");
@@ -102,14 +103,14 @@ fn library(setting: &Setting, variable: &str, name: &str, symbols: &[&str]) -> C
         return Check::warn(
             AREA,
             format!("{found} cannot be opened"),
-            format!("{reason}; nothing is traced, and the program runs on"),
+            format!("{reason}; the program runs, but nothing is traced"),
             format!("correct the path, or unset {variable}"),
         );
     }
     if outcome.end != probe::End::Done {
         return Check::fail(
             AREA,
-            format!("{found} takes the process down"),
+            format!("{found} crashes the process"),
             outcome.end_text(),
             format!("unset {variable}"),
         );
@@ -118,7 +119,7 @@ fn library(setting: &Setting, variable: &str, name: &str, symbols: &[&str]) -> C
         .steps
         .iter()
         .flat_map(|step| match step {
-            probe::Step::Missing { symbols } => symbols.iter().map(String::as_str).collect(),
+            Step::Missing { symbols } => symbols.iter().map(String::as_str).collect(),
             _ => Vec::new(),
         })
         .collect();
@@ -131,7 +132,7 @@ fn library(setting: &Setting, variable: &str, name: &str, symbols: &[&str]) -> C
     Check::warn(
         AREA,
         format!("{found} lacks {}", missing.join(", ")),
-        "it is another kind of library, and is passed over",
-        format!("set {variable} to the right one"),
+        "it is a different kind of library and is ignored",
+        format!("set {variable} to the right library"),
     )
 }

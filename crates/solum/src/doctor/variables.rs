@@ -1,77 +1,26 @@
-//! Variables that are set: names that nobody reads, values that mean something else than they look like.
+//! Checks environment variables: unknown names, invalid values, values that do not mean what they seem to.
 
 use std::io;
 use std::path::Path;
 
 use ze_layers::recorder::Script;
 
-use super::ordinary;
 use super::report::Check;
 use super::setting::Setting;
-use crate::environment;
+use crate::regular_file;
+use crate::variables::{self, HIERARCHIES, LEVELS, known, nearest};
 
 const AREA: &str = "variables";
-/// The reference's variables and their forms.
-static TABLE: &str = include_str!("variables.txt");
-/// Prefixes whose names we know all of.
+/// Prefixes of which all names are known.
 const PREFIXES: [&str; 5] = ["ZE_", "ZEL_", "ZET_", "ZES_", "SOLUM_"];
-const HIERARCHIES: [&str; 3] = ["FLAT", "COMBINED", "COMPOSITE"];
-const LEVELS: [&str; 7] = ["trace", "debug", "info", "warn", "err", "critical", "off"];
-/// The reader that refuses to start with a value that it does not understand.
+/// The reader that fails to initialise if a value is invalid.
 const DRIVER: &str = "libze_solum_cpu";
-/// More edits than this is another name.
-const TYPO: usize = 2;
 
-/// A variable of the reference's, or of DPC++'s.
-pub(crate) struct Known {
-    pub(crate) name: &'static str,
-    form: &'static str,
-    pub(crate) reader: &'static str,
-    pub(crate) meaning: &'static str,
-}
-
-impl Known {
-    /// Whether a library of ours reads it.
-    pub(crate) fn is_read_here(&self) -> bool {
-        self.reader.starts_with("lib") || self.reader.contains("programs of crate")
-    }
-
-    /// What holds when it is not set, and what it may be.
-    pub(crate) fn default_and_choices(&self) -> (&'static str, String) {
-        match self.form {
-            "switch" => ("0", "0, 1".into()),
-            "mode" => ("0", "0, 1, 2".into()),
-            "ddi" => ("1", "0, 1".into()),
-            "level" => ("warn", LEVELS.join(", ")),
-            "mask" => ("all devices", "N or N.M, several with commas".into()),
-            "hierarchy" => ("COMPOSITE", HIERARCHIES.join(", ")),
-            "trace" => ("1 with subscribers", "0, 1, false, true".into()),
-            _ => ("none", "a text".into()),
-        }
-    }
-}
-
-/// All of them.
-pub(crate) fn known() -> impl Iterator<Item = Known> {
-    TABLE
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .filter_map(|line| {
-            let mut parts = line.splitn(4, '|').map(str::trim);
-            Some(Known {
-                name: parts.next()?,
-                form: parts.next()?,
-                reader: parts.next()?,
-                meaning: parts.next()?,
-            })
-        })
-}
-
-/// What is set and what is doubtful about it.
+/// Lists the relevant variables and warns about doubtful ones.
 pub(crate) fn check(setting: &Setting) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut set = Vec::new();
-    let own = environment::table();
+    let own = variables::table();
     for (name, value) in setting.all() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
         let ours = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
@@ -86,7 +35,7 @@ pub(crate) fn check(setting: &Setting) -> Vec<Check> {
         }
     }
     let summary = if set.is_empty() {
-        "none that bears on Level Zero is set".into()
+        "none that affects Level Zero is set".into()
     } else {
         set.join("\n")
     };
@@ -94,7 +43,7 @@ pub(crate) fn check(setting: &Setting) -> Vec<Check> {
     checks
 }
 
-/// A value that the reference reads otherwise than a person would.
+/// A warning about a value that Level Zero's loader does not read as a user would expect.
 fn doubt(name: &str, value: &str, form: &str) -> Option<Check> {
     let found = format!("{name}={value}");
     match form {
@@ -138,30 +87,30 @@ fn doubt(name: &str, value: &str, form: &str) -> Option<Check> {
                 Check::warn(
                     AREA,
                     found,
-                    format!("\"{}\" names no device, and is passed over", wrong.join("\", \"")),
-                    format!("numbers from 0, or of a device and its sub-device, with commas: {name}=0,1.0"),
+                    format!("\"{}\" is not a device number and is ignored", wrong.join("\", \"")),
+                    format!("use numbers of devices, or DEVICE.SUBDEVICE, separated by commas: {name}=0,1.0"),
                 )
             })
         }
         "hierarchy" if !value.is_empty() && !HIERARCHIES.contains(&value) => Some(Check::warn(
             AREA,
             found,
-            "it is not understood: Solum's driver takes COMPOSITE",
-            format!("one of {}, or unset it", HIERARCHIES.join(", ")),
+            "invalid value: Solum's driver uses COMPOSITE",
+            format!("set it to one of {}, or unset it", HIERARCHIES.join(", ")),
         )),
         "level" if !LEVELS.contains(&value) => Some(Check::warn(
             AREA,
             found,
-            "no log level: warn is taken",
-            format!("one of {}", LEVELS.join(", ")),
+            "not a log level: the loader uses warn",
+            format!("set it to one of {}", LEVELS.join(", ")),
         )),
         _ => None,
     }
 }
 
-/// Whether a value is one of the choices; `None` where their prose says more than can be known here: the library
-/// judges, and refuses by name when it starts.
-fn is_allowed(variable: &environment::Variable, value: &str) -> Option<bool> {
+/// Whether a value is allowed; `None` if the description of the choices cannot be checked here. The library then checks
+/// the value itself when it initialises.
+fn is_allowed(variable: &variables::Variable, value: &str) -> Option<bool> {
     let choices = variable.choices.as_str();
     if variable.name == "SOLUM_CPU_TARGET" {
         return Some(value == "native" || cpu_target::NAMES.contains(&value));
@@ -209,56 +158,29 @@ fn bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// A value of ours that is none of the choices. Set but empty counts as not set.
-fn choice(variable: &environment::Variable, value: &str) -> Option<Check> {
+/// A failure or warning about an invalid value of one of Solum's variables. An empty value counts as not set.
+fn choice(variable: &variables::Variable, value: &str) -> Option<Check> {
     let value = value.trim();
     if value.is_empty() || is_allowed(variable, value) != Some(false) {
         return None;
     }
     let found = format!("{}={value}", variable.name);
-    let cure = format!("one of {}, or unset it", variable.choices);
+    let fix = format!("allowed: {}; or unset it", variable.choices);
     Some(if variable.reader == DRIVER {
         Check::fail(
             AREA,
             found,
-            "it is not understood, and initialisation fails",
-            cure,
+            "invalid value: the driver's initialisation fails",
+            fix,
         )
     } else {
         Check::warn(
             AREA,
             found,
-            format!("it is not understood (read by {})", variable.reader),
-            cure,
+            format!("invalid value (read by {})", variable.reader),
+            fix,
         )
     })
-}
-
-/// Of these names those that begin as ours do and that nothing reads, each with what is nearest to it, if anything is near.
-pub(crate) fn misspelt(
-    names: impl Iterator<Item = std::ffi::OsString>,
-) -> Vec<(String, Option<&'static str>)> {
-    let own = environment::table();
-    names
-        .map(|name| name.to_string_lossy().into_owned())
-        .filter(|name| name.starts_with("SOLUM_") && own.iter().all(|known| known.name != name))
-        .map(|name| {
-            let near = nearest(&name, own.iter().map(|variable| variable.name));
-            (name, near)
-        })
-        .collect()
-}
-
-/// The known name that a slip of the keys makes this one.
-fn nearest(name: &str, own: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let nearest = known()
-        .map(|known| known.name)
-        .chain(own)
-        .map(|known| (strsim::damerau_levenshtein(name, known), known))
-        .min();
-    nearest
-        .filter(|(distance, _)| *distance <= TYPO)
-        .map(|(_, known)| known)
 }
 
 fn unknown(name: &str, own: impl Iterator<Item = &'static str>) -> Check {
@@ -266,43 +188,43 @@ fn unknown(name: &str, own: impl Iterator<Item = &'static str>) -> Check {
         Some(known) => Check::warn(
             AREA,
             format!("{name} is set"),
-            format!("nothing reads it; {known} is read"),
+            format!("Solum does not read it; did you mean {known}?"),
             format!("rename it to {known}, or unset it"),
         ),
         _ if name.starts_with("SOLUM_") => Check::warn(
             AREA,
             format!("{name} is set"),
-            "nothing reads it",
-            "unset it; solum env lists what is read",
+            "Solum does not read it",
+            "unset it; solum env lists the known variables",
         ),
         _ => Check::note(
             AREA,
-            format!("{name} is set: neither the loader nor Solum reads it, a vendor's driver may"),
+            format!("{name} is set: Solum does not read it, another vendor's driver may"),
         ),
     }
 }
 
-/// More than any script has.
+/// The longest script that is read.
 const MOST_SCRIPT: u64 = 1 << 20;
 
 fn script_of(path: &Path) -> io::Result<String> {
-    let text = ordinary::start(path, MOST_SCRIPT + 1)?;
+    let text = regular_file::start(path, MOST_SCRIPT + 1)?;
     if text.len() as u64 > MOST_SCRIPT {
-        let text = format!("it has more than {MOST_SCRIPT} bytes");
+        let text = format!("more than {MOST_SCRIPT} bytes");
         return Err(io::Error::other(text));
     }
     String::from_utf8(text).map_err(io::Error::other)
 }
 
-/// The line about the script of `SOLUM_RECORDER`, which Solum's loader reads before anything else.
+/// Checks the script of `SOLUM_RECORDER`, which Solum's loader reads during initialisation.
 pub(crate) fn recorder(path: &Path) -> Check {
     let found = format!("SOLUM_RECORDER={}", path.display());
-    let fail = |cause: String, cure: &str| {
+    let fail = |cause: String, fix: &str| {
         Check::fail(
             AREA,
             found.clone(),
-            format!("{cause}, and initialisation fails"),
-            cure,
+            format!("{cause}; initialisation fails"),
+            fix,
         )
     };
     let script = match script_of(path) {
@@ -317,12 +239,12 @@ pub(crate) fn recorder(path: &Path) -> Check {
     match script {
         Err(error) => fail(
             error.to_string(),
-            "correct the script (its grammar: documentation of ze-layers' recorder), or unset SOLUM_RECORDER",
+            "correct the script (syntax: docs/layers.md), or unset SOLUM_RECORDER",
         ),
         Ok(_) => Check::note(
             AREA,
-            "SOLUM_RECORDER is set: the program's calls are logged, and fail where its instructions say so; the lines \
-             above were found without it",
+            "SOLUM_RECORDER is set: the program's calls are logged, delayed or fail as the script says; the checks above \
+             ran without it",
         ),
     }
 }
@@ -401,7 +323,7 @@ mod tests {
             ("ZE_AFFINITY_MASK", "", State::Ok, ""),
             ("ZE_AFFINITY_MASK", "0, 1.2", State::Ok, ""),
             ("ZE_AFFINITY_MASK", "0-1", State::Warn, "\\\"0-1\\\""),
-            ("ZE_AFFINITY_MASK", "0,x,0.1.2", State::Warn, "passed over"),
+            ("ZE_AFFINITY_MASK", "0,x,0.1.2", State::Warn, "is ignored"),
             ("ZE_FLAT_DEVICE_HIERARCHY", "FLAT", State::Ok, ""),
             ("ZE_FLAT_DEVICE_HIERARCHY", "flat", State::Warn, "COMPOSITE"),
             ("SOLUM_XPTI_LOG", "much", State::Warn, "0, 1, 2, 3"),
@@ -448,32 +370,5 @@ mod tests {
             assert!(found.contains(cause), "{found}");
         }
         std::fs::remove_dir_all(&folder).expect("ours");
-    }
-
-    #[test]
-    fn forms_are_known() {
-        for known in known() {
-            let Known {
-                name,
-                form,
-                meaning,
-                ..
-            } = known;
-            assert!(
-                [
-                    "switch",
-                    "mode",
-                    "ddi",
-                    "level",
-                    "mask",
-                    "hierarchy",
-                    "trace",
-                    "text"
-                ]
-                .contains(&form)
-                    && !meaning.is_empty(),
-                "{name}"
-            );
-        }
     }
 }

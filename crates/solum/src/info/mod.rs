@@ -1,8 +1,8 @@
-//! `solum info`: every property that the standard API tells of drivers and devices, grouped by its functions.
+//! `solum info`: shows every property of drivers and devices, grouped by Level Zero function.
 //!
-//! Works on any vendor's driver: the loader is asked by exported names only, and what to ask comes from the API table
-//! (`ze-spec`), so that a new version of the specification is a new table. What a driver does not offer is left out, or
-//! named once with its result.
+//! It works with drivers of any vendor. The functions and structs come from the API table in `ze-spec`, so a new version
+//! of the specification needs no code here. Properties that a driver does not offer are left out, or listed once with
+//! the error code.
 
 mod query;
 mod value;
@@ -14,24 +14,24 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use crate::say::{self, Failure};
+use crate::output::{self, Failure};
 use crate::{exit, install, list};
 use query::{Answers, Handle, Source};
 
-/// Every property of drivers and devices.
+/// Show all properties of drivers and devices.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// A device: its name in `solum ls` (level_zero:cpu:0, cpu:0, cpu), its number, or the start of its UUID. All
-    /// without it.
+    /// A device: its name in `solum ls` (level_zero:cpu:0, cpu:0 or cpu), its number, or the start of its UUID
+    /// [default: all devices].
     #[arg(value_name = "DEVICE")]
     device: Option<String>,
-    /// Only properties whose name, struct or function holds this text (small and capital letters are one).
+    /// Show only properties whose name, struct or function contains this text (case-insensitive).
     #[arg(long, value_name = "TEXT")]
     prop: Option<String>,
-    /// One JSON document: the C fields' names and raw numbers.
+    /// Print one JSON document with the C names and raw numbers.
     #[arg(long)]
     json: bool,
-    /// Another loader than Solum's.
+    /// Use this Level Zero loader instead of Solum's.
     #[arg(long, value_name = "FILE")]
     loader: Option<PathBuf>,
 }
@@ -43,41 +43,41 @@ struct Document {
     subjects: Vec<Json>,
 }
 
-/// A driver or a device with its groups.
+/// A driver or a device with its properties.
 struct Subject {
     /// `level_zero:cpu:0`, or `driver 0`.
     name: String,
     title: String,
     uuid: String,
     groups: Vec<Group>,
-    /// What could not be asked.
+    /// Functions that failed.
     remarks: Vec<String>,
 }
 
-/// The answers of one function.
+/// The properties that one function returned.
 struct Group {
-    /// The function, with what it was asked of where that is not the subject itself.
+    /// The function, and the component it was called for, if it is not the subject itself.
     name: String,
-    /// The struct that the others extend.
+    /// The main struct, which the others extend.
     base: &'static str,
     answers: Answers,
 }
 
 const SCHEMA: &str = "solum.info/2";
 
-/// Prints the properties; 1 when there are none.
+/// Prints the properties. Returns 1 if there are none.
 pub(crate) fn info(options: &Options) -> u8 {
     match chosen(options) {
-        Err(failure) => failure.tell(options.json.then_some(SCHEMA)),
-        Ok(shown) if options.json => say::json(&document(&shown), 0),
+        Err(failure) => failure.print(options.json.then_some(SCHEMA)),
+        Ok(shown) if options.json => output::json(&document(&shown), 0),
         Ok(shown) => {
             let all: Vec<String> = shown.iter().map(text).collect();
-            say::answer(&all.join("\n"), 0)
+            output::answer(&all.join("\n"), 0)
         }
     }
 }
 
-/// The subjects that are asked for, with what is asked of them; there is one at least.
+/// The requested drivers and devices with the requested properties; fails if there are none.
 fn chosen(options: &Options) -> Result<Vec<Subject>, Failure> {
     let subjects = collect(options)?;
     let (drivers, mut devices): (Vec<_>, Vec<_>) = subjects
@@ -94,8 +94,8 @@ fn chosen(options: &Options) -> Result<Vec<Subject>, Failure> {
             .map(|(_, device)| device)
             .collect();
         if devices.is_empty() {
-            return Err(Failure::cannot(format!("no device {wanted}"))
-                .hint(format!("there are {}", names.join(", "))));
+            return Err(Failure::error(format!("no device {wanted}"))
+                .hint(format!("the devices are {}", names.join(", "))));
         }
         shown.clear();
     }
@@ -111,16 +111,15 @@ fn chosen(options: &Options) -> Result<Vec<Subject>, Failure> {
         }
         shown.retain(|subject| !subject.groups.is_empty());
         if shown.is_empty() {
-            let error = format!("no property holds \"{text}\"");
-            return Err(
-                Failure::new(exit::NO, error).hint("solum info without --prop shows all names")
-            );
+            let error = format!("no property contains \"{text}\"");
+            return Err(Failure::new(exit::PROBLEM, error)
+                .hint("solum info without --prop shows all properties"));
         }
     }
     Ok(shown)
 }
 
-/// Keeps the properties whose name, struct or function holds `text`.
+/// Keeps the properties whose name, struct or function contains `text`.
 fn keep(group: &mut Group, text: &str) {
     if group.name.to_ascii_lowercase().contains(text) {
         return;
@@ -131,7 +130,7 @@ fn keep(group: &mut Group, text: &str) {
                 let named = answer.values.iter().any(|(_, value)| {
                     matches!(value, value::Value::Text(name) if name.to_ascii_lowercase().contains(text))
                 });
-                // An extension's name is what its version is looked for by.
+                // Keep name and version of an extension together.
                 if !(named && answer.layout.ends_with("extension_properties_t")) {
                     answer
                         .values
@@ -144,11 +143,11 @@ fn keep(group: &mut Group, text: &str) {
     group.answers.retain(|answers| !answers.is_empty());
 }
 
-/// The numbers of the devices that `wanted` names.
+/// The numbers of the devices that match `wanted`.
 fn select(devices: &[Subject], wanted: &str) -> Vec<usize> {
     let wanted = wanted.trim().to_ascii_lowercase();
     let word = wanted.strip_prefix("level_zero:").unwrap_or(&wanted);
-    // A UUID may begin with digits too, and with a nought.
+    // Not a number with leading zeros: that is the start of a UUID.
     if let Ok(number) = word.parse::<usize>()
         && number < devices.len()
         && number.to_string() == word
@@ -176,12 +175,12 @@ fn select(devices: &[Subject], wanted: &str) -> Vec<usize> {
     numbers(&|device| uuid.len() >= 4 && device.uuid.starts_with(&uuid))
 }
 
-/// Opens the loader and asks everything.
+/// Opens the loader and reads all properties.
 fn collect(options: &Options) -> Result<Vec<Subject>, Failure> {
     let (library, _) = install::loader(options.loader.as_deref())?;
     let source = Source::new(&library);
     let subjects = ask_all(&source)
-        .map_err(|error| Failure::new(exit::NO, error).hint("solum doctor finds the cause"))?;
+        .map_err(|error| Failure::new(exit::PROBLEM, error).hint(install::DOCTOR))?;
     if subjects
         .iter()
         .all(|subject| subject.name.starts_with("driver"))
@@ -206,7 +205,7 @@ fn ask_all(source: &Source<'_>) -> Result<Vec<Subject>, String> {
     Ok(subjects)
 }
 
-/// Asks all that is known about a handle of this C type.
+/// Calls every property function for handles of this C type.
 fn ask(source: &Source<'_>, of: Handle, kind: &str, suffix: &str, into: &mut Subject) {
     for question in query::questions(kind) {
         match source.ask(&question, of) {
@@ -286,7 +285,7 @@ fn of_device(
                 Some((_, device)) => manage(source, *device, &mut subject),
                 None => subject
                     .remarks
-                    .push("system management knows no device of this UUID".into()),
+                    .push("system management lists no device with this UUID".into()),
             }
         }
         Err(error) => subject.remarks.push(format!("system management: {error}")),
@@ -294,7 +293,7 @@ fn of_device(
     subject
 }
 
-/// A field of the first answers as text.
+/// The first value of a field, as text.
 fn text_of(subject: &Subject, field: &str) -> String {
     let answers = subject.groups.iter().flat_map(|group| &group.answers);
     let mut values = answers.flatten().flat_map(|answer| &answer.values);
@@ -321,7 +320,7 @@ fn tools(source: &Source<'_>, device: Handle, subject: &mut Subject) {
     }
 }
 
-/// The devices of system management by their UUID.
+/// The devices in system management, with their UUIDs.
 fn sysman(source: &Source<'_>) -> Result<Vec<(String, Handle)>, String> {
     source.init("zesInit")?;
     let mut all = Vec::new();
@@ -349,7 +348,7 @@ fn sysman(source: &Source<'_>) -> Result<Vec<(String, Handle)>, String> {
     Ok(all)
 }
 
-/// The UUID inside the struct of a device of system management.
+/// The UUID in the properties of a system management device.
 fn core_uuid(subject: &Subject) -> String {
     let answers = subject.groups.iter().flat_map(|group| &group.answers);
     let mut values = answers.flatten().flat_map(|answer| &answer.values);
@@ -361,12 +360,12 @@ fn core_uuid(subject: &Subject) -> String {
         .map_or(String::new(), |(_, value)| value.text(""))
 }
 
-/// System management: the device, then each of its components.
+/// Adds the system management properties of the device and its components.
 fn manage(source: &Source<'_>, device: Handle, subject: &mut Subject) {
     ask(source, device, "zes_device_handle_t", "", subject);
     for (function, kind) in query::components() {
         let Ok(handles) = source.handles(function.name, device) else {
-            // Most devices lack most components.
+            // Most devices have few of the components.
             continue;
         };
         for (number, handle) in handles.into_iter().enumerate() {
@@ -377,7 +376,7 @@ fn manage(source: &Source<'_>, device: Handle, subject: &mut Subject) {
 
 fn text(subject: &Subject) -> String {
     let mut out = String::new();
-    // A string takes all that is written to it.
+    // Writing to a string does not fail.
     let _ = write(&mut out, subject);
     out
 }
@@ -391,7 +390,7 @@ fn write(out: &mut String, subject: &Subject) -> std::fmt::Result {
             } else {
                 String::new()
             };
-            // A list of names and versions is a table of its own.
+            // Extensions are shown as a table of names and versions.
             if let [answer] = answers.as_slice()
                 && let [(_, name), (field, version)] = answer.values.as_slice()
                 && answer.layout.ends_with("extension_properties_t")
@@ -423,18 +422,22 @@ fn write(out: &mut String, subject: &Subject) -> std::fmt::Result {
         }
     }
     if !subject.remarks.is_empty() {
-        writeln!(out, "  \u{1b}[2mnot offered by the driver:")?;
+        writeln!(out, "  \u{1b}[2mnot supported by the driver:")?;
         for remark in &subject.remarks {
-            // A loader's list of what it tried is doctor's to show.
+            // The loader's list of attempts belongs into doctor's output.
             let first = remark.lines().next().unwrap_or_default();
-            writeln!(out, "    {}", say::shown(first.trim_end_matches(" Tried:")))?;
+            writeln!(
+                out,
+                "    {}",
+                output::escape(first.trim_end_matches(" Tried:"))
+            )?;
         }
         write!(out, "\u{1b}[0m")?;
     }
     Ok(())
 }
 
-/// `functions` holds, for each function, the structs of each element by their C type.
+/// The document of `--json`. `functions` maps each function to a list of elements, each a map from C struct to fields.
 fn document(subjects: &[Subject]) -> Document {
     let all: Vec<Json> = subjects
         .iter()
@@ -452,7 +455,7 @@ fn document(subjects: &[Subject]) -> Document {
                 });
                 (group.name.clone(), Json::Array(elements.collect()))
             });
-            // A device's selector and name are those of solum ls.
+            // Selector and name of a device as in solum ls.
             let (key, other) = match subject.name.starts_with("driver") {
                 true => (("name", &subject.name), ("api", &subject.title)),
                 false => (("selector", &subject.name), ("name", &subject.title)),

@@ -1,8 +1,9 @@
-//! Every function that answers with properties, found in the API table, and its answers.
+//! Finds all property functions in the API table and calls them.
 //!
-//! A function is a question when its name says properties and its parameters are one handle and either one struct, or a
-//! count and an array of structs. Extensions of a struct are asked one at a time through its chain; a field counts as
-//! answered when it comes out the same whatever stood in it before.
+//! A property function has "Propert" in its name and takes a handle and either a struct or a count with an array of
+//! structs. Each extension struct is chained to the main struct in a call of its own. A driver that does not know an
+//! extension leaves it untouched, so every extension is queried twice with different initial bytes: fields that come out
+//! equal were written by the driver.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 
@@ -12,36 +13,36 @@ use ze_spec::{Content, Function, Layout};
 use super::value::{self, Value};
 use crate::library::Library;
 
-/// More than any device has: a count beyond is a driver gone wrong.
+/// The largest plausible count; a larger one is a driver's bug.
 const COUNT_BOUND: u32 = 1 << 16;
-/// What stands in fields before the second try.
+/// The initial bytes of the second query.
 const PATTERN: u8 = 0xa5;
 
 /// A handle of any type.
 pub(crate) type Handle = *mut c_void;
 
-/// One question.
+/// A property function.
 #[derive(Clone, Copy)]
 pub(crate) struct Question {
     pub(crate) function: &'static Function,
     pub(crate) layout: &'static Layout,
-    /// Count and array instead of one struct.
+    /// It returns an array instead of one struct.
     many: bool,
 }
 
-/// A struct's answers: its own, or those of one that extends it.
+/// The properties in one struct: the main struct or an extension.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     /// The C type.
     pub(crate) layout: &'static str,
-    /// By field.
+    /// Field names and values.
     pub(crate) values: Vec<(&'static str, Value)>,
 }
 
-/// One answer for each element; one alone for a single struct.
+/// The structs of each array element; one element if the function returns a single struct.
 pub(crate) type Answers = Vec<Vec<Answer>>;
 
-/// The questions about a handle of this C type, in the specification's order.
+/// The property functions for handles of this C type, in the specification's order.
 pub(crate) fn questions(handle: &str) -> Vec<Question> {
     let mut all: Vec<Question> = ze_spec::FUNCTIONS
         .iter()
@@ -49,7 +50,7 @@ pub(crate) fn questions(handle: &str) -> Vec<Question> {
         .collect();
     all.sort_by_key(|question| {
         let slot = question.function.slot;
-        // Extensions' tables stand behind the plain ones.
+        // Tables of extensions come last.
         slot.map_or((1, "", 0), |slot| {
             (
                 usize::from(slot.table.contains("_exp_")),
@@ -78,7 +79,7 @@ fn question(function: &'static Function, handle: &str) -> Option<Question> {
     })
 }
 
-/// The functions that list a device's components of system management, with the C type of their handles.
+/// The functions that list system management components of a device, with the C type of their handles.
 pub(crate) fn components() -> Vec<(&'static Function, &'static str)> {
     ze_spec::FUNCTIONS
         .iter()
@@ -98,7 +99,7 @@ pub(crate) fn components() -> Vec<(&'static Function, &'static str)> {
 type One = unsafe extern "C" fn(Handle, *mut c_void) -> ze_result_t;
 type Many = unsafe extern "C" fn(Handle, *mut u32, *mut c_void) -> ze_result_t;
 
-/// Memory for C structs, as aligned as any of them.
+/// Memory for an array of C structs, suitably aligned for any of them.
 struct Room {
     words: Vec<u64>,
     size: usize,
@@ -124,7 +125,7 @@ impl Room {
             .collect()
     }
 
-    /// Element `index`, as the callee left it.
+    /// The bytes of element `index`.
     fn element(&self, index: usize) -> Vec<u8> {
         let start = index * self.size;
         self.bytes()
@@ -143,7 +144,7 @@ impl Room {
     }
 }
 
-/// A library's answers.
+/// Calls functions of a loader.
 pub(crate) struct Source<'l> {
     library: &'l Library,
 }
@@ -153,7 +154,7 @@ impl<'l> Source<'l> {
         Self { library }
     }
 
-    /// The function of an API name that takes these parameters.
+    /// The function of this name.
     ///
     /// # Safety
     /// `F` is the function's C type.
@@ -163,7 +164,7 @@ impl<'l> Source<'l> {
         unsafe { self.library.function(&symbol) }.ok_or_else(|| format!("the loader has no {name}"))
     }
 
-    /// The handles that a function of count and array lists.
+    /// The handles that a function lists.
     ///
     /// # Errors
     /// The function and its result.
@@ -217,28 +218,28 @@ impl<'l> Source<'l> {
         self.check(function, unsafe { call(0) })
     }
 
-    /// A function that answers with one number.
+    /// Calls a function that returns one number.
     ///
     /// # Errors
     /// The function and its result.
     pub(crate) fn number(&self, function: &str, of: Handle) -> Result<u32, String> {
         let mut number = 0u32;
-        // SAFETY: the callers name functions with these parameters: a handle and a place for a number of 32 bits.
+        // SAFETY: the callers name functions with these parameters: a handle and an output of 32 bits.
         let call: One = unsafe { self.function(function) }?;
         // SAFETY: a live handle, a valid output.
         self.check(function, unsafe { call(of, (&raw mut number).cast()) })?;
         Ok(number)
     }
 
-    /// Asks about a handle.
+    /// Reads the properties of a handle.
     ///
     /// # Errors
     /// The function and its result.
     pub(crate) fn ask(&self, question: &Question, of: Handle) -> Result<Answers, String> {
         let name = question.function.name;
-        // SAFETY: `question` has seen a handle and a pointer as the parameters.
+        // SAFETY: `question` checked the parameters: a handle and a pointer.
         let one = || unsafe { self.function::<One>(name) };
-        // SAFETY: `question` has seen a handle, a count and an array as the parameters.
+        // SAFETY: `question` checked the parameters: a handle, a count and an array.
         let many = || unsafe { self.function::<Many>(name) };
         let count = if question.many {
             let mut count = 0;
@@ -265,7 +266,7 @@ impl<'l> Source<'l> {
         self.answers(question.layout, count, call)
     }
 
-    /// The peer's question: two handles and one struct.
+    /// Reads the peer-to-peer properties of two devices.
     ///
     /// # Errors
     /// The function and its result.
@@ -282,7 +283,7 @@ impl<'l> Source<'l> {
         })
     }
 
-    /// The struct's own answers, then each extension's that the driver knows.
+    /// Reads the main struct, then each extension that the driver supports.
     fn answers(
         &self,
         layout: &'static Layout,
@@ -306,7 +307,7 @@ impl<'l> Source<'l> {
             })
             .collect();
         for extension in extensions(layout) {
-            // Twice, with other bytes before: what comes out the same was written.
+            // Two queries with different initial bytes: equal results were written by the driver.
             let mut tries = Vec::new();
             for pattern in [0, PATTERN] {
                 let mut room = Room::new(layout.size as usize, count);
@@ -322,7 +323,7 @@ impl<'l> Source<'l> {
                     head(&mut room, layout, index, Some(next as u64));
                 }
                 if call(count, room.address()).is_err() {
-                    // A driver that refuses what it does not know has not answered.
+                    // The driver rejects this extension.
                     break;
                 }
                 tries.push(chained);
@@ -352,11 +353,11 @@ impl<'l> Source<'l> {
             .name()
             .map_or_else(|| format!("{:#x}", result.0), str::to_owned);
         let text = self.last_error();
-        // Most texts begin with the function's name.
+        // Most messages begin with the function's name.
         let text = text.strip_prefix(function).unwrap_or(&text);
         match text.trim_start_matches(": ") {
-            "" => Err(format!("{function} answered {code}")),
-            text => Err(format!("{function} answered {code}: {text}")),
+            "" => Err(format!("{function} returned {code}")),
+            text => Err(format!("{function} returned {code}: {text}")),
         }
     }
 
@@ -372,7 +373,7 @@ impl<'l> Source<'l> {
         if unsafe { get(&raw mut text) } != ZE_RESULT_SUCCESS || text.is_null() {
             return String::new();
         }
-        // SAFETY: a C string of the library's until this thread's next call.
+        // SAFETY: a C string that stays valid until this thread's next call.
         unsafe { CStr::from_ptr(text) }
             .to_string_lossy()
             .into_owned()
@@ -382,13 +383,13 @@ impl<'l> Source<'l> {
 fn bounded(function: &str, count: u32) -> Result<usize, String> {
     if count > COUNT_BOUND {
         return Err(format!(
-            "{function} counts {count}, at most {COUNT_BOUND} are believed"
+            "{function} returned an implausible count: {count}; the limit is {COUNT_BOUND}"
         ));
     }
     Ok(count as usize)
 }
 
-/// Writes the structure type, where the struct has one, and the address of the next in its chain.
+/// Writes the structure type, if the struct has one, and the address of the next struct in the chain.
 fn head(room: &mut Room, layout: &'static Layout, index: usize, next: Option<u64>) {
     let start = index * layout.size as usize;
     let Some(structure) = ze_spec::structure(layout.name) else {
@@ -400,7 +401,7 @@ fn head(room: &mut Room, layout: &'static Layout, index: usize, next: Option<u64
     if let Some(next) = next {
         room.put(start + 8, &next.to_le_bytes());
     }
-    // Structs inside carry their own structure type.
+    // Nested structs have a structure type of their own.
     for field in layout.fields {
         if let Content::Struct(name) = field.content
             && let Some(inner) = ze_spec::structure(name)
@@ -411,7 +412,7 @@ fn head(room: &mut Room, layout: &'static Layout, index: usize, next: Option<u64
     }
 }
 
-/// The structs that may hang on this one and only answer: those that hold pointers, or that export something, do more.
+/// The extension structs that only return properties. Structs with pointers or exports have side effects.
 fn extensions(layout: &'static Layout) -> impl Iterator<Item = &'static Layout> {
     ze_spec::STRUCTS
         .iter()
@@ -424,7 +425,7 @@ fn extensions(layout: &'static Layout) -> impl Iterator<Item = &'static Layout> 
         })
 }
 
-/// The fields that were written: with `other`, those alone that are the same there.
+/// The fields of a struct; with `other`, only those whose bytes are equal in both.
 fn values(
     layout: &'static Layout,
     bytes: &[u8],
@@ -433,7 +434,7 @@ fn values(
     value::fields(layout)
         .filter(|field| {
             other.is_none_or(|other| {
-                // A text is written up to its end only.
+                // A driver writes a string only up to its terminator.
                 let written = match field.content {
                     Content::Char => value::range(field).start..value::range(field).start + 1,
                     _ => value::range(field),

@@ -1,14 +1,14 @@
-//! The bytes of a property as a value, for people with its unit and for programs raw.
+//! Property values: read from the bytes of a C struct, shown with a unit as text or raw as JSON.
 
 use serde_json::{Map, Value as Json, json};
 use ze_spec::{Content, Enum, Field, Layout};
 
-use crate::{say, units};
+use crate::{output, units};
 
-/// `STRUCT.FIELD | UNIT`, one a line.
+/// The units: `STRUCT.FIELD | UNIT`, one a line.
 static UNITS: &str = include_str!("units.txt");
 
-/// One property, or one part of it.
+/// A property or a part of one.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Unsigned(u64),
@@ -18,11 +18,11 @@ pub(crate) enum Value {
     Text(String),
     Enum(&'static Enum, u32),
     Flags(&'static Enum, u32),
-    /// UUIDs, LUIDs and their like.
+    /// UUIDs, LUIDs and similar.
     Bytes(Vec<u8>),
     Parts(Vec<(&'static str, Value)>),
     List(Vec<Value>),
-    /// Whether there is something; the address says nothing.
+    /// Whether it is set; the address itself is meaningless to a reader.
     Pointer(bool),
 }
 
@@ -34,7 +34,7 @@ fn number(bytes: &[u8]) -> u64 {
         .fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// Bytes of one element, where they mean something by themselves.
+/// The size of one element in bytes; 0 for unions, which are not shown.
 fn size(content: Content) -> usize {
     match content {
         Content::Char | Content::Bool => 1,
@@ -48,13 +48,13 @@ fn size(content: Content) -> usize {
     }
 }
 
-/// Where a field's bytes lie in its struct.
+/// The bytes of a field in its struct.
 pub(crate) fn range(field: &Field) -> std::ops::Range<usize> {
     let start = field.offset as usize;
     start..start + size(field.content) * field.count.unwrap_or(1) as usize
 }
 
-/// Reads a field out of its struct's bytes; `None` for what cannot be read, such as unions.
+/// Reads a field from its struct; `None` for types that are not shown, such as unions.
 pub(crate) fn read(bytes: &[u8], field: &Field) -> Option<Value> {
     let bytes = bytes.get(range(field))?;
     match (field.content, field.count) {
@@ -94,7 +94,7 @@ fn element(bytes: &[u8], content: Content) -> Option<Value> {
     })
 }
 
-/// A struct inside another; one that is nothing but an array of bytes is those bytes.
+/// A nested struct. A struct that only wraps an array of bytes, such as a UUID, becomes those bytes.
 fn parts(bytes: &[u8], layout: &'static Layout) -> Value {
     let mut all: Vec<(&'static str, Value)> = fields(layout)
         .filter_map(|field| Some((field.name, read(bytes, field)?)))
@@ -105,7 +105,7 @@ fn parts(bytes: &[u8], layout: &'static Layout) -> Value {
     }
 }
 
-/// The fields that say something: not the head of a chain.
+/// The fields that carry properties, without `stype` and `pNext`.
 pub(crate) fn fields(layout: &'static Layout) -> impl Iterator<Item = &'static Field> {
     layout
         .fields
@@ -113,7 +113,7 @@ pub(crate) fn fields(layout: &'static Layout) -> impl Iterator<Item = &'static F
         .filter(|field| !matches!(field.name, "stype" | "pNext"))
 }
 
-/// The unit of a field, a word of units.txt; empty where a number is a number.
+/// The unit of a field in units.txt; empty if it has none.
 pub(crate) fn unit(layout: &str, field: &str) -> &'static str {
     table()
         .find(|(l, f, _)| *l == layout && *f == field)
@@ -132,7 +132,7 @@ fn table() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 }
 
 impl Value {
-    /// As the C field has it.
+    /// The raw value.
     pub(crate) fn json(&self) -> Json {
         match self {
             Value::Unsigned(value) => json!(value),
@@ -153,7 +153,7 @@ impl Value {
         }
     }
 
-    /// For people, in the unit.
+    /// The value as text with its unit.
     pub(crate) fn text(&self, unit: &str) -> String {
         match self {
             Value::Unsigned(value) => with_unit(*value, unit),
@@ -163,7 +163,7 @@ impl Value {
             Value::Float(value) => plain(&format!("{value}"), unit),
             Value::Bool(value) => if *value { "yes" } else { "no" }.into(),
             Value::Text(text) if text.is_empty() => "(empty)".into(),
-            Value::Text(text) => say::shown(text).into_owned(),
+            Value::Text(text) => output::escape(text).into_owned(),
             Value::Enum(of, value) => of.name_of(*value).map_or_else(
                 || format!("{value:#x} (not in the specification)"),
                 |name| short(of, name),
@@ -178,7 +178,7 @@ impl Value {
                 parts.join(", ")
             }
             Value::List(values) => {
-                // Arrays are as long as the specification's bound; zeroes behind the last value are room.
+                // Arrays have the specification's maximum length; trailing zeros are unused elements.
                 let used = values
                     .iter()
                     .rposition(|value| !matches!(value, Value::Unsigned(0)))
@@ -221,7 +221,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The part of an enumerator's name that tells it from the others, in small letters.
+/// An enumerator's name without the prefix that it shares with the others, in lower case.
 fn short(of: &Enum, name: &str) -> String {
     let mut names = of.values.iter().map(|(name, _)| *name);
     let first = names.next().unwrap_or(name);
@@ -229,7 +229,7 @@ fn short(of: &Enum, name: &str) -> String {
         let same = first.bytes().zip(other.bytes());
         common.min(same.take_while(|(a, b)| a == b).count())
     });
-    // Whole words only; one enumerator alone keeps its last word.
+    // Cut at whole words only. A single enumerator keeps its last word.
     let end = match of.values {
         [_] => name.len(),
         _ => common,

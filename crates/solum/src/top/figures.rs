@@ -1,19 +1,19 @@
-//! Two moments of a device as figures: shares, rates, watts.
+//! From two readings of a device to utilisation, rates and watts.
 
 use serde::Serialize;
 
 use super::sysman::{Device, Stamped};
 
-/// What happened between two moments.
+/// The utilisation of a device between two readings.
 #[derive(Debug, Serialize)]
 pub(super) struct Figures {
-    /// As `solum ls` has it; nothing for a device that core does not show.
+    /// The name in `solum ls`; absent if the core API does not list the device.
     selector: Option<String>,
     name: String,
     uuid: String,
     engines: Vec<EngineFigures>,
     memories: Vec<MemoryFigures>,
-    /// Watts of each domain.
+    /// Watts of each power domain.
     power_w: Vec<Option<f64>>,
     frequencies: Vec<FrequencyFigures>,
     temperatures: Vec<TemperatureFigures>,
@@ -56,7 +56,7 @@ struct ProcessFigures {
     shared_bytes: u64,
 }
 
-/// Growth by microsecond; `None` when the clock stood still or a counter went back.
+/// Increase per microsecond; `None` if the clock did not advance or the counter decreased.
 fn rate(before: Option<Stamped>, after: Option<Stamped>) -> Option<f64> {
     let (before, after) = (before?, after?);
     let time = after.time_us.checked_sub(before.time_us)?;
@@ -64,13 +64,13 @@ fn rate(before: Option<Stamped>, after: Option<Stamped>) -> Option<f64> {
     (time > 0).then(|| value as f64 / time as f64)
 }
 
-/// The figures of `after`, with rates where `before` has the same part.
+/// The utilisation at `after`, with rates where `before` has the same component.
 pub(super) fn between(before: &Device, after: &Device, selector: Option<String>) -> Figures {
     let engines = after.engines.iter().enumerate().map(|(place, engine)| {
         let old = before.engines.get(place).and_then(|engine| engine.active);
         EngineFigures {
             kind: engine.kind.clone(),
-            // Both clocks count microseconds; a share above one is their reading at two moments.
+            // Counter and timestamp are read at slightly different moments, so the share may exceed one.
             busy_share: rate(old, engine.active).map(|share| share.min(1.0)),
         }
     });
@@ -88,7 +88,7 @@ pub(super) fn between(before: &Device, after: &Device, selector: Option<String>)
         }
     });
     let power = after.powers.iter().enumerate().map(|(place, energy)| {
-        // Microjoules a microsecond are watts.
+        // Microjoules per microsecond are watts.
         rate(before.powers.get(place).copied(), Some(*energy))
     });
     Figures {
@@ -127,29 +127,29 @@ pub(super) fn between(before: &Device, after: &Device, selector: Option<String>)
     }
 }
 
-/// A process's name; empty once it is gone.
+/// A process's name; empty if it has ended.
 fn name_of(pid: u32) -> String {
-    // Its own choice, of any bytes.
+    // A process chooses its name, which may hold any bytes.
     let name = std::fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
     let name = name.strip_suffix(b"\n").unwrap_or(&name);
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// A bar of twenty places.
+/// A bar of twenty characters.
 fn bar(share: f64) -> String {
     let full = (share.clamp(0.0, 1.0) * 20.0).round() as usize;
     format!("[{}{}]", "#".repeat(full), " ".repeat(20 - full))
 }
 
-/// The figures as lines for people.
+/// The utilisation as text.
 pub(super) fn text(figures: &Figures) -> String {
-    use crate::say::shown;
+    use crate::output::escape;
     use crate::units::bytes;
 
-    let unknown = || "not told".to_owned();
-    let mut out = format!("\u{1b}[1m{}\u{1b}[0m\n", shown(&figures.name));
+    let unknown = || "n/a".to_owned();
+    let mut out = format!("\u{1b}[1m{}\u{1b}[0m\n", escape(&figures.name));
     let mut line = |what: &str, text: String| {
-        out += &format!("  {:<28} {text}\n", shown(what));
+        out += &format!("  {:<28} {text}\n", escape(what));
     };
     for (number, engine) in figures.engines.iter().enumerate() {
         line(
@@ -192,7 +192,7 @@ pub(super) fn text(figures: &Figures) -> String {
         line(
             &format!("process {} {}", process.pid, process.name),
             format!(
-                "{} of its own, {} shared",
+                "{} private, {} shared",
                 bytes(process.memory_bytes),
                 bytes(process.shared_bytes)
             ),
@@ -287,12 +287,12 @@ mod tests {
             text,
             "a device\n\
              \x20 engine 0 compute_single      [#####               ]  25 % busy\n\
-             \x20 engine 1 copy_single         not told\n\
+             \x20 engine 1 copy_single         n/a\n\
              \x20 memory ddr4                  3 GiB of 4 GiB used, 1 MiB/s read, 0 B/s written\n\
              \x20 power 0                      12.5 W\n\
              \x20 frequency gpu                2596 MHz\n\
              \x20 temperature global           45 °C\n\
-             \x20 process 0                    1 MiB of its own, 0 B shared\n"
+             \x20 process 0                    1 MiB private, 0 B shared\n"
         );
         let json = serde_json::to_value(&figures).expect("plain data");
         assert_eq!(json["engines"][0]["busy_share"], 0.25);

@@ -1,6 +1,7 @@
-//! `solum top`: what devices do now, as far as their drivers tell by system management (`zes`), and nothing else.
+//! `solum top`: live device utilisation, read through Level Zero's system management (`zes*`).
 //!
-//! Two readings make a picture: counters become rates. A figure that a driver does not offer is absent, never guessed.
+//! Rates are differences between two readings of counters. A value that a driver does not report is shown as `n/a` or
+//! left out; nothing is estimated.
 
 mod figures;
 mod sysman;
@@ -12,24 +13,24 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use serde::Serialize;
 
-use crate::say::{self, Failure};
+use crate::output::{self, Failure};
 use crate::{exit, install, list};
 use figures::Figures;
 use sysman::Calls;
 
-/// What devices do now.
+/// Show live device utilisation.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// One picture, then the end.
+    /// Print one snapshot and exit.
     #[arg(long)]
     once: bool,
-    /// One JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
-    /// Between pictures, in milliseconds.
+    /// Time between updates, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(10..=60_000))]
     interval: u64,
-    /// Another loader than Solum's.
+    /// Use this Level Zero loader instead of Solum's.
     #[arg(long, value_name = "FILE")]
     loader: Option<PathBuf>,
 }
@@ -37,27 +38,27 @@ pub(crate) struct Options {
 const SCHEMA: &str = "solum.top/1";
 
 #[derive(Serialize)]
-struct Picture<'p> {
+struct Snapshot<'p> {
     schema: &'static str,
-    /// Since 1970.
+    /// Milliseconds since 1970.
     time_ms: u64,
     interval_ms: u64,
     devices: &'p [Figures],
 }
 
-/// Shows pictures until it is ended; 1 when no driver tells anything.
+/// Prints snapshots until it is interrupted. Returns 1 if no driver offers system management.
 pub(crate) fn top(options: &Options) -> u8 {
-    stream(options).unwrap_or_else(|failure| failure.tell(options.json.then_some(SCHEMA)))
+    stream(options).unwrap_or_else(|failure| failure.print(options.json.then_some(SCHEMA)))
 }
 
 fn stream(options: &Options) -> Result<u8, Failure> {
     let (library, loader) = install::loader(options.loader.as_deref())?;
     let calls = Calls::of(&library);
     let devices = calls.open().map_err(|error| {
-        Failure::new(exit::NO, error)
-            .hint("solum info shows what drivers tell without it; solum doctor checks the drivers")
+        Failure::new(exit::PROBLEM, error)
+            .hint("solum info shows static properties; solum doctor checks the drivers")
     })?;
-    // What a device is called elsewhere; system management itself knows no selectors.
+    // The devices' names in solum ls; system management has only UUIDs.
     let selectors = list::selectors(&loader);
     let interval = Duration::from_millis(options.interval);
     let read = || -> Vec<_> { devices.iter().map(|device| calls.read(*device)).collect() };
@@ -76,7 +77,7 @@ fn stream(options: &Options) -> Result<u8, Failure> {
             .collect();
         let shown = show(options, terminal, after.0.duration_since(before.0), &all);
         let is_over = options.once || shown.is_err();
-        let code = say::written(shown, 0);
+        let code = output::written(shown, 0);
         if is_over {
             return Ok(code);
         }
@@ -93,18 +94,18 @@ fn show(
     let mut out = anstream::stdout().lock();
     if options.json {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        let picture = Picture {
+        let snapshot = Snapshot {
             schema: SCHEMA,
             time_ms: since.map_or(0, |since| since.as_millis() as u64),
             interval_ms: interval.as_millis() as u64,
             devices,
         };
-        let line = serde_json::to_string(&picture).map_err(std::io::Error::other)?;
-        writeln!(out, "{}", say::plain_json(&line))?;
+        let line = serde_json::to_string(&snapshot).map_err(std::io::Error::other)?;
+        writeln!(out, "{}", output::escape_json(&line))?;
         return out.flush();
     }
     if terminal && !options.once {
-        // Home, and clear what was there.
+        // Cursor to the top left, clear to the end of the screen.
         write!(out, "\u{1b}[H\u{1b}[J")?;
     }
     for device in devices {

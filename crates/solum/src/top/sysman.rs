@@ -1,6 +1,6 @@
-//! What system management tells of a device at one moment, through the standard API alone.
+//! One reading of a device through the system management API.
 //!
-//! What a driver does not offer is empty or `None`; only initialisation can fail.
+//! Values that a driver does not offer are empty or `None`; only initialisation can fail.
 
 use std::ffi::{CStr, c_char};
 
@@ -8,13 +8,13 @@ use level_zero::sys::*;
 
 use crate::library::Library;
 
-/// Of a longer list, such as that of a machine's processes, the first are shown.
+/// The most entries of a list, such as processes, that are shown.
 const COUNT_BOUND: u32 = 4096;
-/// The longest list that is asked for: `zesDeviceProcessesGetState` refuses to tell a part of one. More processes than
-/// Linux has without a setting (32,768); 3 MiB.
+/// The longest list that is requested. `zesDeviceProcessesGetState` does not return a part of its list, so this exceeds
+/// Linux's default limit of 32,768 processes; the buffer takes 3 MiB.
 const ASKED_BOUND: u32 = 1 << 16;
 
-/// The functions, those that are there.
+/// The functions that the loader exports.
 #[derive(Default)]
 pub(super) struct Calls {
     pub(super) init: zes_pfnInit_t,
@@ -72,16 +72,16 @@ impl Calls {
     }
 }
 
-/// One device at one moment.
+/// One reading of a device.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Device {
     pub(super) name: String,
     pub(super) uuid: String,
     pub(super) engines: Vec<Engine>,
     pub(super) memories: Vec<Memory>,
-    /// Microjoules and microseconds of each domain's counter.
+    /// The energy counter of each power domain, in microjoules.
     pub(super) powers: Vec<Stamped>,
-    /// Kind and MHz.
+    /// Domain and MHz.
     pub(super) frequencies: Vec<(String, f64)>,
     /// Sensor and degrees Celsius.
     pub(super) temperatures: Vec<(String, f64)>,
@@ -95,11 +95,11 @@ pub(super) struct Stamped {
     pub(super) time_us: u64,
 }
 
-/// An engine group: a queue or a core, as the driver cuts them.
+/// An engine group, as defined by the driver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Engine {
     pub(super) kind: String,
-    /// Microseconds of activity.
+    /// Active time in microseconds.
     pub(super) active: Option<Stamped>,
 }
 
@@ -121,14 +121,14 @@ pub(super) struct Process {
     pub(super) shared_bytes: u64,
 }
 
-/// The name of an enumerator without its prefix, in small letters.
+/// The name of an enumerator without its prefix, in lower case.
 fn word(name: Option<&str>, prefix: &str) -> String {
     name.map_or("unknown".into(), |name| {
         name.trim_start_matches(prefix).to_ascii_lowercase()
     })
 }
 
-/// The two-call idiom; nothing where the function is missing or refuses.
+/// Reads a list in two calls, count and content; empty if the function is missing or fails.
 fn list<T: Clone>(
     empty: T,
     mut call: impl FnMut(*mut u32, *mut T) -> Option<ze_result_t>,
@@ -137,7 +137,7 @@ fn list<T: Clone>(
     if call(&raw mut count, std::ptr::null_mut()) != Some(ZE_RESULT_SUCCESS) {
         return Vec::new();
     }
-    // A list that has grown in between is asked for once more, with room for what else comes.
+    // If the list has grown between the calls, one retry with spare room.
     for spare in [0, COUNT_BOUND] {
         if count == 0 {
             break;
@@ -157,27 +157,27 @@ fn list<T: Clone>(
     Vec::new()
 }
 
-/// A struct that a call fills.
+/// A struct filled by a call; `None` if the call fails.
 fn filled<T>(mut value: T, call: impl FnOnce(*mut T) -> Option<ze_result_t>) -> Option<T> {
     (call(&raw mut value) == Some(ZE_RESULT_SUCCESS)).then_some(value)
 }
 
-/// Calls a slot: `None` where it is missing.
+/// Calls a function; `None` if it is missing.
 macro_rules! call {
     ($slot:expr, $($argument:expr),*) => {
-        // SAFETY: handles that this library gave out; outputs are valid, counts and arrays follow the two-call idiom.
+        // SAFETY: handles that this library returned; outputs are valid, counts match their arrays.
         $slot.map(|function| unsafe { function($($argument),*) })
     };
 }
 
 impl Calls {
-    /// Initialises and lists the devices.
+    /// Initialises system management and lists the devices.
     ///
     /// # Errors
-    /// Why no driver offers system management.
+    /// The reason why no driver offers system management.
     pub(super) fn open(&self) -> Result<Vec<zes_device_handle_t>, String> {
         let Some(init) = self.init else {
-            return Err("the loader has no zesInit: it is older than 1.5".into());
+            return Err("the loader has no zesInit: it is older than version 1.5".into());
         };
         // SAFETY: no pointers are passed.
         let code = unsafe { init(0) };
@@ -186,7 +186,7 @@ impl Calls {
                 .name()
                 .map_or_else(|| format!("{:#x}", code.0), str::to_owned);
             return Err(format!(
-                "no driver here offers system management: zesInit answered {name}{}",
+                "no driver offers system management: zesInit returned {name}{}",
                 self.last_error()
             ));
         }
@@ -209,15 +209,15 @@ impl Calls {
         if call!(self.last_error, &raw mut text) != Some(ZE_RESULT_SUCCESS) || text.is_null() {
             return String::new();
         }
-        // SAFETY: a C string of the library's until this thread's next call.
+        // SAFETY: a C string that stays valid until this thread's next call.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
-        // A driver's own reason is the last of what a loader has tried.
+        // A loader lists what it tried; the last line is the driver's own reason.
         text.lines()
             .next_back()
             .map_or(String::new(), |line| format!(": {}", line.trim()))
     }
 
-    /// Everything about a device now.
+    /// Reads everything about a device.
     pub(super) fn read(&self, device: zes_device_handle_t) -> Device {
         let (name, uuid) = self.identity(device);
         Device {
@@ -337,7 +337,7 @@ impl Calls {
             let state = filled(zes_freq_state_t::default(), |s| {
                 call!(self.frequency_state, handle, s)
             })?;
-            // A negative number is the specification's "not known".
+            // The specification uses a negative number for "unknown".
             (state.actual >= 0.0).then(|| {
                 (
                     word(

@@ -1,4 +1,4 @@
-//! `solum trace --live`: a line on stderr for each piece of work that a device has done, while the program runs.
+//! `solum trace --live`: prints a line to stderr for each device command and each failed call while the program runs.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,23 +14,22 @@ use timeline::filter::Filter;
 use timeline::play::{Argument, Arguments, Call, Listener, Place, Player, Submission, TrackId};
 use timeline::summary;
 
-use super::Results;
-use crate::say;
+use super::results::{self, Results};
+use crate::output;
 
-/// How often the recordings are looked at.
+/// The time between two looks at the recordings.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Letters of a name or place that are shown: a recording may hold 16 KiB of each.
+/// Characters shown of a name or source location; a recording may hold 16 KiB of each.
 const MOST_LETTERS: usize = 256;
 
-/// Letters of a line that are shown: a failed call has up to 32 arguments.
+/// Characters shown of a line; a failed call has up to 32 arguments.
 const MOST_OF_LINE: usize = 2048;
 
-/// Bytes that are shown of one run: 600,000 lines of the usual length. A reader of a terminal or a log is not served by
-/// more, and a forged recording cannot fill a disk.
+/// Bytes shown of one run, about 600,000 lines. The limit keeps a forged recording from filling a disk with log.
 const MOST_SHOWN: usize = 64 << 20;
 
-/// The start of a text, with a mark where it goes on.
+/// The first `letters` characters of a text, with an ellipsis if it is longer.
 fn cut(text: &str, letters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(letters) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
@@ -38,12 +37,12 @@ fn cut(text: &str, letters: usize) -> Cow<'_, str> {
     }
 }
 
-/// A recorded text as one line shows it.
+/// A recorded name, shortened and escaped.
 fn named(text: &str) -> String {
-    say::shown(&cut(text, MOST_LETTERS)).into_owned()
+    output::escape(&cut(text, MOST_LETTERS)).into_owned()
 }
 
-/// Prints what it hears.
+/// Prints events as they are read.
 struct Printing<P> {
     zero: Option<u64>,
     left: usize,
@@ -68,7 +67,7 @@ impl<P: FnMut(&str)> Printing<P> {
         let line = format!("[{since:10.6}] {}", cut(text, MOST_OF_LINE));
         self.left = self.left.saturating_sub(line.len() + 1);
         if self.left == 0 {
-            (self.print)("--live shows no more: the rest is in the recording");
+            (self.print)("--live stops here: the rest is in the recording");
         } else {
             (self.print)(&line);
         }
@@ -114,7 +113,7 @@ impl<P: FnMut(&str)> Listener for Printing<P> {
         result: Option<i64>,
         arguments: &Arguments<'_>,
     ) -> io::Result<()> {
-        // Waiting for something that is not over is no failure: ZE_RESULT_NOT_READY.
+        // 1 is ZE_RESULT_NOT_READY: a wait or query that timed out, not a failure.
         let Some(result) = result.filter(|result| !matches!(result, 0 | 1)) else {
             return Ok(());
         };
@@ -139,9 +138,9 @@ impl<P: FnMut(&str)> Listener for Printing<P> {
     }
 }
 
-/// Follows the recordings until `over` is set, and once more then.
+/// Follows the recordings until `over` is set, then reads the rest.
 pub(crate) fn follow(results: &Results, filter: &Filter, over: &AtomicBool) -> io::Result<()> {
-    let mut printing = Printing::new(say::remark);
+    let mut printing = Printing::new(output::message);
     let listeners: &mut [&mut dyn Listener] = &mut [&mut printing];
     let mut player = Player::new(filter, listeners);
     let mut open: Vec<Recording<BufReader<File>>> = Vec::new();
@@ -149,9 +148,9 @@ pub(crate) fn follow(results: &Results, filter: &Filter, over: &AtomicBool) -> i
     loop {
         let last = over.load(Ordering::Acquire);
         for name in results.recordings()? {
-            // One that is just being made has no header yet and is opened next time.
+            // A recording that is being created has no header yet; the next round opens it.
             if !known.contains(&name)
-                && let Ok(recording) = super::recording(&results.folder, &name)
+                && let Ok(recording) = results::recording(&results.folder, &name)
             {
                 player.process(&recording).map_err(io::Error::other)?;
                 open.push(recording);

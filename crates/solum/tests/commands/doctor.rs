@@ -81,7 +81,7 @@ const CASES: &[Case] = &[
         environment: &[STUB, ("SOLUM_STUB_RESULT", "zeContextCreate=0x70000002")],
         code: 1,
         lines: &[
-            ("loader", "ok", "specification 1.17, 1 driver"),
+            ("loader", "ok", "Level Zero 1.17, 1 driver"),
             ("driver", "ok", "stub.so"),
             (
                 "launch",
@@ -116,7 +116,7 @@ const CASES: &[Case] = &[
             (
                 "loader",
                 "fail",
-                "zeInit answered ZE_RESULT_ERROR_UNINITIALIZED",
+                "zeInit returned ZE_RESULT_ERROR_UNINITIALIZED",
             ),
             ("driver", "fail", "stub driver's text"),
         ],
@@ -196,7 +196,7 @@ const CASES: &[Case] = &[
         code: 0,
         lines: &[
             ("driver", "note", "hides 1 of 2 devices"),
-            ("variables", "warn", "names no device"),
+            ("variables", "warn", "is not a device number"),
         ],
     },
     Case {
@@ -256,7 +256,7 @@ const CASES: &[Case] = &[
         ],
         code: 1,
         lines: &[
-            ("xpti", "warn", "in small letters"),
+            ("xpti", "warn", "in lower case"),
             ("xpti", "warn", "cannot be opened"),
             ("xpti", "warn", "lacks xptiTraceInit, xptiTraceFinish"),
         ],
@@ -308,7 +308,7 @@ const CASES: &[Case] = &[
             (
                 "loader",
                 "warn",
-                "nowhere/libze_loader.so.1, which is not there",
+                "nowhere/libze_loader.so.1, which does not exist",
             ),
             ("loader", "warn", "ln -s"),
             ("loader", "warn", "five.py opens"),
@@ -329,7 +329,7 @@ const CASES: &[Case] = &[
         arguments: &["--", "./text/libze_loader.so.1"],
         environment: &[],
         code: 1,
-        lines: &[("program", "fail", "cannot be executed")],
+        lines: &[("program", "fail", "is not executable")],
     },
 ];
 
@@ -392,7 +392,7 @@ fn what_is_broken_is_named() {
         assert_eq!(document["ok"], case.code == 0, "{}", case.name);
         let checks = document["checks"].as_array().unwrap();
         for check in checks {
-            let explained = check["cause"].is_string() && check["cure"].is_string();
+            let explained = check["cause"].is_string() && check["fix"].is_string();
             let bad = check["state"] == "fail" || check["state"] == "warn";
             assert_eq!(bad, explained, "{}: {check}", case.name);
         }
@@ -400,7 +400,7 @@ fn what_is_broken_is_named() {
             let found = checks.iter().any(|check| {
                 check["check"] == *area
                     && check["state"] == *state
-                    && ["found", "cause", "cure"].iter().any(|key| {
+                    && ["found", "cause", "fix"].iter().any(|key| {
                         check[*key]
                             .as_str()
                             .is_some_and(|text| text.contains(words))
@@ -441,7 +441,7 @@ fn a_whole_installation_is_well() {
             ("driver", "libze_solum_cpu.so.1"),
             ("llvm", "interpreter"),
             ("devices", "level_zero:cpu:0"),
-            ("launch", "results exact"),
+            ("launch", "results correct"),
             ("cache", "first program"),
         ] {
             assert!(found(area, words), "{area}: {words}: {stdout}");
@@ -466,10 +466,10 @@ fn the_list_for_people_has_no_colours_in_a_pipe() {
         text(&output),
         (
             1,
-            "fail  program  it cannot be started\n\
+            "fail  program  cannot be started\n\
              \x20              cause: /nonexistent/program does not exist\n\
-             \x20              cure:  check its name\n\
-             1 in the way of a device: cure the first, then look again\n"
+             \x20              fix:   check the name\n\
+             1 problem found: fix it, then run doctor again\n"
                 .into(),
             String::new()
         )
@@ -483,7 +483,8 @@ fn an_installation_without_libraries_says_where_it_looked() {
     let (code, stdout, _) = text(&doctor(&stage, &[], &[]));
     assert_eq!(code, 1);
     assert!(
-        stdout.contains("libze_loader.so.1 is neither in") && stdout.contains("./x install PREFIX"),
+        stdout.contains("libze_loader.so.1 not found; searched")
+            && stdout.contains("./x install PREFIX"),
         "{stdout}"
     );
     std::fs::remove_dir_all(&stage).unwrap();

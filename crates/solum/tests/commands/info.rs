@@ -119,14 +119,14 @@ fn one_property_of_one_device_in_its_unit() {
             STUB,
             2,
             "",
-            "no device fpga\nhint: there are level_zero:gpu:0",
+            "no device fpga\nhint: the devices are level_zero:gpu:0",
         ),
         (
             &["--prop", "no such thing"],
             STUB,
             1,
             "",
-            "no property holds \"no such thing\"",
+            "no property contains \"no such thing\"",
         ),
         (
             &["--loader", "/nonexistent/loader"],
@@ -166,7 +166,7 @@ fn top_says_why_there_is_nothing_to_see() {
             &[STUB, stub_refuses][..],
             1,
             "",
-            "no driver here offers system management",
+            "no driver offers system management",
         ),
         (
             &["--once", "--json"],
@@ -261,7 +261,7 @@ fn without_a_device_every_verb_says_why() {
         assert_eq!(code, 1, "{verb}: {out}{err}");
         let said = if arguments.is_empty() { &err } else { &out };
         assert!(
-            said.contains("no device: ZE_AFFINITY_MASK=9 hides them"),
+            said.contains("no device: ZE_AFFINITY_MASK=9 hides all devices"),
             "{verb}: {out}{err}"
         );
     }

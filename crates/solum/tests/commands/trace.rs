@@ -52,7 +52,7 @@ fn a_program_that_meets_no_runtime_runs_and_is_told_so() {
     assert_eq!(code, 3, "{stderr}");
     assert!(stdout.ends_with("libsolum_trace.so.1"), "{stdout}");
     assert!(
-        stderr.contains("ended with 3 and recorded nothing"),
+        stderr.contains("exited with 3 and recorded nothing"),
         "{stderr}"
     );
     assert!(stderr.contains("solum ls"), "the next step: {stderr}");
@@ -281,7 +281,7 @@ fn recordings_are_ordinary_files() {
     command.args(["trace", "--live", "-o", "results", "--", "sh", "-c", script]);
     let (code, _, stderr) = text(&command.current_dir(&folder).output().unwrap());
     assert_eq!(code, 0, "{stderr}");
-    let refused = stderr.matches("no ordinary file").count();
+    let refused = stderr.matches("not a regular file").count();
     assert_eq!(refused, 2, "{stderr}");
     let summary = std::fs::read(folder.join("results/summary.json")).unwrap();
     let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();

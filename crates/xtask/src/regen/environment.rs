@@ -13,7 +13,7 @@ const OWN: [(&str, &str); 3] = [
     ("Programs of crate `sycl`", "crates/sycl/environment.txt"),
 ];
 /// The reference's and DPC++'s: `name | form | reader | meaning`.
-const KNOWN: &str = "crates/solum/src/doctor/variables.txt";
+const KNOWN: &str = "crates/solum/src/variables.txt";
 
 const HEAD: &str = "\
 # Variables

@@ -1,10 +1,10 @@
-//! The system's part of the dynamic linker's search: its cache, its default directories, its processor.
+//! System settings of the dynamic linker: cache, default directories, processor level.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// Directories that are searched last; those that a system lacks do no harm.
+/// Default directories of Debian and other distributions.
 const DEFAULTS: [&str; 6] = [
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -14,18 +14,18 @@ const DEFAULTS: [&str; 6] = [
     "/usr/lib",
 ];
 
-/// The system's part of the search.
+/// System settings of the dynamic linker.
 #[derive(Clone, Debug)]
 pub(crate) struct System {
-    /// Name and path, in the cache's order.
+    /// Names and paths in `/etc/ld.so.cache`, in its order.
     pub(super) cache: Vec<(OsString, PathBuf)>,
     pub(super) defaults: Vec<PathBuf>,
-    /// Sub-directories of better builds that this processor can run, best first.
+    /// Sub-directories with builds for this processor's level, best first.
     pub(super) levels: Vec<&'static str>,
 }
 
 impl System {
-    /// This machine's.
+    /// The settings of this machine.
     pub(crate) fn of_this_machine() -> Self {
         Self {
             cache: std::fs::read("/etc/ld.so.cache")
@@ -37,7 +37,7 @@ impl System {
     }
 }
 
-/// The x86-64 levels that glibc looks for below `glibc-hwcaps`.
+/// The x86-64 levels that glibc searches below `glibc-hwcaps`.
 fn levels() -> Vec<&'static str> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -56,14 +56,14 @@ fn levels() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Entries of `ld.so.cache` for 64-bit x86; a file of another format has none.
+/// The x86-64 entries of `ld.so.cache`; empty for an unknown format.
 fn read_cache(bytes: &[u8]) -> Vec<(OsString, PathBuf)> {
     const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
     const HEADER: usize = 48;
     const ENTRY: usize = 24;
     /// ELF for libc 6 on x86-64.
     const FLAGS: u32 = 0x0303;
-    // The new format may stand behind an old one.
+    // The new format may follow the old one in the same file.
     let Some(start) = bytes.windows(MAGIC.len()).position(|at| at == MAGIC) else {
         return Vec::new();
     };

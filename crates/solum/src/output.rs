@@ -1,13 +1,12 @@
-//! What a verb says: its answer on stdout, talk on stderr, a refusal as the one or the other.
+//! Output: answers on stdout, messages on stderr, failures as text or JSON.
 //!
 //! Invariants
-//! - An answer that cannot be written ends the verb with 2 and a line that says why; a reader who has seen enough and
-//!   closes the pipe is no failure.
-//! - Talk that cannot be written is dropped: there is nobody to tell.
-//! - A terminal gets no control character but line ends, tabs and our own colours: names come from other users'
-//!   processes, files and drivers. Data passes [`shown`] or [`lines`] where it enters a text of an answer; talk passes
-//!   [`lines`] here. JSON has such characters escaped.
-//! - `--json` prints one document also when there is nothing to answer: `schema`, `error`, and `hint` if there is one.
+//! - If stdout cannot be written, the command prints the reason and exits with 2. A closed pipe (`solum ls | head -1`)
+//!   is not an error.
+//! - A message that cannot be written to stderr is dropped.
+//! - Names come from processes, files and drivers of other users, so they may hold terminal escape sequences. They are
+//!   escaped with [`escape`] or [`escape_lines`] before they enter an answer; messages are escaped here, and so is JSON.
+//! - With `--json` a failure is a document too: `schema`, `error`, and `hint` if there is one.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -16,7 +15,7 @@ use serde::Serialize;
 
 use crate::exit;
 
-/// Why there is no answer.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u8,
@@ -34,7 +33,7 @@ struct Refusal<'f> {
 }
 
 impl Failure {
-    /// A verb that ends with this code.
+    /// A failure with this exit code.
     pub(crate) fn new(code: u8, error: impl Into<String>) -> Self {
         Self {
             code,
@@ -43,22 +42,22 @@ impl Failure {
         }
     }
 
-    /// Wrong usage, no such file, an installation that is not whole.
-    pub(crate) fn cannot(error: impl Into<String>) -> Self {
-        Self::new(exit::CANNOT, error)
+    /// Wrong usage, a missing file, an incomplete installation.
+    pub(crate) fn error(error: impl Into<String>) -> Self {
+        Self::new(exit::ERROR, error)
     }
 
-    /// What to do next.
+    /// Adds what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Says it: with a schema as a document, else on stderr. The exit code.
-    pub(crate) fn tell(&self, schema: Option<&'static str>) -> u8 {
+    /// Prints it: as a JSON document if there is a schema, otherwise to stderr. Returns the exit code.
+    pub(crate) fn print(&self, schema: Option<&'static str>) -> u8 {
         let (error, hint) = (self.error.as_str(), self.hint.as_deref());
         let Some(schema) = schema else {
-            complain(error, hint);
+            print_error(error, hint);
             return self.code;
         };
         let refusal = Refusal {
@@ -66,20 +65,20 @@ impl Failure {
             error,
             hint,
         };
-        // In one line: `top --json` answers in lines.
+        // On one line, because `top --json` prints one object a line.
         match serde_json::to_string(&refusal) {
-            Ok(text) => answer(&format!("{}\n", plain_json(&text)), self.code),
+            Ok(text) => answer(&format!("{}\n", escape_json(&text)), self.code),
             Err(error) => {
-                complain(&format!("cannot print JSON: {error}"), None);
-                exit::CANNOT
+                print_error(&format!("cannot print JSON: {error}"), None);
+                exit::ERROR
             }
         }
     }
 }
 
-/// Whether a terminal acts on it instead of showing it: control characters, ends of lines and paragraphs, and those that
-/// turn the direction of text.
-fn acts(letter: char) -> bool {
+/// Whether a terminal interprets the character instead of showing it: control characters, line and paragraph
+/// separators, and bidirectional formatting.
+fn is_control_sequence(letter: char) -> bool {
     letter.is_control()
         || matches!(
             letter,
@@ -87,7 +86,7 @@ fn acts(letter: char) -> bool {
         )
 }
 
-fn escaped(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape_if(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_replaced) {
         return Cow::Borrowed(text);
     }
@@ -101,28 +100,28 @@ fn escaped(text: &str, is_replaced: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(all)
 }
 
-/// A name as a terminal may get it: what it would act on is written as `\u{1b}`.
-pub(crate) fn shown(name: &str) -> Cow<'_, str> {
-    escaped(name, acts)
+/// A name, safe for a terminal: control characters are written as `\u{1b}`.
+pub(crate) fn escape(name: &str) -> Cow<'_, str> {
+    escape_if(name, is_control_sequence)
 }
 
-/// As [`shown`], of a text with lines and tabs.
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |letter| {
-        acts(letter) && !matches!(letter, '\n' | '\t')
+/// As [`escape`], for a text with several lines: keeps line ends and tabs.
+pub(crate) fn escape_lines(text: &str) -> Cow<'_, str> {
+    escape_if(text, |letter| {
+        is_control_sequence(letter) && !matches!(letter, '\n' | '\t')
     })
 }
 
-/// The same document without characters that a terminal acts on; only strings can hold them, besides line ends.
-pub(crate) fn plain_json(document: &str) -> Cow<'_, str> {
-    let is_replaced = |letter| acts(letter) && letter != '\n';
+/// A JSON document, safe for a terminal. Only its strings can hold such characters, apart from line ends.
+pub(crate) fn escape_json(document: &str) -> Cow<'_, str> {
+    let is_replaced = |letter| is_control_sequence(letter) && letter != '\n';
     if !document.contains(is_replaced) {
         return Cow::Borrowed(document);
     }
     let mut all = String::with_capacity(document.len() + 16);
     for letter in document.chars() {
         match is_replaced(letter) {
-            // All of them have four digits.
+            // All of these characters have four hexadecimal digits.
             true => all += &format!("\\u{:04x}", u32::from(letter)),
             false => all.push(letter),
         }
@@ -130,14 +129,14 @@ pub(crate) fn plain_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(all)
 }
 
-/// Passes a document on as [`plain_json`] has it, piece by piece: no whole document is in memory. No piece ends inside of
-/// a character: `serde_json` writes strings and parts of strings.
+/// Applies [`escape_json`] piece by piece, so that a large document is never in memory as a whole. `serde_json` writes
+/// whole characters, so no piece ends inside one.
 struct Plain<W>(W);
 
 impl<W: Write> Write for Plain<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for chunk in bytes.utf8_chunks() {
-            self.0.write_all(plain_json(chunk.valid()).as_bytes())?;
+            self.0.write_all(escape_json(chunk.valid()).as_bytes())?;
             self.0.write_all(chunk.invalid())?;
         }
         Ok(bytes.len())
@@ -148,7 +147,7 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
-/// Prints the answer, without colours where nobody sees them; `code`, or that it cannot be written.
+/// Prints the answer, with colours if stdout is a terminal. Returns `code`, or 2 if it cannot be written.
 pub(crate) fn answer(text: &str, code: u8) -> u8 {
     let mut out = anstream::stdout().lock();
     written(
@@ -157,21 +156,21 @@ pub(crate) fn answer(text: &str, code: u8) -> u8 {
     )
 }
 
-/// Prints an answer that is no text for people.
+/// Prints a binary or machine-readable answer unchanged.
 pub(crate) fn bytes(bytes: &[u8], code: u8) -> u8 {
     let mut out = io::stdout().lock();
     written(out.write_all(bytes).and_then(|()| out.flush()), code)
 }
 
-/// Prints a document.
+/// Prints a JSON document.
 pub(crate) fn json(document: &impl Serialize, code: u8) -> u8 {
     written(write_json(document, &mut io::stdout().lock()), code)
 }
 
-/// Writes a document as [`json`] prints it.
+/// Writes a document in the format of [`json`].
 ///
 /// # Errors
-/// It cannot be written.
+/// `out` cannot be written.
 pub(crate) fn write_json(document: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     serde_json::to_writer_pretty(Plain(&mut out), document)?;
@@ -179,29 +178,29 @@ pub(crate) fn write_json(document: &impl Serialize, out: &mut impl Write) -> io:
     out.flush()
 }
 
-/// The exit code behind a write of the answer.
+/// The exit code after writing the answer.
 pub(crate) fn written(result: io::Result<()>, code: u8) -> u8 {
     match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             let error = signal_mask::name_file_size_limit(error);
-            complain(&format!("cannot write to stdout: {error}"), None);
-            exit::CANNOT
+            print_error(&format!("cannot write to stdout: {error}"), None);
+            exit::ERROR
         }
         _ => code,
     }
 }
 
-/// A message on stderr, with what to do next when there is something.
-pub(crate) fn complain(what: &str, hint: Option<&str>) {
-    line(&format!("\u{1b}[31msolum: {}\u{1b}[0m", lines(what)));
+/// Prints an error message to stderr, and a hint if there is one.
+pub(crate) fn print_error(what: &str, hint: Option<&str>) {
+    line(&format!("\u{1b}[31msolum: {}\u{1b}[0m", escape_lines(what)));
     if let Some(hint) = hint {
-        remark(&format!("hint: {hint}"));
+        message(&format!("hint: {hint}"));
     }
 }
 
-/// A line on stderr.
-pub(crate) fn remark(text: &str) {
-    line(&lines(text));
+/// Prints a line to stderr.
+pub(crate) fn message(text: &str) {
+    line(&escape_lines(text));
 }
 
 fn line(text: &str) {
@@ -235,17 +234,17 @@ mod tests {
                 "\\u{61c}\\u{200e}\\u{200f}\\u{2028}\\u{2029}",
             ),
         ] {
-            assert_eq!(shown(text), as_name, "{text:?}");
-            assert_eq!(lines(text), as_lines, "{text:?}");
+            assert_eq!(escape(text), as_name, "{text:?}");
+            assert_eq!(escape_lines(text), as_lines, "{text:?}");
             let json = serde_json::to_string(text).expect("a string");
-            let plain = plain_json(&json);
-            assert!(!plain.contains(acts), "{plain:?}");
+            let plain = escape_json(&json);
+            assert!(!plain.contains(is_control_sequence), "{plain:?}");
             let back: String = serde_json::from_str(&plain).expect("the same document");
             assert_eq!(back, text);
             let mut written = Vec::new();
             write_json(&[text, text], &mut written).expect("memory");
             let written = String::from_utf8(written).expect("text");
-            let shown = written.contains(|letter| acts(letter) && letter != '\n');
+            let shown = written.contains(|letter| is_control_sequence(letter) && letter != '\n');
             assert!(!shown && written.ends_with("]\n"), "{written:?}");
             let back: [String; 2] = serde_json::from_str(&written).expect("the same document");
             assert_eq!(back, [text, text]);

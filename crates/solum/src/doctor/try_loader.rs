@@ -1,4 +1,4 @@
-//! In the child: a loader is opened and used as DPC++ uses it, and a kernel runs on each device.
+//! In the child: opens a loader, uses it as DPC++ does, and runs a kernel on each device.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::path::Path;
@@ -8,22 +8,22 @@ use level_zero::sys::*;
 use level_zero::{Device, ListOptions, Loader, ModuleSource, QueueMode};
 
 use super::calls::{Calls, code, version};
-use super::probe::{Step, tell};
+use super::step::{Step, report};
 use crate::library::Library;
 
-// From launch.cl by clang -target spirv64.
+// Compiled from launch.cl with clang -target spirv64.
 static SPIRV: &[u8] = include_bytes!("launch.spv");
-/// A list without the flags of later versions.
+/// List options without flags of newer versions.
 const PLAIN: ListOptions = ListOptions {
     in_order: false,
     mode: QueueMode::Default,
 };
-/// Work-items of the kernel.
+/// The number of work-items.
 const ITEMS: u32 = 1 << 16;
-/// A wait that a working device ends long before, in nanoseconds.
+/// The longest wait for the kernel, in nanoseconds; a working device needs a fraction of it.
 const WAIT_NS: u64 = 20_000_000_000;
 
-/// Names that clients of the static loader look for; one of the last two is enough.
+/// Functions that clients with the static loader need.
 fn wanted() -> impl Iterator<Item = &'static str> {
     let getters = ze_spec::FUNCTIONS
         .iter()
@@ -40,13 +40,13 @@ fn wanted() -> impl Iterator<Item = &'static str> {
     .chain(getters)
 }
 
-/// Opens the loader `name` and goes all the way to a kernel's results.
-pub(crate) fn probe(name: &OsStr) {
+/// Opens the loader `name` and reports each step up to a kernel's results.
+pub(crate) fn run(name: &OsStr) {
     let (library, path) = match Library::open(name) {
         Ok(opened) => opened,
-        Err(reason) => return tell(&Step::Refused { reason }),
+        Err(reason) => return report(&Step::Refused { reason }),
     };
-    tell(&Step::Opened {
+    report(&Step::Opened {
         path: path.to_string_lossy().into_owned(),
     });
     let has = |name: &str| CString::new(name).is_ok_and(|name| library.symbol(&name).is_some());
@@ -57,19 +57,18 @@ pub(crate) fn probe(name: &OsStr) {
     if !has("zeInit") && !has("zeInitDrivers") {
         missing.push("zeInit".into());
     }
-    // Names that only newer versions have are no loss to a client of an older one.
     missing.dedup();
-    tell(&Step::Missing { symbols: missing });
+    report(&Step::Missing { symbols: missing });
     let before = versions(&library);
-    before.iter().for_each(tell);
+    before.iter().for_each(report);
     let calls = Calls::of_loader(&library);
     let handles = initialise(&calls);
     if before.is_none() {
-        // Older loaders know their version only after their initialisation.
-        versions(&library).iter().for_each(tell);
+        // Older loaders report their version only after initialisation.
+        versions(&library).iter().for_each(report);
     }
     for handle in &handles {
-        tell(
+        report(
             &calls
                 .describe(*handle)
                 .unwrap_or_else(|what| Step::Failed { what }),
@@ -80,14 +79,14 @@ pub(crate) fn probe(name: &OsStr) {
     }
 }
 
-/// As DPC++ initialises: GPU drivers by `zeInit`, then `zeInitDrivers` where there is one.
+/// Initialises as DPC++ does: `zeInit` for GPU drivers, then `zeInitDrivers` if it exists.
 fn initialise(calls: &Calls) -> Vec<ze_driver_handle_t> {
     let mut failed = true;
     if let Some(init) = calls.init {
         // SAFETY: no pointers are passed.
         let result = unsafe { init(ZE_INIT_FLAG_GPU_ONLY) };
         failed = result != ZE_RESULT_SUCCESS;
-        tell(&Step::Initialised {
+        report(&Step::Initialised {
             function: "zeInit".into(),
             code: code(result),
             text: if failed {
@@ -104,10 +103,10 @@ fn initialise(calls: &Calls) -> Vec<ze_driver_handle_t> {
     };
     match handles {
         Ok(handles) => handles,
-        // The reason of the first call says it already.
+        // Already reported for the first call.
         Err(_) if failed => Vec::new(),
         Err(what) => {
-            tell(&Step::Failed { what });
+            report(&Step::Failed { what });
             Vec::new()
         }
     }
@@ -124,7 +123,7 @@ fn versions(library: &Library) -> Option<Step> {
     }
     let mut all = vec![zel_component_version_t::default(); count.min(64)];
     count = all.len();
-    // SAFETY: `count` elements have room.
+    // SAFETY: the array has `count` elements.
     if unsafe { get(&raw mut count, all.as_mut_ptr()) } != ZE_RESULT_SUCCESS {
         return None;
     }
@@ -156,7 +155,7 @@ fn launches(path: &Path) {
             for device in &devices {
                 let name = device.properties().map(|properties| properties.name);
                 let name = name.unwrap_or_else(|error| error.to_string());
-                tell(&match launch(device) {
+                report(&match launch(device) {
                     Ok((build_ms, launch_us)) => Step::Launched {
                         device: name,
                         error: None,
@@ -172,13 +171,14 @@ fn launches(path: &Path) {
                 });
             }
         }
-        Err(error) => tell(&Step::Failed {
+        Err(error) => report(&Step::Failed {
             what: error.to_string(),
         }),
     }
 }
 
-/// Builds and runs the kernel twice and checks every result; milliseconds of the build, microseconds of the second run.
+/// Compiles the kernel, runs it twice and checks every result. Returns the milliseconds of the compilation and the
+/// microseconds of the second run.
 fn launch(device: &Device) -> Result<(f64, f64), String> {
     let text = |error: level_zero::Error| error.to_string();
     let context = device.driver().create_context().map_err(text)?;
@@ -194,12 +194,12 @@ fn launch(device: &Device) -> Result<(f64, f64), String> {
     let group = kernel.suggest_group_size([ITEMS, 1, 1]).map_err(text)?;
     if group[0] == 0 || !ITEMS.is_multiple_of(group[0]) || group[1] != 1 || group[2] != 1 {
         return Err(format!(
-            "zeKernelSuggestGroupSize answered {group:?} for {ITEMS} work-items, which it does not divide"
+            "zeKernelSuggestGroupSize returned {group:?}, which does not divide {ITEMS} work-items"
         ));
     }
     kernel.set_group_size(group).map_err(text)?;
     kernel.set_memory(0, &out).map_err(text)?;
-    // Nothing newer than version 1.0: any loader and driver can do it.
+    // Uses only functions of version 1.0, which any loader and driver have.
     let queue = context
         .create_queue(device, QueueMode::Asynchronous)
         .map_err(text)?;
@@ -217,10 +217,10 @@ fn launch(device: &Device) -> Result<(f64, f64), String> {
         unsafe { queue.execute(&list, None) }.map_err(text)?;
         if !queue.synchronize(WAIT_NS).map_err(text)? {
             std::mem::forget(list);
-            // The kernel may still write: the memory is not freed.
+            // The kernel may still write to the memory, so it is not freed.
             std::mem::forget(out);
             return Err(format!(
-                "the kernel did not end within {} s",
+                "the kernel did not finish within {} s",
                 WAIT_NS / 1_000_000_000
             ));
         }
@@ -230,7 +230,7 @@ fn launch(device: &Device) -> Result<(f64, f64), String> {
             .find(|(i, got)| i.wrapping_mul(2_654_435_761).wrapping_add(key) != **got);
         if let Some((i, got)) = wrong {
             return Err(format!(
-                "the kernel wrote {got:#x} as element {i}, {:#x} is right",
+                "the kernel wrote {got:#x} to element {i}; expected {:#x}",
                 i.wrapping_mul(2_654_435_761).wrapping_add(key)
             ));
         }

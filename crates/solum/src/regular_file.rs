@@ -1,17 +1,18 @@
-//! Ordinary files: whatever else has a file's name, such as a pipe, is neither waited for nor read.
+//! Reads regular files only: a pipe or device of the same name would block or never end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens an ordinary file to read it.
+/// Opens a regular file for reading.
 ///
 /// # Errors
-/// It cannot be opened, or is none.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+/// It cannot be opened or is not a regular file.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     let other = || io::Error::other("it is not a regular file");
-    // By name first: the writer of a pipe would notice that it is opened. The name may mean something else meanwhile.
+    // Checked before opening, because the writer of a pipe would notice the open, and after, because the name may have
+    // been replaced meanwhile.
     if !path.metadata()?.is_file() {
         return Err(other());
     }
@@ -26,11 +27,11 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Reads an ordinary file up to so many bytes.
+/// Reads at most `most` bytes from the start of a regular file.
 ///
 /// # Errors
-/// It cannot be read, or is none.
-pub(super) fn start(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// It cannot be read or is not a regular file.
+pub(crate) fn start(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -60,7 +61,7 @@ mod tests {
             assert!(error.to_string().contains("regular"), "{error}");
         }
         for elf in [&pipe, &top] {
-            let error = super::super::elf::read(elf).expect_err("no file");
+            let error = crate::elf::read(elf).expect_err("no file");
             assert!(error.contains("regular"), "{error}");
         }
         let missing = open(&top.join("missing")).expect_err("none");

@@ -1,34 +1,34 @@
-//! In the child: a driver library is opened and asked for its devices, without any loader.
+//! In the child: opens a driver library without a loader and lists its devices.
 
 use std::ffi::OsStr;
 
 use level_zero::sys::*;
 
 use super::calls::{Calls, code};
-use super::probe::{Step, tell};
+use super::step::{Step, report};
 use crate::library::Library;
 
-/// Opens the driver `name` and initialises it as the loader does for a client that asks for any driver.
-pub(crate) fn probe(name: &OsStr) {
+/// Opens the driver `name` and initialises it as the loader does with flags 0.
+pub(crate) fn run(name: &OsStr) {
     let (library, path) = match Library::open(name) {
         Ok(opened) => opened,
-        Err(reason) => return tell(&Step::Refused { reason }),
+        Err(reason) => return report(&Step::Refused { reason }),
     };
     let calls = match Calls::of_driver(&library) {
         Ok(calls) => calls,
-        Err(reason) => return tell(&Step::Refused { reason }),
+        Err(reason) => return report(&Step::Refused { reason }),
     };
-    tell(&Step::Opened {
+    report(&Step::Opened {
         path: path.to_string_lossy().into_owned(),
     });
     let Some(init) = calls.init else {
-        return tell(&Step::Failed {
-            what: "it has no zeInit".into(),
+        return report(&Step::Failed {
+            what: "the driver has no zeInit".into(),
         });
     };
     // SAFETY: no pointers are passed.
     let result = unsafe { init(0) };
-    tell(&Step::Initialised {
+    report(&Step::Initialised {
         function: "zeInit".into(),
         code: code(result),
         text: calls.last_error(),
@@ -38,16 +38,16 @@ pub(crate) fn probe(name: &OsStr) {
     }
     let handles = match calls.drivers() {
         Ok(handles) => handles,
-        Err(what) => return tell(&Step::Failed { what }),
+        Err(what) => return report(&Step::Failed { what }),
     };
     for handle in handles {
         if handle.is_null() {
-            tell(&Step::Failed {
-                what: "zeDriverGet gave a null handle".into(),
+            report(&Step::Failed {
+                what: "zeDriverGet returned a null handle".into(),
             });
             continue;
         }
-        tell(
+        report(
             &calls
                 .describe(handle)
                 .unwrap_or_else(|what| Step::Failed { what }),

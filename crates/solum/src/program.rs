@@ -1,32 +1,32 @@
-//! Which file a program's name starts, and through which interpreter.
+//! Resolves a program name as `execvp` does: through PATH and the interpreters of scripts.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::{elf, ordinary};
+use crate::{elf, regular_file};
 
-/// Scripts that name scripts: the kernel's own bound.
+/// The kernel's limit on scripts whose interpreter is a script.
 const DEPTH: usize = 4;
-/// What the kernel reads of a script's first line.
+/// The bytes of a script's first line that the kernel reads.
 const FIRST_LINE: u64 = 256;
 
-/// A program that can be started.
+/// A resolved program.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// What was found by name: a script or the binary.
+    /// The file with the program's name: a script or a binary.
     pub(crate) file: PathBuf,
-    /// The binary that the kernel loads, by the name that leads to it (links unresolved).
+    /// The binary that the kernel loads. Links are not resolved.
     pub(crate) binary: PathBuf,
-    /// It runs with more rights than its caller: the dynamic linker ignores paths from the environment.
+    /// It runs with elevated privileges, so the dynamic linker ignores paths in the environment.
     pub(crate) privileged: bool,
 }
 
-/// Finds what `name` starts in an environment with this `PATH`.
+/// Resolves `name` with this `PATH`.
 ///
 /// # Errors
-/// What is wrong with it, and what to do.
+/// Cause and fix.
 pub(crate) fn resolve(name: &OsStr, path: Option<&OsStr>) -> Result<Program, (String, String)> {
     let file = find(name, path)?;
     let mut binary = file.clone();
@@ -52,38 +52,38 @@ pub(crate) fn resolve(name: &OsStr, path: Option<&OsStr>) -> Result<Program, (St
             }
         } else {
             find(interpreter.as_os_str(), path).map_err(|_| {
-                // Lines that end as on Windows leave a carriage return in the name.
+                // Windows line endings leave a carriage return in the name.
                 let name = interpreter.to_string_lossy();
-                let cure = match name.strip_suffix('\r') {
+                let fix = match name.strip_suffix('\r') {
                     Some(_) => format!(
-                        "its lines end as on Windows: sed -i 's/\\r$//' {}",
+                        "convert its Windows line endings: sed -i 's/\\r$//' {}",
                         script.display()
                     ),
-                    None => "correct its first line, or start it by its interpreter".to_owned(),
+                    None => "correct its first line, or run it with its interpreter".to_owned(),
                 };
                 let cause = format!(
-                    "{} names the interpreter {}, which is not there",
+                    "{} names the interpreter {}, which does not exist",
                     script.display(),
                     name.escape_debug()
                 );
-                (cause, cure)
+                (cause, fix)
             })?
         };
     }
     Err((
-        format!("{}: scripts name scripts in a circle", file.display()),
-        "name the program itself".into(),
+        format!("{}: too many nested script interpreters", file.display()),
+        "correct the scripts' first lines".into(),
     ))
 }
 
-/// Why the system refuses a program that is there, and what to do; `None` when its own words say all.
+/// Cause and fix if the system cannot execute an existing program; `None` if the system's error says enough.
 pub(crate) fn unstartable(program: &Program, error: &std::io::Error) -> Option<(String, String)> {
     let shown = program.binary.display();
     match error.raw_os_error()? {
         libc::ENOEXEC => Some(match elf::read(&program.binary) {
             Ok(elf) => (
                 format!(
-                    "{shown} is made for {}, which this machine does not run",
+                    "{shown} is built for {}, which this machine does not run",
                     elf.abi.name()
                 ),
                 "use a build of it for this machine".into(),
@@ -93,22 +93,25 @@ pub(crate) fn unstartable(program: &Program, error: &std::io::Error) -> Option<(
                     "{shown} is neither a binary nor a script whose first line names its interpreter"
                 ),
                 format!(
-                    "begin it with a line such as #!/bin/sh, or start it by its interpreter: sh {shown}"
+                    "add a first line such as #!/bin/sh, or run it with its interpreter: sh {shown}"
                 ),
             ),
         }),
         libc::ENOENT => {
             let interpreter = elf::read(&program.binary).ok()?.interpreter?;
             Some((
-                format!("its dynamic linker {} is not there", interpreter.display()),
-                "install the system libraries that it is made for".into(),
+                format!(
+                    "its dynamic linker {} does not exist",
+                    interpreter.display()
+                ),
+                "install the system libraries that it was built for".into(),
             ))
         }
         _ => None,
     }
 }
 
-/// True when starting the file changes the user or the group.
+/// Whether executing the file changes the user or the group.
 fn is_privileged(mode: u32, user: u32, group: u32) -> bool {
     // SAFETY: system calls without memory.
     let (own_user, own_group) = unsafe { (libc::geteuid(), libc::getegid()) };
@@ -121,7 +124,7 @@ fn is_program(path: &Path) -> bool {
         .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether there is something under that name, though it may be nothing that can be started.
+/// Whether an entry of that name exists, executable or not.
 pub(crate) fn is_there(name: &OsStr, path: Option<&OsStr>) -> bool {
     find(name, path).is_ok() || (name.as_bytes().contains(&b'/') && Path::new(name).exists())
 }
@@ -136,18 +139,18 @@ fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, (String, String)>
         return Err(match file.metadata() {
             Ok(data) if data.is_dir() => (
                 format!("{shown} is a directory"),
-                "name a program in it".into(),
+                "name a program in that directory".into(),
             ),
             Ok(_) => (
-                format!("{shown} cannot be executed"),
-                "chmod +x it, or start it by its interpreter".into(),
+                format!("{shown} is not executable"),
+                "chmod +x it, or run it with its interpreter".into(),
             ),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                (format!("{shown} does not exist"), "check its name".into())
+                (format!("{shown} does not exist"), "check the name".into())
             }
             Err(error) => (
                 format!("{shown} cannot be reached: {error}"),
-                "check its path and the rights on its folders".into(),
+                "check the path and the permissions of its folders".into(),
             ),
         });
     }
@@ -158,21 +161,21 @@ fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, (String, String)>
         .ok_or_else(|| {
             let here = Path::new(name);
             let shown = name.display();
-            let cure = if is_program(here) {
-                format!("it lies in this folder: ./{shown}")
+            let fix = if is_program(here) {
+                format!("it is in the current folder: use ./{shown}")
             } else if here.is_file() {
-                format!("a file of this name lies in this folder: start it by its interpreter, or chmod +x it and name \
-                         ./{shown}")
+                format!("a file of this name is in the current folder: run it with its interpreter, or chmod +x it and \
+                         use ./{shown}")
             } else {
-                "check its name, or give its path".into()
+                "check the name, or use a path".into()
             };
-            (format!("no program {shown} on PATH"), cure)
+            (format!("no program {shown} on PATH"), fix)
         })
 }
 
-/// The interpreter that a script's first line names, with the words behind it.
+/// The interpreter in a script's first line, with its arguments.
 fn first_line(path: &Path) -> Option<(PathBuf, Vec<OsString>)> {
-    let start = ordinary::start(path, FIRST_LINE).ok()?;
+    let start = regular_file::start(path, FIRST_LINE).ok()?;
     let line = start.strip_prefix(b"#!")?;
     let line = line.split(|byte| *byte == b'\n').next()?;
     let mut words = line

@@ -1,17 +1,17 @@
-//! In the child: a library is opened and asked for symbols; nothing of it is called but its initialisers.
+//! In the child: opens a library and looks up symbols. Only its initialisers run.
 
 use std::ffi::{CStr, CString, OsStr, c_char};
 
-use super::probe::{Step, tell};
+use super::step::{Step, report};
 use crate::library::Library;
 
-/// Opens `name` and looks for `symbols`; of a code generator its build is asked for.
-pub(crate) fn probe(name: &OsStr, symbols: &[String]) {
+/// Opens `name` and looks up `symbols`; also reports the build of a code generator.
+pub(crate) fn run(name: &OsStr, symbols: &[String]) {
     let (library, path) = match Library::open(name) {
         Ok(opened) => opened,
-        Err(reason) => return tell(&Step::Refused { reason }),
+        Err(reason) => return report(&Step::Refused { reason }),
     };
-    tell(&Step::Opened {
+    report(&Step::Opened {
         path: path.to_string_lossy().into_owned(),
     });
     let missing: Vec<String> = symbols
@@ -21,15 +21,15 @@ pub(crate) fn probe(name: &OsStr, symbols: &[String]) {
         })
         .cloned()
         .collect();
-    tell(&Step::Missing { symbols: missing });
+    report(&Step::Missing { symbols: missing });
     // SAFETY: Solum's code generator is the only library with this name, and this is its signature.
     let build = unsafe {
         library.function::<unsafe extern "C" fn() -> *const c_char>(c"solum_codegen_build_id")
     };
     if let Some(build) = build {
-        // SAFETY: it gives a C string that lives for ever.
+        // SAFETY: it returns a C string with static lifetime.
         let id = unsafe { CStr::from_ptr(build()) };
-        tell(&Step::Build {
+        report(&Step::Build {
             id: id.to_string_lossy().into_owned(),
         });
     }

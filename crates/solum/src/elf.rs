@@ -1,8 +1,7 @@
-//! What an ELF file says to the dynamic linker: machine, interpreter, needs and search paths.
+//! Reads the parts of an ELF file that the dynamic linker uses: machine, interpreter, needed libraries, search paths.
 //!
-//! Only headers and the dynamic section are read, so that a library of any size costs little; every offset in the file
-//! is checked by the `object` crate, and a file that lies is an error, never a panic. What the file says of sizes is
-//! bounded before memory is taken for it.
+//! Only headers and the dynamic section are read, so large libraries are cheap. The `object` crate checks every offset,
+//! sizes are checked before memory is allocated, and a damaged or forged file is an error, never a panic.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -12,23 +11,22 @@ use object::elf;
 use object::read::elf::{Dyn as _, FileHeader, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef, StringTable};
 
-use super::ordinary;
+use crate::regular_file;
 
-/// `PATH_MAX`: the kernel starts no program whose dynamic linker has a longer path.
+/// `PATH_MAX`, the kernel's limit on the path of the dynamic linker.
 const MOST_INTERPRETER: u64 = 4096;
-/// 65,536 entries of 16 bytes. The largest dynamic section of this machine's libraries has some 300.
+/// 65,536 entries of 16 bytes. The largest dynamic section seen has about 300 entries.
 const MOST_DYNAMIC: u64 = 1 << 20;
-/// The kernel starts no program with more program headers.
+/// The kernel's limit on program headers.
 const MOST_HEADERS: u32 = 65_535;
-/// All names of one file together. The longest search paths seen have a few KiB.
+/// Bytes of all names of a file. The longest search paths seen have a few KiB.
 const MOST_NAMES: usize = 1 << 20;
-/// Needs that are looked at, of one file. The most among this machine's programs and libraries is 21.
+/// Needed libraries of a file that are read. The most seen is 21.
 const MOST_NEEDS: usize = 1000;
-/// Directories of one RPATH or RUNPATH that are searched. Package managers that give each package a directory have
-/// some 100.
+/// Directories of an RPATH or RUNPATH that are searched. Package managers with a directory per package use about 100.
 const MOST_PATHS: usize = 256;
 
-/// For which machine a file is made: two objects of one process have the same.
+/// The machine that a file is built for. All objects of a process have the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Abi {
     /// 64-bit addresses.
@@ -38,13 +36,13 @@ pub(crate) struct Abi {
 }
 
 impl Abi {
-    /// What Solum's libraries are made for.
+    /// The machine of Solum's libraries.
     pub(crate) const SOLUM: Abi = Abi {
         wide: true,
         machine: elf::EM_X86_64.0,
     };
 
-    /// For people.
+    /// A readable name.
     pub(crate) fn name(self) -> String {
         match (self.wide, elf::Machine(self.machine)) {
             (true, elf::EM_X86_64) => "x86-64".into(),
@@ -56,22 +54,22 @@ impl Abi {
     }
 }
 
-/// The dynamic linker's view of one file.
+/// An ELF file as the dynamic linker sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Elf {
     pub(crate) abi: Abi,
-    /// `PT_INTERP`: which dynamic linker starts it.
+    /// `PT_INTERP`: its dynamic linker.
     pub(crate) interpreter: Option<PathBuf>,
-    /// It has a dynamic section: without one nothing can be loaded into it.
+    /// Whether it has a dynamic section. Without one it cannot load libraries.
     pub(crate) dynamic: bool,
     pub(crate) soname: Option<OsString>,
     pub(crate) needed: Vec<OsString>,
-    /// `DT_RPATH`, which counts only where there is no `DT_RUNPATH`.
+    /// `DT_RPATH`, ignored if there is a `DT_RUNPATH`.
     pub(crate) rpath: Vec<OsString>,
     pub(crate) runpath: Option<Vec<OsString>>,
     /// `DF_1_NODEFLIB`: cache and default directories are not searched.
     pub(crate) no_default: bool,
-    /// It has more needs or search paths than are looked at: their kind, how many there are, how many are looked at.
+    /// Lists that exceed a limit: kind, actual length, length that was read.
     pub(crate) cut: Vec<(&'static str, usize, usize)>,
     /// Bytes of all names.
     pub(crate) name_bytes: usize,
@@ -80,9 +78,9 @@ pub(crate) struct Elf {
 /// Reads the file at `path`.
 ///
 /// # Errors
-/// One line why it is no ELF file that can be loaded.
+/// Why it is not a loadable ELF file.
 pub(crate) fn read(path: &Path) -> Result<Elf, String> {
-    let file = ordinary::open(path).map_err(|error| error.to_string())?;
+    let file = regular_file::open(path).map_err(|error| error.to_string())?;
     let cache = ReadCache::new(file);
     let magic = (&cache)
         .read_bytes_at(0, 5)
@@ -138,13 +136,13 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
         Ok(())
     };
     let is = |kind| move |segment: &&H::ProgramHeader| segment.p_type(endian) == kind;
-    // The kernel goes by the first.
+    // The kernel uses the first.
     if let Some(segment) = segments.iter().find(is(elf::PT_INTERP)) {
         bounded(segment, "PT_INTERP", MOST_INTERPRETER)?;
         let name = segment.interpreter(endian, data).map_err(damaged)?;
         elf.interpreter = name.map(|name| PathBuf::from(OsStr::from_bytes(name)));
     }
-    // The dynamic linker goes by the last.
+    // The dynamic linker uses the last.
     if let Some(segment) = segments.iter().rfind(is(elf::PT_DYNAMIC)) {
         bounded(segment, "PT_DYNAMIC", MOST_DYNAMIC)?;
         let entries = segment.dynamic(endian, data).map_err(damaged)?;
@@ -156,7 +154,7 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
         };
         elf.no_default =
             value(elf::DT_FLAGS_1).is_some_and(|flags| flags & elf::DF_1_NODEFLIB.0 != 0);
-        // The table of strings is named by its address in memory; the segment that holds it says where that is here.
+        // The string table is given by its address in memory; the segment that contains it maps it to a file offset.
         let (Some(address), Some(size)) = (value(elf::DT_STRTAB), value(elf::DT_STRSZ)) else {
             return Ok(elf);
         };
@@ -168,15 +166,15 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
             (load.p_type(endian) == elf::PT_LOAD).then(|| offset.checked_add(inside))?
         });
         let Some(start) = start else {
-            return Err("a damaged ELF file: its names lie in no segment".into());
+            return Err("a damaged ELF file: its string table is outside all segments".into());
         };
         let names = StringTable::new(data, start, start.saturating_add(size));
         let mut left = MOST_NAMES;
         let mut text = |offset: u64| -> Result<OsString, String> {
             let offset = u32::try_from(offset).unwrap_or(u32::MAX);
-            let name = names
-                .get(offset)
-                .map_err(|()| "a damaged ELF file: a name lies outside".to_owned())?;
+            let name = names.get(offset).map_err(|()| {
+                "a damaged ELF file: a name is outside the string table".to_owned()
+            })?;
             left = left.checked_sub(name.len()).ok_or_else(|| {
                 format!("a damaged ELF file: its names have more than {MOST_NAMES} bytes")
             })?;
@@ -200,7 +198,7 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
         }
         elf.name_bytes = MOST_NAMES - left;
         if needs > MOST_NEEDS {
-            elf.cut.push(("needs", needs, MOST_NEEDS));
+            elf.cut.push(("needed libraries", needs, MOST_NEEDS));
         }
         let runpath = elf
             .runpath
@@ -216,7 +214,7 @@ fn parse<'data, H: FileHeader<Endian = object::Endianness>, R: ReadRef<'data>>(
     Ok(elf)
 }
 
-/// A list of directories between colons; empty entries, which mean the working directory, stay.
+/// Splits a list at colons. Keeps empty entries, which mean the working directory.
 pub(crate) fn split(list: &OsStr) -> Vec<OsString> {
     list.as_bytes()
         .split(|byte| *byte == b':')
@@ -224,12 +222,12 @@ pub(crate) fn split(list: &OsStr) -> Vec<OsString> {
         .collect()
 }
 
-/// Files for tests: as much ELF as the dynamic linker looks at.
+/// Writes minimal ELF files for tests.
 #[cfg(test)]
 pub(crate) mod made {
     use std::path::Path;
 
-    /// What the file says.
+    /// The content of a file.
     pub(crate) struct File<'f> {
         pub(crate) needed: &'f [&'f str],
         pub(crate) soname: Option<&'f str>,
@@ -254,7 +252,7 @@ pub(crate) mod made {
         }
     }
 
-    /// Writes it: header, three segments, names, dynamic section, each at its address.
+    /// Writes header, three segments, names and dynamic section; addresses equal file offsets.
     pub(crate) fn write(path: &Path, file: &File<'_>) {
         const HEADER: u64 = 64 + 3 * 56;
         let mut names = vec![0u8];
@@ -375,7 +373,7 @@ mod tests {
         );
         let elf = read(&path).expect("well made");
         assert_eq!(elf.needed.len(), MOST_NEEDS);
-        assert_eq!(elf.cut, [("needs", 4096, MOST_NEEDS)]);
+        assert_eq!(elf.cut, [("needed libraries", 4096, MOST_NEEDS)]);
         let whole = std::fs::read(&path).expect("just written");
         let header = |number: usize| HEADERS + number * 56;
         let kind = |number, kind: u32| (header(number), kind.to_le_bytes().to_vec());
