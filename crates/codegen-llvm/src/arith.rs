@@ -2,17 +2,9 @@
 
 use kernel_ir::{BinaryOp, BuildError, Flags, Predicate, Type, TypeId, UnaryOp, ValueId};
 
-use crate::kernel::{Lower, unsupported};
+use crate::fast_math::{AFN, ARCP, CONTRACT, NINF, NNAN, NSZ, REASSOC};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
-
-// LLVM's fast-math flags.
-pub(crate) const REASSOC: u32 = 1;
-const NNAN: u32 = 2;
-const NINF: u32 = 4;
-const NSZ: u32 = 8;
-pub(crate) const ARCP: u32 = 16;
-const CONTRACT: u32 = 32;
-pub(crate) const AFN: u32 = 64;
+use crate::lower::{Lower, unsupported};
 
 /// LLVM's fast-math flags for SPIR-V's; what may be contracted is so already.
 pub(crate) fn fast_flags(fast: u32) -> u32 {

@@ -2,8 +2,8 @@
 
 use kernel_ir::{AddressSpace, AtomicOp, BuildError, Op, Order, Reduction, Type, TypeId, ValueId};
 
-use crate::kernel::{Lower, unsupported};
 use crate::llvm::{IntPred, Opcode, Ordering, Rmw, Val};
+use crate::lower::{Lower, unsupported};
 
 pub(crate) fn ordering(order: Order) -> Ordering {
     match order {

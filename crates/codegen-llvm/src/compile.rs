@@ -15,52 +15,18 @@ use kernel_ir::{
 
 use vectorise::TargetInfo;
 
+use crate::forms::lower;
+use crate::kernel::Setting;
 use crate::kernel::callable::{Shared, define_all};
-use crate::kernel::{Setting, lower};
 use crate::llvm::Ir;
-use crate::machine::{self, Target};
+use crate::machine::{self};
+use crate::settings::{Settings, codegen_error, target};
 use crate::stages::{self, Clock, FRONT_END, INSTRUCTIONS, LANES, LLVM_PASSES, SCALAR_PASSES};
 use crate::values::{Values, global_symbol};
-use crate::{limits, parts, service};
+use crate::{fast_math, limits, parts, service};
 
 /// The option by which a test makes LLVM give up for good.
 const FATAL_OPTION: &str = "-solum-test-fatal";
-
-/// What beside the module decides the code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// LLVM's name of the processor.
-    pub cpu: String,
-    /// LLVM's feature string.
-    pub features: String,
-    /// Sub-group size for kernels that require none: 8, 16 or 32.
-    pub sub_group_size: u32,
-    /// Build flags.
-    pub options: Options,
-    /// Whether work-items run side by side, as vectors, where they can; otherwise one after another.
-    pub wide: bool,
-    /// Work-items that run side by side in kernels without sub-group operations: 4, 8, 16 or 32; by speed when
-    /// `None`. Only with `wide`.
-    pub lanes: Option<u32>,
-    /// Whether code is to be made quickly, whatever it is like; not where nobody wants it optimised.
-    pub baseline: bool,
-}
-
-impl Settings {
-    /// Those of a request.
-    #[must_use]
-    pub fn of(request: &Request) -> Self {
-        Self {
-            cpu: request.cpu.clone(),
-            features: request.features.clone(),
-            sub_group_size: request.sub_group_size,
-            options: Options::parse(&request.options).0,
-            wide: request.lanes != 1,
-            lanes: [4, 8, 16, 32].into_iter().find(|n| *n == request.lanes),
-            baseline: false,
-        }
-    }
-}
 
 /// Compiles `request`, on a compiler thread; any thread may call, many at once.
 ///
@@ -169,25 +135,6 @@ pub fn llvm_text(module: &Module, settings: &Settings) -> Result<String, BuildEr
         })
     });
     reply.map(|compiled| String::from_utf8_lossy(&compiled.object).into_owned())
-}
-
-pub(crate) fn codegen_error(message: String) -> BuildError {
-    BuildError {
-        kind: BuildErrorKind::Codegen,
-        module: 0,
-        word: None,
-        instruction: None,
-        message,
-    }
-}
-
-pub(crate) fn target(settings: &Settings) -> Target {
-    Target {
-        cpu: settings.cpu.clone(),
-        features: settings.features.clone(),
-        opt_level: settings.options.opt_level,
-        baseline: settings.baseline && settings.options.opt_level > 0,
-    }
 }
 
 fn generate(module: Module, settings: &Settings, unresolved: &[String]) -> Reply {
@@ -374,13 +321,7 @@ fn contract(module: &mut Module, settings: &Settings) {
 
 /// LLVM's flags for all float operations of a program.
 fn fast_flags(options: &Options) -> u32 {
-    const REASSOC: u32 = 1;
-    const NNAN: u32 = 2;
-    const NINF: u32 = 4;
-    const NSZ: u32 = 8;
-    const ARCP: u32 = 16;
-    const CONTRACT: u32 = 32;
-    const AFN: u32 = 64;
+    use fast_math::{AFN, ARCP, CONTRACT, NINF, NNAN, NSZ, REASSOC};
     let mut flags = 0;
     if options.no_signed_zeros {
         flags |= NSZ;

@@ -2,8 +2,8 @@
 
 use kernel_ir::{BuildError, ConvertOp, Rounding};
 
-use crate::kernel::{Lower, unsupported};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
+use crate::lower::{Lower, unsupported};
 
 impl Lower<'_> {
     pub(crate) fn convert(

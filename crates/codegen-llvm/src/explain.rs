@@ -6,15 +6,14 @@ use std::sync::mpsc::channel;
 use kernel_ir::abi::ModuleInfo;
 use kernel_ir::build::Compiled;
 use kernel_ir::front::source_lines;
-use kernel_ir::report::{Emit, Explained, Form, KernelReport, Place, Report};
-use kernel_ir::{BuildError, Kernel, Request};
+use kernel_ir::report::{Emit, Explained, KernelReport, Place, Report};
+use kernel_ir::{BuildError, Request};
 
-use crate::compile::{Settings, codegen_error, target, translate};
-use crate::kernel::Lower;
+use crate::compile::translate;
 use crate::llvm::Ir;
+use crate::settings::{Settings, codegen_error, target};
 use crate::stages::{Clock, FRONT_END, INSTRUCTIONS, LANES, LLVM_PASSES, SCALAR_PASSES};
 use crate::{machine, service};
-use vectorise::StopKind;
 
 /// Compiles `request` as [`compile`](crate::compile) does, on a compiler thread, and tells what became of it; any
 /// thread may call, many at once.
@@ -105,37 +104,6 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
         kernels,
     };
     Ok((report, output))
-}
-
-/// How a kernel that was lowered runs; `why`: why not in another form.
-pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> KernelReport {
-    let barriers = low.segments.stops.iter();
-    let barriers = barriers.filter(|s| s.kind == StopKind::Workgroup).count();
-    let mut report = KernelReport {
-        name: kernel.name.clone(),
-        sub_group_size: low.sub_group_size,
-        barriers: u32::try_from(barriers).unwrap_or(u32::MAX),
-        width: 1,
-        form: if low.segments.stops.is_empty() {
-            Form::Loop
-        } else {
-            Form::Passes
-        },
-        ..KernelReport::default()
-    };
-    report.plan = match &why {
-        Some(why) => format!("kernel {}: no lanes: {why}\n", kernel.name),
-        None => format!("kernel {}: no lanes\n", kernel.name),
-    };
-    report.why = why;
-    if let Some(lanes) = &low.lanes {
-        report.form = Form::Lanes;
-        report.width = lanes.width;
-        report.bytes_over_barriers = lanes.state_bytes;
-        report.plan = vectorise::print(lanes, &low.input(), kernel);
-        (report.accesses, report.branches) = vectorise::describe(lanes, low.values.module);
-    }
-    report
 }
 
 /// Instructions of a function in LLVM's text of assembly, and how many of them spill.

@@ -3,8 +3,8 @@
 
 use kernel_ir::{BuildError, GroupOp, InstId, Op, Reduction, TypeId, ValueId};
 
-use crate::kernel::{Lower, unsupported};
 use crate::llvm::{Bb, IntPred, Opcode, Ty, Val};
+use crate::lower::{Lower, unsupported};
 use vectorise::StopKind;
 
 /// The lanes that meet: of the sub-group that begins at work-item `start`, those at stop `number`.

@@ -2,8 +2,8 @@
 
 use kernel_ir::{BuildError, GroupScope, InstId, Op};
 
-use crate::kernel::{Lower, unsupported};
 use crate::llvm::Val;
+use crate::lower::{Lower, unsupported};
 
 impl Lower<'_> {
     /// Emits `inst` where the builder stands and defines its result.

@@ -4,26 +4,20 @@
 //! records: each pass resumes the work-items that its selector names, until all of a group have returned.
 
 pub(crate) mod callable;
-mod forms;
-mod value;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
 use kernel_ir::passes::may_be_written;
 use kernel_ir::report::KernelReport;
-use kernel_ir::{
-    BuildError, Function, GlobalId, InstId, Kernel, Op, Terminator, TypeId, ValueDef, ValueId,
-};
+use kernel_ir::{BuildError, Function, InstId, Kernel, Op, Terminator, ValueDef, ValueId};
 
-use crate::arguments::{LaunchValues, load_launch};
-use crate::llvm::{Bb, IntPred, Ir, Ordering, Ty, Val};
+use crate::launch::load_launch;
+use crate::llvm::{Bb, IntPred, Ordering, Val};
+use crate::lower::{Item, Lower};
 use crate::record::Record;
 use crate::values::Values;
-pub(crate) use forms::lower;
-use forms::{Failure, Failures, choose};
-use vectorise::{Input, LaneOrder, Plan, Segments, StopKind, TargetInfo, private_arrays};
+use vectorise::{LaneOrder, Segments, StopKind, TargetInfo, first_plan, private_arrays};
 
 /// A work-item's number for "not begun", in records and as the selector of a first pass.
 pub(crate) const START: u32 = 0;
@@ -35,74 +29,6 @@ const ALL: u32 = u32::MAX - 1;
 const REMADE: u8 = 3;
 /// Private arrays beyond this go to the work-item's record instead of the stack.
 const STACK_ROOM: u64 = 1 << 20;
-
-/// The work-item that is being run.
-#[derive(Clone, Copy)]
-pub(crate) struct Item {
-    /// Local id in each dimension, 64 bits.
-    pub(crate) local: [Val; 3],
-    /// Linear local id, 64 bits.
-    pub(crate) linear: Val,
-    /// Its record; null without stops.
-    pub(crate) record: Val,
-}
-
-/// A kernel being lowered.
-pub(crate) struct Lower<'a> {
-    pub(crate) ir: &'a Ir,
-    pub(crate) values: &'a Values<'a>,
-    pub(crate) function: &'a Function,
-    pub(crate) segments: Segments,
-    pub(crate) record: Record,
-    pub(crate) sub_group_size: u32,
-    /// The group's size where the kernel says it; launches keep to it.
-    pub(crate) group_size: Option<[u32; 3]>,
-    /// The processor.
-    pub(crate) target: TargetInfo,
-    /// LLVM's fast-math flags that every float operation gets.
-    pub(crate) fast: u32,
-    /// Whether what the module says of overflow holds for the values at hand: the first lane of a vector may be one that
-    /// does not come to the operation, and the others are made of it.
-    pub(crate) wrap_flags: bool,
-    pub(crate) entry: Bb,
-    pub(crate) llvm_function: Val,
-    pub(crate) memory: Val,
-    pub(crate) launch: LaunchValues,
-    pub(crate) group: [Val; 3],
-    /// Global id of the group's first work-item.
-    pub(crate) base: [Val; 3],
-    pub(crate) item: Item,
-    pub(crate) state: Val,
-    pub(crate) params: Vec<Val>,
-    /// By-value parameters that the body may write to: (parameter, source in the arguments, bytes).
-    pub(crate) copies: Vec<(usize, Val, u64)>,
-    pub(crate) locals: HashMap<GlobalId, Val>,
-    stack_allocas: HashMap<ValueId, Val>,
-    known: Vec<Option<Val>>,
-    /// 64 bytes that lanes which are off read and write.
-    nowhere: Option<Val>,
-    /// Where traps write what they tell: none comes back.
-    pub(crate) trap_record: Option<Val>,
-    /// Where atomic operations are gathered.
-    pub(crate) windows: Vec<crate::lanes::Window>,
-    rooms: HashMap<ValueId, Val>,
-    /// Values loaded or made again in the segment at hand.
-    near: HashMap<ValueId, Val>,
-    segment_starts: Vec<Bb>,
-    segment_ends: Vec<Bb>,
-    /// How work-items run side by side, if they do.
-    pub(crate) lanes: Option<Plan>,
-    /// Whether the state area has room for the work-items that a group's last sub-group lacks.
-    pub(crate) whole_sub_groups: bool,
-    /// In a function that a kernel calls: what it knows of the kernel.
-    pub(crate) within: Option<callable::Within>,
-    /// What could not be made of an operation, the first one, where there is no way to say so at once: nothing else of this
-    /// is used.
-    pub(crate) fault: Option<BuildError>,
-    /// Number of the stop where the work-item at hand stopped.
-    at_stop: Val,
-    item_stopped: Bb,
-}
 
 /// What lowering a kernel needs beside the kernel.
 pub(crate) struct Setting<'a> {
@@ -122,18 +48,71 @@ pub(crate) struct Setting<'a> {
     pub(crate) suited: &'a [Function],
 }
 
-pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
-    BuildError {
-        kind: kernel_ir::BuildErrorKind::Unsupported,
-        module: 0,
-        word: (word != 0).then_some(word),
-        instruction: None,
-        message: what.into(),
+/// Forms side by side of a kernel that could not be emitted.
+#[derive(Default)]
+pub(crate) struct Failures {
+    /// So many of the first ones are not to be tried.
+    pub(crate) forms: usize,
+    /// Why not the last of them.
+    pub(crate) why: Option<String>,
+}
+
+/// Why a kernel was not lowered.
+pub(crate) enum Failure {
+    /// There is no way to.
+    Kernel(BuildError),
+    /// Not in the form side by side of that number: what was made of it is to be deleted.
+    Form(usize, Val, BuildError),
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        Self::Kernel(error)
     }
 }
 
-/// What [`lower`] does, but for the forms of which `failures` tells: another may fail.
-fn lower_once(
+/// Plans the kernel as lanes of vectors in the first of its forms that can be, from form `first` on, and puts plan and
+/// form into `low`. `copies`: work-items have copies of arguments. The form's number, and the reason if no form can be.
+fn choose<'a>(
+    low: &mut Lower<'a>,
+    setting: &Setting<'a>,
+    kernel: &Kernel,
+    first: usize,
+    copies: bool,
+) -> (usize, Option<&'static str>) {
+    if !setting.wide {
+        return (first, None);
+    }
+    let forms = setting.suited.iter().chain([low.function]).enumerate();
+    let forms = forms.skip(first);
+    match first_plan(&low.input(), forms, kernel, copies, setting.lanes) {
+        Ok(planned) => {
+            low.whole_sub_groups = planned.plan.has_sub_groups();
+            low.known = vec![None; planned.function.values.len()];
+            low.function = planned.function;
+            low.segments = planned.segments;
+            low.lanes = Some(planned.plan);
+            (planned.number, None)
+        }
+        Err(refused) => (first, refused),
+    }
+}
+
+/// What a test's kernel says of itself: `fails_N` cannot be emitted in its first N forms side by side.
+#[cfg(test)]
+fn fault(kernel: &Kernel, form: usize) -> Result<(), BuildError> {
+    let fails = kernel.name.strip_prefix("fails_");
+    match fails.and_then(|n| n.parse::<usize>().ok()) {
+        Some(n) if form < n => Err(crate::lower::unsupported(
+            0,
+            format!("form {form} has a fault"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What [`lower`](crate::forms::lower) does, but for the forms of which `failures` tells: another may fail.
+pub(crate) fn lower_once(
     setting: &Setting<'_>,
     kernel: &Kernel,
     info: &mut KernelInfo,
@@ -238,7 +217,7 @@ fn lower_once(
     let emitted = emitted.and_then(|()| low.fault.take().map_or(Ok(()), Err));
     #[cfg(test)]
     let emitted = emitted.and_then(|()| match is_wide {
-        true => forms::fault(kernel, form_at_hand),
+        true => fault(kernel, form_at_hand),
         false => Ok(()),
     });
     emitted.map_err(|error| match is_wide {
@@ -250,7 +229,7 @@ fn lower_once(
         let why = why.or(refused.map(str::to_owned));
         reports
             .borrow_mut()
-            .push(crate::explain::kernel(&low, kernel, why));
+            .push(crate::report::kernel(&low, kernel, why));
     }
     ir.at_end(entry);
     ir.br(setup);
@@ -277,119 +256,7 @@ fn lower_once(
     Ok(())
 }
 
-impl<'a> Lower<'a> {
-    /// Of nothing yet but a body's place and the group's memory.
-    fn new(
-        values: &'a Values<'a>,
-        function: &'a Function,
-        segments: Segments,
-        (llvm_function, entry): (Val, Bb),
-        (memory, state): (Val, Val),
-    ) -> Self {
-        let ir = values.ir;
-        let (null, zero) = (ir.null(ir.ptr), ir.i64c(0));
-        Self {
-            ir,
-            values,
-            function,
-            record: Record::default(),
-            sub_group_size: 1,
-            group_size: None,
-            target: TargetInfo::x86_64("", ""),
-            fast: 0,
-            entry,
-            llvm_function,
-            memory,
-            launch: LaunchValues {
-                size: [zero; 3],
-                count: [zero; 3],
-                offset: [zero; 3],
-                items: zero,
-                work_dim: zero,
-                printf: zero,
-                state_offset: zero,
-            },
-            group: [zero; 3],
-            base: [zero; 3],
-            item: Item {
-                local: [zero; 3],
-                linear: zero,
-                record: null,
-            },
-            state,
-            params: Vec::new(),
-            copies: Vec::new(),
-            locals: HashMap::new(),
-            stack_allocas: HashMap::new(),
-            known: vec![None; function.values.len()],
-            nowhere: None,
-            trap_record: None,
-            wrap_flags: true,
-            windows: Vec::new(),
-            rooms: HashMap::new(),
-            near: HashMap::new(),
-            segment_starts: Vec::new(),
-            segment_ends: Vec::new(),
-            lanes: None,
-            whole_sub_groups: false,
-            within: None,
-            fault: None,
-            at_stop: null,
-            item_stopped: entry,
-            segments,
-        }
-    }
-
-    /// What a plan of this kernel is made from.
-    pub(crate) fn input(&self) -> Input<'_> {
-        Input {
-            module: self.values.module,
-            function: self.function,
-            segments: &self.segments,
-            group_size: self.group_size,
-            sub_group_size: self.sub_group_size,
-            target: self.target,
-        }
-    }
-
-    /// A variable on the stack, made once per call of the kernel.
-    pub(crate) fn room(&self, ty: Ty, align: u64) -> Val {
-        let here = self.ir.here();
-        self.ir.at_end(self.entry);
-        let room = self.ir.alloca(ty, align);
-        self.ir.at_end(here);
-        room
-    }
-
-    /// `size` bytes that no work-item's lanes share with anything: what those read and write that are off.
-    pub(crate) fn nowhere(&mut self, size: u64) -> Val {
-        const BYTES: u64 = 64;
-        let ir = self.ir;
-        if size > BYTES {
-            return self.room(ir.array(ir.i8, size), 16);
-        }
-        if let Some(made) = self.nowhere {
-            return made;
-        }
-        let ty = ir.array(ir.i8, BYTES);
-        let room = self.room(ty, BYTES);
-        // What is read must be something.
-        let here = ir.here();
-        ir.at_end(self.entry);
-        ir.store(ir.null(ty), room, BYTES);
-        ir.at_end(here);
-        self.nowhere = Some(room);
-        room
-    }
-
-    pub(crate) fn new_block(&self, name: &std::ffi::CStr) -> Bb {
-        self.ir.block(self.llvm_function, name)
-    }
-
-    pub(crate) fn ty(&self, v: ValueId) -> TypeId {
-        self.function.ty(v)
-    }
-
+impl Lower<'_> {
     fn group_loop(&mut self, first: Val, count: Val) -> Result<(), BuildError> {
         let ir = self.ir;
         let end = ir.add(first, count);
@@ -690,15 +557,6 @@ impl<'a> Lower<'a> {
             let (param, from, size) = self.copies[i];
             let to = self.param(param);
             ir.memcpy(to, from, ir.i64c(size), 1);
-        }
-    }
-
-    fn param(&self, index: usize) -> Val {
-        match self.record.by_value.get(&index) {
-            Some(&offset) if !self.segments.stops.is_empty() => {
-                self.ir.offset_by(self.item.record, offset)
-            }
-            _ => self.params[index],
         }
     }
 

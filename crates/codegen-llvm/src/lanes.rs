@@ -28,94 +28,27 @@ mod memory;
 mod narrow;
 mod operate;
 mod pieces;
+mod region;
+mod rep;
 mod strided;
 mod sub_group;
 mod tuples;
 mod values;
 mod window;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::{BlockId, BuildError, Function, InstId, Op, ValueDef, ValueId};
-use vectorise::{Chunk, Plan, Region, RegionPlan, Representations, StoreGroup, UnrollAndJam};
+use kernel_ir::{BuildError, ValueId};
+use vectorise::{Plan, Region, RegionPlan, UnrollAndJam};
 
-use crate::kernel::Lower;
 use crate::llvm::{Bb, IntPred, Val};
+use crate::lower::Lower;
 use jam::Instance;
-use pieces::Convoy;
-use sub_group::Present;
-use values::{Rep, Stored};
-pub(crate) use window::Window;
+use region::{Lanes, place, place_among};
+use rep::Kept;
 
 /// What part of a chunk's work-items, or less, runs one by one where only they have work.
 const FEW: u64 = 4;
-/// Where a value lives between regions.
-#[derive(Clone)]
-enum Kept {
-    /// The same for the whole group: the variable that a region reads, and the one that it writes; a value of
-    /// a loop may be both.
-    Group(Val, Val),
-    /// One array of the group for each scalar; offsets in bytes per work-item. With a step, if all lanes of a
-    /// chunk hold to one.
-    Items(Vec<u64>, Option<i64>),
-    /// The same for the lanes of a sub-group: an element for each of those, in such arrays.
-    SubGroups(Vec<u64>),
-}
-
-/// One region being emitted for `width` lanes.
-struct Lanes<'l, 'a, 'r> {
-    low: &'l mut Lower<'a>,
-    form: &'r Plan,
-    region: &'r Region,
-    f: &'r Function,
-    width: u32,
-    /// None with one lane: nothing differs.
-    shapes: Option<&'r Shapes>,
-    /// The running lanes; `None`: all.
-    mask: Option<Val>,
-    /// Lanes that are no row, or not all there.
-    present: Option<Present>,
-    kept: &'r HashMap<ValueId, Kept>,
-    /// Values of the block at hand.
-    near: HashMap<ValueId, Rep>,
-    /// Values that other blocks use.
-    stored: HashMap<ValueId, Stored>,
-    /// Values that other blocks than their own use.
-    crossing: HashSet<ValueId>,
-    /// Values that come from an earlier region and are made in this one again.
-    twice: HashSet<ValueId>,
-    /// Values that are used behind the divergent loop that makes them.
-    left_uses: HashMap<ValueId, u32>,
-    /// Those of them that wait in memory, whatever LLVM thinks of it: there are more than registers.
-    away: HashSet<ValueId>,
-    /// Integers of loops, for lanes that are no row, that change by as much in all of them.
-    convoys: HashMap<ValueId, Convoy>,
-    block_at_hand: BlockId,
-    /// Private arrays: first lane's address and the distance to the next one's.
-    arrays: HashMap<ValueId, (Val, u64)>,
-    /// Extensions of narrower integers that were found not to wrap around.
-    proved: HashSet<InstId>,
-    /// The instruction at hand.
-    at_hand: Option<InstId>,
-    /// Its place in the block at hand.
-    place_at_hand: usize,
-    /// Addresses of rows that were loaded, for all lanes, in the block that is named; as long as nothing is written.
-    rows: HashMap<ValueId, (BlockId, Val)>,
-    /// Rows that were read for lanes some elements apart; as long as nothing is written.
-    spans: Vec<strided::Span>,
-    /// Stores of the block at hand that are written together.
-    store_groups: Vec<StoreGroup>,
-    /// Whether several chunks run together.
-    is_jammed: bool,
-    /// How values are held; none before the region's code begins.
-    held: Option<Representations>,
-    /// Where the chunk is done.
-    done: Bb,
-    /// Which region comes next.
-    next: Val,
-}
-
 /// Emits the loops over regions and work-items where the builder stands, then jumps to `done`.
 pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), BuildError> {
     let ir = low.ir;
@@ -501,169 +434,4 @@ fn tested(
     }
     lanes.run()?;
     Ok(holds.is_some())
-}
-
-/// Makes `local` the local id of the work-item at hand, the chunk's first.
-fn place(low: &mut Lower<'_>, local: [Val; 3]) {
-    place_among(low, local, [1; 3], [0; 3]);
-}
-
-/// The same for `local` + `more`, where `local` is a multiple of `of`, a power of two greater than `more`. Where
-/// the group's size is known LLVM is told which bits an id can have.
-fn place_among(low: &mut Lower<'_>, local: [Val; 3], of: [u64; 3], more: [u64; 3]) {
-    let ir = low.ir;
-    let mut ids = local;
-    for (d, id) in ids.iter_mut().enumerate() {
-        match low.group_size {
-            Some(size) => {
-                let bits = u64::from(size[d]).next_power_of_two() - 1;
-                *id = if more[d] < of[d] {
-                    let own = ir.and(*id, ir.i64c(bits & !(of[d] - 1)));
-                    ir.or(own, ir.i64c(more[d]))
-                } else {
-                    ir.and(ir.add(*id, ir.i64c(more[d])), ir.i64c(bits))
-                };
-            }
-            None if more[d] == 0 => {}
-            None => *id = ir.add(*id, ir.i64c(more[d])),
-        }
-    }
-    let local = ids;
-    let row = ir.add(ir.mul(local[2], low.launch.size[1]), local[1]);
-    low.item.linear = ir.add(ir.mul(row, low.launch.size[0]), local[0]);
-    low.item.local = local;
-}
-
-impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
-    fn new(
-        low: &'l mut Lower<'a>,
-        form: &'r Plan,
-        region: &'r Region,
-        width: u32,
-        kept: &'r HashMap<ValueId, Kept>,
-        done: Bb,
-        next: Val,
-    ) -> Self {
-        let mut lanes = Self {
-            low,
-            form,
-            region,
-            f: &region.function,
-            width,
-            shapes: if width > 1 {
-                region.shapes.as_ref()
-            } else {
-                None
-            },
-            mask: None,
-            present: None,
-            kept,
-            near: HashMap::new(),
-            stored: HashMap::new(),
-            crossing: HashSet::new(),
-            twice: HashSet::new(),
-            left_uses: HashMap::new(),
-            away: HashSet::new(),
-            convoys: HashMap::new(),
-            block_at_hand: BlockId(0),
-            arrays: HashMap::new(),
-            proved: form.never_wraps.clone(),
-            at_hand: None,
-            place_at_hand: 0,
-            rows: HashMap::new(),
-            spans: Vec::new(),
-            store_groups: Vec::new(),
-            is_jammed: false,
-            held: None,
-            done,
-            next,
-        };
-        lanes.place_arrays();
-        lanes
-    }
-
-    /// Addresses of the private arrays.
-    fn place_arrays(&mut self) {
-        let ir = self.low.ir;
-        for (v, size, align) in vectorise::private_arrays(self.low.function) {
-            let element = self.form.array_elements.get(&v).copied();
-            let (at, step) = match self.form.arrays.get(&v) {
-                Some(&(offset, step)) => {
-                    let items = ir.mul(self.items(), ir.i64c(offset));
-                    let linear = self.low.item.linear;
-                    let own = match element {
-                        None => ir.mul(linear, ir.i64c(step)),
-                        // Chunk after chunk, and in it lane after lane.
-                        Some(element) => {
-                            let lanes = u64::from(self.form.width);
-                            let lane = ir.and(linear, ir.i64c(lanes - 1));
-                            let chunk = ir.mul(ir.sub(linear, lane), ir.i64c(step));
-                            ir.add(chunk, ir.mul(lane, ir.i64c(element)))
-                        }
-                    };
-                    let at = ir.offset(self.low.state, ir.add(items, own));
-                    (at, element.unwrap_or(step))
-                }
-                None => {
-                    let step = size.next_multiple_of(align);
-                    let lanes = match element {
-                        None => self.width,
-                        Some(_) => self.form.width,
-                    };
-                    let all = ir.array(ir.i8, step * u64::from(lanes));
-                    // Laid out by lane, an element is a vector.
-                    let align = element.map_or(align, |_| align.max(64));
-                    (self.low.room(all, align), element.unwrap_or(step))
-                }
-            };
-            self.arrays.insert(v, (at, step));
-        }
-    }
-
-    /// Work-items that the state area has room for.
-    fn items(&self) -> Val {
-        let ir = self.low.ir;
-        let items = self.low.launch.items;
-        if !self.form.has_sub_groups() {
-            return items;
-        }
-        let last = u64::from(self.form.width - 1);
-        ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last))
-    }
-
-    /// The instruction that makes `v`, and what it does.
-    fn made_by(&self, v: ValueId) -> Option<(InstId, &'r Op)> {
-        match self.f.values[v.index()].def {
-            ValueDef::Inst(inst) => Some((inst, &self.f.insts[inst.index()].op)),
-            _ => None,
-        }
-    }
-
-    /// Finds how the region's values are held.
-    fn plan_values(&mut self, is_jammed: bool) {
-        self.is_jammed = is_jammed;
-        let (input, width) = (self.low.input(), self.width);
-        let held = Representations::new(&input, self.form, self.region, width, self.chunk());
-        self.held = Some(held);
-    }
-
-    /// What the lanes are.
-    fn chunk(&self) -> Chunk {
-        match self.present {
-            Some(_) => Chunk::Masked,
-            None if self.is_jammed => Chunk::Jammed,
-            None => Chunk::Row,
-        }
-    }
-
-    fn shape(&self, v: ValueId) -> Shape {
-        self.shapes.map_or(Shape::Uniform, |shapes| shapes.of(v))
-    }
-
-    fn run(&mut self) -> Result<(), BuildError> {
-        self.plan_values(false);
-        let result = self.flow();
-        self.low.clear_near();
-        result
-    }
 }

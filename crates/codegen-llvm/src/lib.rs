@@ -28,13 +28,17 @@ mod compile;
 mod convert;
 mod counters;
 mod explain;
+mod fast_math;
+mod forms;
 mod frames;
 mod group;
 mod instruct;
 mod kernel;
 mod lanes;
+mod launch;
 mod limits;
 mod llvm;
+mod lower;
 mod machine;
 mod masks;
 mod math;
@@ -44,15 +48,18 @@ mod parts;
 mod place;
 mod printf;
 mod record;
+mod report;
 mod service;
 mod session;
+mod settings;
 mod stages;
 mod trap;
 mod values;
 
-pub use compile::{Settings, compile, compile_module, llvm_text};
+pub use compile::{compile, compile_module, llvm_text};
 pub use explain::explain;
 pub use session::{Opened, Session, open};
+pub use settings::Settings;
 
 #[cfg(doc)]
 use kernel_ir::{Module, Request};

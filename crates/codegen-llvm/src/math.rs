@@ -3,8 +3,8 @@
 
 use kernel_ir::{BuildError, Flags, MathFn};
 
-use crate::kernel::{Lower, unsupported};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
+use crate::lower::{Lower, unsupported};
 use crate::mathematics::Mathematics;
 
 impl Lower<'_> {

@@ -3,8 +3,8 @@
 use kernel_ir::{AddressSpace, BuildError, GroupOp, Order, Scope, TypeId, ValueId};
 
 use crate::atomic::ordering;
-use crate::kernel::{Lower, unsupported};
 use crate::llvm::{IntPred, Opcode, Val};
+use crate::lower::{Lower, unsupported};
 
 /// An alignment that LLVM takes: a power of two.
 pub(crate) fn sane_align(align: u64) -> u64 {

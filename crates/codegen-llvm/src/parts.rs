@@ -14,8 +14,8 @@ use kernel_ir::{
 };
 
 use crate::archive::archive;
-use crate::compile::codegen_error;
 use crate::service;
+use crate::settings::codegen_error;
 
 /// Instructions from which on a part is worth a module of LLVM and an object of its own.
 const WORTH: usize = 200;

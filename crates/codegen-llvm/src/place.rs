@@ -2,8 +2,8 @@
 
 use kernel_ir::{Builtin, TypeId};
 
-use crate::kernel::Lower;
 use crate::llvm::{Opcode, Val};
+use crate::lower::Lower;
 
 impl Lower<'_> {
     /// The work-item's number in its sub-group, 64 bits.

@@ -3,8 +3,8 @@
 use kernel_ir::abi::PRINTF_SYMBOL;
 use kernel_ir::{BuildError, Constant, Type, ValueDef, ValueId};
 
-use crate::kernel::{Lower, unsupported};
 use crate::llvm::Val;
+use crate::lower::{Lower, unsupported};
 
 impl Lower<'_> {
     pub(crate) fn printf(

@@ -11,9 +11,10 @@ use kernel_ir::abi::{KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Outline, Reply, Tier};
 use kernel_ir::{BuildError, Request};
 
-use crate::compile::{Ready, Settings, codegen_error, part, translate};
+use crate::compile::{Ready, part, translate};
 use crate::llvm::Ir;
 use crate::parts::{Waiting, begin};
+use crate::settings::{Settings, codegen_error};
 use crate::{machine, parts, service};
 
 /// A program in the making.

@@ -3,7 +3,7 @@
 use kernel_ir::ValueId;
 use kernel_ir::abi::{ASSERTION_WORDS, TRAP_SYMBOL};
 
-use crate::kernel::Lower;
+use crate::lower::Lower;
 
 impl Lower<'_> {
     /// Ends the launch; `word`: the instruction's place in the SPIR-V module.

@@ -11,9 +11,10 @@ use kernel_ir::{
     ValueDef, ValueId,
 };
 
-use super::{Item, Lower, STACK_ROOM, unsupported};
-use crate::arguments::load_launch;
+use super::STACK_ROOM;
+use crate::launch::load_launch;
 use crate::llvm::{Linkage, Ty, Val};
+use crate::lower::{Item, Lower, Within, unsupported};
 use crate::record::Record;
 use crate::values::Values;
 use vectorise::{LaneOrder, Segments, TargetInfo, private_arrays};
@@ -33,19 +34,6 @@ mod context {
     pub(super) const RECORDS: u64 = 88;
     pub(super) const SUB_GROUP: u64 = 96;
     pub(super) const BYTES: u64 = 104;
-}
-
-/// What a function knows of the kernel that it runs in.
-#[derive(Clone, Copy)]
-pub(crate) struct Within {
-    context: Val,
-    frame: Val,
-    /// End of the private memory on the stack.
-    pub(crate) top: Val,
-    /// Bytes of the private memory in records.
-    pub(crate) records: Val,
-    /// Size of the kernel's sub-groups, 64 bits.
-    pub(crate) sub_group: Val,
 }
 
 /// What functions have in common that is not their own.

@@ -5,11 +5,11 @@
 
 use kernel_ir::{AtomicOp, BuildError, Op, Order, Reduction, Type, TypeId, ValueId};
 
-use super::Lanes;
-use super::values::Rep;
+use super::region::Lanes;
+use super::rep::Rep;
 use crate::atomic::{load_ordering, ordering, reduction_of, store_ordering};
-use crate::kernel::Lower;
 use crate::llvm::{IntPred, Opcode, Val};
+use crate::lower::Lower;
 
 /// An atomic operation's parts.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use kernel_ir::{ConvertOp, InstId, Op, Type, ValueDef, ValueId};
 use vectorise::extension;
 
-use super::Lanes;
+use super::region::Lanes;
 use crate::llvm::{IntPred, Opcode, Val};
 
 /// Steps that are tested for a whole row at once: it stays far from the narrower integer's ends.
@@ -36,7 +36,7 @@ impl Lanes<'_, '_, '_> {
             return None;
         }
         let [y, z] = row.map(|id| ir.load(ir.i64, id, 8));
-        super::place(self.low, [ir.i64c(0), y, z]);
+        super::region::place(self.low, [ir.i64c(0), y, z]);
         let last = ir.sub(self.low.launch.size[0], ir.i64c(1));
         let mut tests: Vec<Val> = Vec::new();
         let mut firsts = HashMap::new();
@@ -222,7 +222,7 @@ impl Lanes<'_, '_, '_> {
         op.operands(|v| operands.push(v));
         for operand in operands {
             let parts = self.beforehand(operand, made);
-            self.near.insert(operand, super::Rep::vector(parts));
+            self.near.insert(operand, super::rep::Rep::vector(parts));
         }
         let parts = match &op {
             Op::WorkItem(builtin, dimension) => {

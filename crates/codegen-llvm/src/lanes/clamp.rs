@@ -4,8 +4,8 @@
 
 use kernel_ir::{BinaryOp, Op, ValueId};
 
-use super::Lanes;
-use super::values::Rep;
+use super::region::Lanes;
+use super::rep::Rep;
 use crate::llvm::{IntPred, Val};
 
 impl Lanes<'_, '_, '_> {

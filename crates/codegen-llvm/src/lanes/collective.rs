@@ -2,8 +2,8 @@
 
 use kernel_ir::{BuildError, GroupOp, Reduction, ValueId};
 
-use super::Lanes;
-use super::values::Rep;
+use super::region::Lanes;
+use super::rep::Rep;
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
 
 impl Lanes<'_, '_, '_> {
@@ -286,7 +286,7 @@ impl Lanes<'_, '_, '_> {
         };
         let (Some(&ptr), Some(value)) = (operands.first(), value) else {
             let what = "a block access without pointer or value";
-            return Err(crate::kernel::unsupported(word, what));
+            return Err(crate::lower::unsupported(word, what));
         };
         let base = self.rep(ptr);
         let types = &self.low.values.module.types;

@@ -3,8 +3,8 @@
 
 use kernel_ir::{BinaryOp, Flags, Op, Type, ValueId};
 
-use super::Lanes;
-use super::values::Rep;
+use super::region::Lanes;
+use super::rep::Rep;
 use crate::llvm::{IntPred, Opcode, Val};
 
 /// Fewer lanes than this go one by one.

@@ -12,8 +12,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use kernel_ir::{BlockId, BuildError, Op, Terminator, ValueDef, ValueId};
 
-use super::Lanes;
-use super::values::{Rep, Stored};
+use super::region::Lanes;
+use super::rep::{Rep, Stored};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
 
 /// A place in the chain.

@@ -6,7 +6,7 @@
 
 use kernel_ir::{AddressSpace, Op, Type, ValueDef, ValueId};
 
-use super::Lanes;
+use super::region::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
 
 impl Lanes<'_, '_, '_> {

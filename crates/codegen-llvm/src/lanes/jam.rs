@@ -6,10 +6,10 @@ use std::collections::HashMap;
 
 use kernel_ir::{BlockId, BuildError, Op, Terminator, ValueId};
 
-use super::Lanes;
-use super::values::{Rep, Stored};
-use crate::kernel::Item;
+use super::region::Lanes;
+use super::rep::{Rep, Stored};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
+use crate::lower::Item;
 
 /// One of the chunks.
 pub(super) struct Instance {
@@ -18,7 +18,7 @@ pub(super) struct Instance {
     stored: HashMap<ValueId, Stored>,
     arrays: HashMap<ValueId, (Val, u64)>,
     rows: HashMap<ValueId, (BlockId, Val)>,
-    spans: Vec<super::strided::Span>,
+    spans: Vec<super::rep::Span>,
     phis: HashMap<ValueId, Stored>,
 }
 

@@ -4,7 +4,7 @@
 
 use vectorise::{StoreGroup, plain_interleaving};
 
-use super::Lanes;
+use super::region::Lanes;
 use crate::llvm::{Opcode, Val};
 
 impl Lanes<'_, '_, '_> {

@@ -4,8 +4,8 @@
 use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueId};
 use vectorise::{Access, Accesses, Tuple, store_groups};
 
-use super::Lanes;
-use super::values::Rep;
+use super::region::Lanes;
+use super::rep::Rep;
 use crate::llvm::{Opcode, Ty, Val};
 use crate::memory::sane_align;
 

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use kernel_ir::{ConvertOp, ValueId};
 use vectorise::{Steps, Tightening, ends};
 
-use super::{Kept, Lanes};
+use super::region::Lanes;
+use super::rep::Kept;
 use crate::llvm::{IntPred, Opcode, Val};
 
 impl Lanes<'_, '_, '_> {

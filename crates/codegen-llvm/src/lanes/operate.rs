@@ -5,8 +5,8 @@ use kernel_ir::{
     BinaryOp, BuildError, Builtin, ConvertOp, InstId, Op, TypeId, UnaryOp, ValueDef, ValueId,
 };
 
-use super::Lanes;
-use super::values::Rep;
+use super::region::Lanes;
+use super::rep::Rep;
 use crate::llvm::{IntPred, Opcode, Ty, Val};
 
 impl Lanes<'_, '_, '_> {

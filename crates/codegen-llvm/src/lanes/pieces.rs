@@ -8,21 +8,10 @@ use kernel_ir::passes::shape::Shape;
 use kernel_ir::{BinaryOp, BlockId, ConvertOp, Op, Type, TypeId, ValueId};
 use vectorise::Rows;
 
-use super::Lanes;
-use super::values::{Rep, Stored};
+use super::region::Lanes;
+use super::rep::{Convoy, Rep, Stored};
 use crate::llvm::{IntPred, Opcode, Ty, Val};
 use crate::memory::sane_align;
-
-/// Variables of an integer that each turn of a loop changes by as much in all lanes.
-#[derive(Clone, Copy)]
-pub(super) struct Convoy {
-    /// The first lane's.
-    first: Val,
-    /// How much more the lanes' are, turn after turn.
-    apart: Val,
-    scalar: Ty,
-    lanes: Ty,
-}
 
 /// Where the pieces of what lanes read lie.
 struct Pieces {

@@ -3,30 +3,12 @@
 
 use std::collections::HashSet;
 
-use kernel_ir::{BlockId, TypeId, ValueId};
+use kernel_ir::{TypeId, ValueId};
 use vectorise::{Origin, lead, load_span, origin};
 
-use super::Lanes;
+use super::region::Lanes;
+use super::rep::Span;
 use crate::llvm::{Opcode, Ty, Val};
-
-/// Rows that cover what several lanes read.
-#[derive(Clone)]
-pub(super) struct Span {
-    /// The block that read them, the only one that may use them.
-    block: BlockId,
-    origin: Origin,
-    /// Bytes from lane to lane, and of an element.
-    step: i64,
-    size: u64,
-    /// The type of the rows' elements.
-    element: Ty,
-    /// Elements of the first row before the lowest one that is wanted.
-    lead: u64,
-    /// Constant offsets of the first lane's elements: the lowest and the highest.
-    offsets: (i64, i64),
-    /// Each with the number of its first element.
-    rows: Vec<(u64, Val)>,
-}
 
 impl Lanes<'_, '_, '_> {
     /// Elements of lanes that lie a few elements apart.

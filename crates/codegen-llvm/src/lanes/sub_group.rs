@@ -9,17 +9,11 @@ use std::collections::HashMap;
 use kernel_ir::{BuildError, Builtin, TypeId, ValueId};
 use vectorise::{Plan, Region, RegionPlan, Rows, Tightening};
 
-use super::values::Rep;
-use super::{Kept, Lanes, place};
-use crate::kernel::Lower;
+use super::region::{Lanes, place};
+use super::rep::Rep;
+use super::rep::{Kept, Present};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
-
-/// Lanes that are no row: which exist, and their local ids.
-#[derive(Clone, Copy)]
-pub(super) struct Present {
-    pub(super) mask: Val,
-    pub(super) local: [Val; 3],
-}
+use crate::lower::Lower;
 
 /// All sub-groups of a group through one region.
 pub(super) fn chunks(

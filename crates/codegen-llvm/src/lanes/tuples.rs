@@ -5,7 +5,7 @@
 use kernel_ir::{Type, TypeId, ValueId};
 use vectorise::Tuple;
 
-use super::Lanes;
+use super::region::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
 
 /// The same bits as components of another size.

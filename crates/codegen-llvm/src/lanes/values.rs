@@ -2,55 +2,9 @@
 
 use kernel_ir::{TypeId, ValueDef, ValueId};
 
-use super::{Kept, Lanes};
+use super::region::Lanes;
+use super::rep::{Kept, Rep, Stored};
 use crate::llvm::{Opcode, Ty, Val};
-
-/// A value of all lanes.
-#[derive(Clone, Debug)]
-pub(super) struct Rep {
-    /// The first lane's, when each lane's is `step` more than the one's before it.
-    pub(super) first: Option<Val>,
-    pub(super) step: i64,
-    /// Bool: whether that is so, where a narrower integer might have wrapped around; `vector` is there too.
-    pub(super) holds: Option<Val>,
-    /// One vector for each scalar.
-    pub(super) vector: Option<Vec<Val>>,
-}
-
-impl Rep {
-    pub(super) fn uniform(v: Val) -> Self {
-        Self::affine(v, 0)
-    }
-    pub(super) fn affine(first: Val, step: i64) -> Self {
-        Self {
-            first: Some(first),
-            step,
-            holds: None,
-            vector: None,
-        }
-    }
-    pub(super) fn vector(parts: Vec<Val>) -> Self {
-        Self {
-            first: None,
-            step: 0,
-            holds: None,
-            vector: Some(parts),
-        }
-    }
-    /// The same in all lanes, for certain.
-    pub(super) fn is_uniform(&self) -> bool {
-        self.first.is_some() && self.step == 0 && self.holds.is_none()
-    }
-}
-
-/// Variables of a value that other blocks use.
-#[derive(Clone, Debug)]
-pub(super) struct Stored {
-    first: Option<(Val, Ty)>,
-    step: i64,
-    holds: Option<Val>,
-    pub(super) vector: Option<Vec<(Val, Ty)>>,
-}
 
 impl Lanes<'_, '_, '_> {
     pub(super) fn leaves(&self, v: ValueId) -> Vec<(TypeId, u64)> {
@@ -163,7 +117,7 @@ impl Lanes<'_, '_, '_> {
 
     fn put(&mut self, v: ValueId, rep: &Rep) {
         let ir = self.low.ir;
-        let room = |low: &crate::kernel::Lower<'_>, value: Val| {
+        let room = |low: &crate::lower::Lower<'_>, value: Val| {
             let ty = ir.type_of(value);
             (low.room(ty, 0), ty)
         };

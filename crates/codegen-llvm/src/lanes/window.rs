@@ -10,11 +10,11 @@
 use kernel_ir::{AtomicOp, BuildError, InstId, Op, ValueDef};
 use vectorise::Privatised;
 
-use super::Lanes;
 use super::atomic::Update;
-use super::values::Rep;
-use crate::kernel::Lower;
+use super::region::Lanes;
+use super::rep::Rep;
 use crate::llvm::{IntPred, Linkage, Opcode, Ordering, Rmw, Val};
+use crate::lower::{Lower, Window};
 
 /// Bytes of memory that a window stands for: bins of a large histogram, half of the first cache.
 const BYTES: u64 = 16 << 10;
@@ -22,20 +22,6 @@ const BYTES: u64 = 16 << 10;
 const CLOSED: u64 = 1 << 63;
 /// Operations of whole chunks before a window opens for the first time; each time takes four times as many.
 const FIRST: u64 = 4;
-
-/// A window of the kernel being made: variables on its stack.
-#[derive(Clone, Copy)]
-pub(crate) struct Window {
-    /// The address that it stands for.
-    at: Val,
-    /// Operations that went to memory one by one, and how many must before it opens.
-    count: Val,
-    goal: Val,
-    /// What was added.
-    room: Val,
-    rmw: Rmw,
-    size: u64,
-}
 
 impl Lower<'_> {
     /// Makes the windows that `privatised` needs, closed, where the builder stands: before the first group.

@@ -1,6 +1,6 @@
 //! What has no error: exponents and mantissas, neighbours, remainders.
 
-use super::AVX512;
+use super::code::AVX512;
 use super::lane::{Real, Whole};
 
 #[derive(Clone, Copy, PartialEq, Eq)]

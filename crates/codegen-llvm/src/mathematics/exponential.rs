@@ -2,7 +2,7 @@
 
 use std::f64::consts as c;
 
-use super::AVX512;
+use super::code::AVX512;
 use super::coefficients::{EXP_DOUBLE, EXP_FLOAT};
 use super::lane::{Real, Whole};
 

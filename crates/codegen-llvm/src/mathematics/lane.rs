@@ -2,8 +2,8 @@
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-use super::Mathematics;
-use crate::arith::{AFN, ARCP, REASSOC};
+use super::code::Mathematics;
+use crate::fast_math::{AFN, ARCP, REASSOC};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
 
 /// Floats or doubles.

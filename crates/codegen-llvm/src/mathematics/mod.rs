@@ -11,6 +11,7 @@
 //! depends on a rounding mode other than to the nearest, or reads memory other than constants.
 
 mod circular;
+mod code;
 #[expect(
     clippy::approx_constant,
     reason = "fitted coefficients, next to a constant or not"
@@ -28,22 +29,12 @@ mod power;
 use kernel_ir::MathFn;
 use vectorise::{VectorForm, vector_form};
 
-use crate::llvm::{IntPred, Ir, Linkage, Ty, Val};
+use crate::llvm::{IntPred, Linkage, Ty, Val};
+pub(crate) use code::Mathematics;
 use lane::{Real, Truth, Whole};
 
 /// Lanes from which this is faster than C's library lane by lane.
 const LANES: u32 = 4;
-/// Bytes of all vector registers of a processor with AVX-512.
-const AVX512: u64 = 32 * 64;
-
-/// Where the code goes.
-pub(crate) struct Mathematics<'a> {
-    pub(crate) ir: &'a Ir,
-    /// The function under construction.
-    pub(crate) function: Val,
-    /// Bytes of the processor's vector registers.
-    pub(crate) registers: u64,
-}
 
 impl<'a> Mathematics<'a> {
     /// The function on vectors of floats or doubles; `None` where there is no such form. `result` is the type

@@ -154,7 +154,7 @@ impl<'a> Real<'a> {
 
     fn estimated_inverse_root(self) -> Option<Self> {
         let ir = self.m.ir;
-        if self.is_double() || self.m.registers < super::AVX512 {
+        if self.is_double() || self.m.registers < super::code::AVX512 {
             return None;
         }
         let zero = |v: Val| ir.null(ir.type_of(v));

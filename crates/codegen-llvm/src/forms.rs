@@ -3,61 +3,9 @@
 
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::{BuildError, Kernel};
-use vectorise::first_plan;
 
-use super::{Lower, Setting, lower_once};
-use crate::llvm::Val;
+use crate::kernel::{Failure, Failures, Setting, lower_once};
 use crate::stages;
-
-/// Forms side by side of a kernel that could not be emitted.
-#[derive(Default)]
-pub(super) struct Failures {
-    /// So many of the first ones are not to be tried.
-    pub(super) forms: usize,
-    /// Why not the last of them.
-    pub(super) why: Option<String>,
-}
-
-/// Why a kernel was not lowered.
-pub(super) enum Failure {
-    /// There is no way to.
-    Kernel(BuildError),
-    /// Not in the form side by side of that number: what was made of it is to be deleted.
-    Form(usize, Val, BuildError),
-}
-
-impl From<BuildError> for Failure {
-    fn from(error: BuildError) -> Self {
-        Self::Kernel(error)
-    }
-}
-
-/// Plans the kernel as lanes of vectors in the first of its forms that can be, from form `first` on, and puts plan and
-/// form into `low`. `copies`: work-items have copies of arguments. The form's number, and the reason if no form can be.
-pub(super) fn choose<'a>(
-    low: &mut Lower<'a>,
-    setting: &Setting<'a>,
-    kernel: &Kernel,
-    first: usize,
-    copies: bool,
-) -> (usize, Option<&'static str>) {
-    if !setting.wide {
-        return (first, None);
-    }
-    let forms = setting.suited.iter().chain([low.function]).enumerate();
-    let forms = forms.skip(first);
-    match first_plan(&low.input(), forms, kernel, copies, setting.lanes) {
-        Ok(planned) => {
-            low.whole_sub_groups = planned.plan.has_sub_groups();
-            low.known = vec![None; planned.function.values.len()];
-            low.function = planned.function;
-            low.segments = planned.segments;
-            low.lanes = Some(planned.plan);
-            (planned.number, None)
-        }
-        Err(refused) => (first, refused),
-    }
-}
 
 /// Puts `kernel` into the module and fills the sizes that the launch must know into `info`.
 ///
@@ -89,16 +37,6 @@ pub(crate) fn lower(
     }
 }
 
-/// What a test's kernel says of itself: `fails_N` cannot be emitted in its first N forms side by side.
-#[cfg(test)]
-pub(super) fn fault(kernel: &Kernel, form: usize) -> Result<(), BuildError> {
-    let fails = kernel.name.strip_prefix("fails_");
-    match fails.and_then(|n| n.parse::<usize>().ok()) {
-        Some(n) if form < n => Err(super::unsupported(0, format!("form {form} has a fault"))),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
@@ -109,8 +47,9 @@ mod tests {
     use kernel_ir::build::Compiled;
     use kernel_ir::report::{Form, KernelReport};
 
-    use crate::compile::{Settings, translate};
+    use crate::compile::translate;
     use crate::llvm::Ir;
+    use crate::settings::{self, Settings};
     use crate::{machine, service};
 
     /// Two forms side by side: without the branch, and as it is; barriers and local memory are laid out anew for each.
@@ -163,11 +102,11 @@ b2:
             let ir = Ir::new(c"kernels");
             let reports = RefCell::new(Vec::new());
             let info = translate(&ir, module, 0, &settings, Some(&reports))?;
-            ir.verify().map_err(crate::compile::codegen_error)?;
+            ir.verify().map_err(settings::codegen_error)?;
             let text = ir.text();
-            let target = crate::compile::target(&settings);
-            machine::optimise(&ir, &target).map_err(crate::compile::codegen_error)?;
-            let object = machine::emit(&ir, &target).map_err(crate::compile::codegen_error)?;
+            let target = settings::target(&settings);
+            machine::optimise(&ir, &target).map_err(settings::codegen_error)?;
+            let object = machine::emit(&ir, &target).map_err(settings::codegen_error)?;
             let _ = sender.send((reports.into_inner(), text));
             Ok(Compiled { object, info })
         });

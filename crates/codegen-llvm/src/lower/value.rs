@@ -20,6 +20,15 @@ impl Lower<'_> {
         }
     }
 
+    pub(crate) fn param(&self, index: usize) -> Val {
+        match self.record.by_value.get(&index) {
+            Some(&offset) if !self.segments.stops.is_empty() => {
+                self.ir.offset_by(self.item.record, offset)
+            }
+            _ => self.params[index],
+        }
+    }
+
     /// The value of `v` where the builder stands.
     pub(crate) fn get(&mut self, v: ValueId) -> Val {
         let ir = self.ir;

@@ -1,0 +1,60 @@
+//! What beside the module decides the code, and errors of the code generator.
+
+use kernel_ir::{BuildError, BuildErrorKind, Options, Request};
+
+use crate::machine::Target;
+
+/// Processor, options and form of the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// LLVM's name of the processor.
+    pub cpu: String,
+    /// LLVM's feature string.
+    pub features: String,
+    /// Sub-group size for kernels that require none: 8, 16 or 32.
+    pub sub_group_size: u32,
+    /// Build flags.
+    pub options: Options,
+    /// Whether work-items run side by side, as vectors, where they can; otherwise one after another.
+    pub wide: bool,
+    /// Work-items that run side by side in kernels without sub-group operations: 4, 8, 16 or 32; by speed when
+    /// `None`. Only with `wide`.
+    pub lanes: Option<u32>,
+    /// Whether code is to be made quickly, whatever it is like; not where nobody wants it optimised.
+    pub baseline: bool,
+}
+
+impl Settings {
+    /// Those of a request.
+    #[must_use]
+    pub fn of(request: &Request) -> Self {
+        Self {
+            cpu: request.cpu.clone(),
+            features: request.features.clone(),
+            sub_group_size: request.sub_group_size,
+            options: Options::parse(&request.options).0,
+            wide: request.lanes != 1,
+            lanes: [4, 8, 16, 32].into_iter().find(|n| *n == request.lanes),
+            baseline: false,
+        }
+    }
+}
+
+pub(crate) fn codegen_error(message: String) -> BuildError {
+    BuildError {
+        kind: BuildErrorKind::Codegen,
+        module: 0,
+        word: None,
+        instruction: None,
+        message,
+    }
+}
+
+pub(crate) fn target(settings: &Settings) -> Target {
+    Target {
+        cpu: settings.cpu.clone(),
+        features: settings.features.clone(),
+        opt_level: settings.options.opt_level,
+        baseline: settings.baseline && settings.options.opt_level > 0,
+    }
+}
