@@ -8,7 +8,7 @@ sycl::kernels! {
     unsafe mod kernels = "kernels/vector_add.spvasm";
 }
 
-#[expect(clippy::print_stdout, reason = "an example talks to people")]
+#[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<()> {
     let queue = Queue::new()?;
     println!("device: {}", queue.device().info::<info::device::Name>()?);

@@ -5,3 +5,5 @@ set -e
 for f in *.cl; do
     clang-22 -target spirv64 -cl-std=CL2.0 -O2 -c "$f" -o "${f%.cl}.spv"
 done
+# The second module of doubled.cl.
+clang-22 -target spirv64 -cl-std=CL2.0 -O2 -DLIBRARY -c doubled.cl -o twice.spv

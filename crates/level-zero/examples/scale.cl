@@ -1,0 +1,3 @@
+kernel void scale(global float *data, float factor) {
+  data[get_global_id(0)] *= factor;
+}
