@@ -1,4 +1,5 @@
 //! CFG analysis: block orders, dominators, post-dominators, the loop nesting forest.
+//!
 //! All analyses accept any graph, including irreducible ones and endless loops, and do not recurse.
 
 use crate::ir::{BlockId, Function};

@@ -1,5 +1,6 @@
 //! Images as kernels see them: a record in memory that describes the layout and format of the texels, and routines that
 //! read, write and sample any image, written once in the IR (`image/routines.ir`).
+//!
 //! An image argument is the address of a record, a sampler argument is its word ([`sampler_word`]). The front end turns
 //! image instructions into calls of the routines, which are inlined like any function, so back ends know nothing of
 //! images.

@@ -1,12 +1,17 @@
 //! The interpreter runs work-groups of a kernel without a back end. It defines the meaning of the IR for tests of
 //! generated code, and runs kernels under `SOLUM_COMPILER=interpreter`.
+//!
 //! Private and local memory belong to the interpreter, at addresses that no process uses. All other accesses go through
 //! [`Memory`], so this crate touches no real memory.
+//!
 //! Order of execution: the sub-groups of a group run alternately. Within a sub-group each work-item has its own
 //! position; the work-items at the smallest position in the loop-contiguous reverse post-order run next, in lock step
 //! (`code`). A loop is therefore finished before the code after it, and the arms of a branch reconverge at its join. In
 //! kernels without sub-group operations and barriers each work-item runs to its end instead; no correct program can
-//! tell the difference. A work-group barrier waits for all work-items that have not returned.
+//! tell the difference. A work-group barrier waits for all work-items that have not returned. In kernels with barriers a
+//! sub-group barrier is implied where a block reads local memory that it has written: programs omit barriers that lanes
+//! in lock step do not need.
+//!
 //! Where [`crate::ir`] leaves a result unspecified, code generator and interpreter agree, so that tests may compare
 //! bits:
 //! - Shift amounts are taken modulo the width.

@@ -1,4 +1,5 @@
 //! The SSA form: modules, functions, blocks, instructions.
+//!
 //! Semantics that are not obvious:
 //! - A pointer is 64 bits in every address space; a generic pointer equals the pointer it came from.
 //! - Shifts by the width or more, division by zero, `INT_MIN / -1`, float-to-integer out of range

@@ -57,7 +57,7 @@
 //! | [`passes`] | transforms and analyses: [`passes::prepare`] is the pipeline, [`passes::shape`] the divergence analysis |
 //! | [`validate()`] | the rules of the IR |
 //! | [`parse()`], [`print()`] | the text form |
-//! | [`cfg`] | dominators, loops and block orders of a function |
+//! | [`cfg`](mod@cfg) | dominators, loops and block orders of a function |
 //! | [`abi`], [`report`], [`image`], [`printf`] | what the driver, the kernel and the command line agree on |
 //! | `ir`, `op`, `types`, `ids` | modules, functions, blocks; operations; types and constants; handles |
 //! | [`wire`] | the byte form of requests and replies |

@@ -1,4 +1,5 @@
 //! Reads the text form of [`crate::print()`] back, for tests and for IR written by hand.
+//!
 //! Labels (`b0:`) and values (`%0`) may have any names; the first block is the entry. Comments start with `//`. Omitted
 //! attributes get a default (alignment of the type, kind of argument by its type). The result is not validated: call
 //! [`crate::validate()`].

@@ -1,4 +1,5 @@
 //! The text form of a [`Module`], which [`crate::parse()`] reads back.
+//!
 //! Values are numbered in order of their definition, so equal programs print equally whatever their ids are. Word
 //! offsets are not printed. Invalid modules can be printed too; `?` stands for missing parts.
 //!

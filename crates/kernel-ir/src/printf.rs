@@ -1,4 +1,5 @@
 //! OpenCL C's printf over the argument records of [`crate::abi::PRINTF_SYMBOL`], for compiled and interpreted kernels.
+//!
 //! Follows C's rules with OpenCL's additions: `%v4hld` for vectors, `hl` for 32-bit elements, `%s` for strings. Missing
 //! arguments and arguments of another kind are no errors: whatever is there is printed.
 

@@ -1,4 +1,5 @@
 //! The compilation report: how each kernel was vectorised and why not better, in terms that its author can act on.
+//!
 //! A back end fills a [`Report`] while it compiles. Invariants: a report changes no code; every place is a word of the
 //! module, with its source line where the module has one.
 

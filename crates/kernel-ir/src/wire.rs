@@ -1,4 +1,5 @@
 //! The byte form of requests, replies and metadata, for library boundaries and the cache.
+//!
 //! Little-endian, lengths first. The reader checks every length against the remaining bytes before it allocates.
 
 /// The bytes are not valid from this position on.

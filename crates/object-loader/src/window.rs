@@ -1,4 +1,5 @@
 //! Address space for code and its data, within 2 GiB, so that 32-bit relative references reach.
+//!
 //! The code part is mapped twice, once writable and once executable. Pages are allocated when they are first touched.
 
 use crate::FreeList;

@@ -1,4 +1,5 @@
 //! Pointer analysis: which memory accesses a kernel makes through each of its parameters.
+//!
 //! A fixed-point analysis of each function computes which parameters a value may be derived from. Calls of functions in
 //! the module are followed; unknown instructions count as reads and writes.
 

@@ -1,5 +1,6 @@
 //! Signatures of the kernels in a SPIR-V module: names, parameters with their types in memory, whether memory behind a
 //! pointer is written, specialization constants.
+//!
 //! A host program uses them before any device sees the module: to make typed kernels at build time (`sycl-macros`) and
 //! to check the arguments of a launch at run time (`sycl`).
 //!

@@ -1,4 +1,5 @@
 //! Built-in functions of Intel's graphics compiler, imported by name, as far as they have a meaning on any device.
+//!
 //! Cache controls are hints and ignored. Two-dimensional blocks are distributed over a sub-group as on devices with
 //! registers of 64 bytes.
 

@@ -27,6 +27,7 @@ impl std::fmt::Display for SourceLine {
 }
 
 /// The source lines of many instructions of one module, in one pass.
+///
 /// For each of `places` (word offsets, ascending) its source line, if the module has one.
 #[must_use]
 pub fn source_lines(words: &Words, places: &[usize]) -> Vec<Option<SourceLine>> {

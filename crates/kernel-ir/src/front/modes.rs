@@ -1,4 +1,5 @@
 //! Float execution modes of a module, and how they restrict the build options.
+//!
 //! Invariant: no mode is ignored. A mode that the code satisfies anyway needs nothing, a mode that contradicts an
 //! option withdraws the option (options only permit), and every other mode is refused by name.
 
@@ -49,6 +50,7 @@ pub(super) fn contracts(source: &Source<'_>) -> bool {
 }
 
 /// Refuses `DenormFlushToZero 32` for kernels that compute with doubles, which the processor would flush as well.
+///
 /// `functions` maps ids of a module's functions to functions of the program, `calls` gives the callees of a function.
 pub(super) fn check_flushing<'a>(
     module: &Module,

@@ -1,4 +1,5 @@
 //! Built-in variables: ids and sizes of a work-item.
+//!
 //! They are variables in SPIR-V and instructions in the IR. A load of a variable or a part of it becomes the
 //! instruction; any other use of its pointer gets the address of a private copy.
 

@@ -1,5 +1,6 @@
 //! The executable form of a function: instructions in one flat list, values as registers of a frame, constants in a
 //! template of the frame, phis as moves on the edges.
+//!
 //! Blocks are in loop-contiguous reverse post-order: the blocks of a loop come before the blocks after the loop, and a
 //! join comes after the blocks that reach it. The position in the list is therefore the priority of diverged lanes: the
 //! smallest runs next.

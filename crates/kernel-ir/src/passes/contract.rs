@@ -1,5 +1,6 @@
 //! Floating-point contraction: a product whose only use is a sum becomes a fused multiply-add, where the kernel permits
 //! it.
+//!
 //! Contraction happens here and not in a back end, so that every form of a kernel (vectorised, one work-item at a time,
 //! baseline, interpreted) rounds alike.
 

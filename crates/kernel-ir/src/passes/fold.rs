@@ -1,4 +1,5 @@
 //! Constant folding: arithmetic on constants, bit for bit as at run time.
+//!
 //! A scalar is its bits in a `u64` (bools 0 or 1). `None` means that the operation is not folded: its result is
 //! unspecified, undefined in C, a NaN (the payload is the machine's), or depends on whether denormal 32-bit floats are
 //! flushed.

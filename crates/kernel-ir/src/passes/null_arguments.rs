@@ -1,8 +1,10 @@
 //! Null pointers as kernel arguments: which pointers a kernel accesses without a check, and a variant of the kernel
 //! without these accesses.
+//!
 //! On a GPU an access at null does not fault: a read gives zero, a write is lost. On a processor it does. A launch with
 //! null pointers can therefore run a variant of its kernel in which reads through them give zero and writes are
 //! removed.
+//!
 //! Pointers are followed through offsets, address-space casts, phis and selects, but not through integers, calls and
 //! memory.
 
