@@ -1,4 +1,4 @@
-//! Damaged modules: what the fuzz targets do, on mutations of the corpus with fixed seeds.
+//! Damaged modules: the fuzz targets on mutations of the corpus with fixed seeds.
 
 #[expect(unreachable_pub, reason = "a crate's root, where it comes from")]
 #[path = "../../../fuzz/src/lib.rs"]

@@ -1,4 +1,4 @@
-//! What the corpus covers: the lists of `required.txt` against what stands in the modules' words.
+//! Coverage of the corpus: the lists of `required.txt` against the instructions of the modules.
 
 use crate::corpus::files::{self, FILES};
 use kernel_ir::build::{BuildErrorKind, SpirvInput};
@@ -129,7 +129,7 @@ fn request(name: &str) -> Request {
 }
 
 #[test]
-fn what_the_clients_use_is_in_the_corpus() {
+fn instructions_of_the_clients_are_in_the_corpus() {
     let mut found = Names::new();
     for (name, bytes) in FILES.iter().filter(|f| !f.0.starts_with("refused")) {
         let words = Words::new(bytes).unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -1,4 +1,4 @@
-//! The module of what no compiler of the other modules writes; run in the interpreter only.
+//! Instructions that no compiler of the other modules emits; run in the interpreter only.
 
 use super::cases::{Arg, Case, Draw, Expect, Near, bytes, case, changed, input, output, reals};
 

@@ -90,7 +90,7 @@ fn run(case: &Case) -> Result<(), String> {
     cases::printed(&text, expected)
 }
 
-/// What a driver runs instead of `program` where arguments of the step are null and the kernel does not look.
+/// The variant that a driver runs instead of `program` if arguments are null and the kernel does not check them.
 fn variant(case: &Case, program: &Program, step: &Step) -> Result<Option<Program>, String> {
     let mut kernels = program.info().kernels.iter();
     let Some(kernel) = kernels.position(|kernel| kernel.name == step.kernel) else {
@@ -118,7 +118,7 @@ fn variant(case: &Case, program: &Program, step: &Step) -> Result<Option<Program
     Program::new(module, 16).map(Some).map_err(|e| e.line())
 }
 
-/// Dimensions in which there is more than one work-item, as a driver counts them that is told three.
+/// The number of dimensions that a driver derives from three sizes.
 fn dimensions(step: &Step) -> u32 {
     let used = (0..3).rfind(|&d| step.groups[d] > 1 || step.size[d] > 1);
     used.map_or(1, |d| d as u32 + 1)
@@ -226,7 +226,7 @@ fn launch(
     Ok(())
 }
 
-/// What a kernel reads of `picture`, whose texels lie at `base`.
+/// The record of `picture`, whose texels are at `base`.
 fn record(picture: &Picture, base: u64) -> Record {
     let [width, height, _] = picture.size.map(u64::from);
     let texel = picture.layout.bytes() as u32;

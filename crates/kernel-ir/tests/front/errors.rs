@@ -1,4 +1,4 @@
-//! What is wrong with a module is said with the word, the instruction and the rule.
+//! Errors of invalid modules name the word, the instruction and the rule.
 
 use super::assembler::{Asm, build, text};
 use kernel_ir::BuildErrorKind::{self, Invalid, Unsupported};
@@ -433,7 +433,7 @@ fn pipes_and_device_side_enqueue_are_refused_by_name() {
 
 /// Private arrays have a length that is known after specialisation, and one address for all iterations.
 #[test]
-fn arrays_of_a_length_known_too_late_are_refused() {
+fn arrays_of_variable_length_are_refused() {
     let refusal = |write: &dyn Fn(&mut Asm)| {
         let mut asm = Asm::new();
         asm.entry("kernel")

@@ -1,4 +1,4 @@
-//! Images by handle, and what broken image instructions are told.
+//! Images by handle, and errors of invalid image instructions.
 
 use super::assembler::{Asm, build};
 use super::sandbox::{Arg, as_floats, line, run_module};
@@ -105,7 +105,7 @@ fn handles_are_addresses_of_records_and_words() {
 type Body = fn(&mut Asm);
 
 #[test]
-fn broken_image_instructions_are_told_why() {
+fn invalid_image_instructions_are_refused_with_a_reason() {
     let image: Body = |a| {
         a.op(Op::ConvertHandleToImageINTEL, &[11, 43, 40]);
     };

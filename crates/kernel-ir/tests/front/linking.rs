@@ -75,7 +75,7 @@ fn host_variable(decoration: u32, host: &str, linkage: Option<u32>) -> Vec<u8> {
 }
 
 #[test]
-fn variables_have_the_name_that_the_host_is_given() {
+fn variables_have_the_name_for_the_host() {
     // The number in the registry, and the one that Intel's translator writes.
     for decoration in [spirv::Decoration::HostAccessINTEL as u32, 6147] {
         for linkage in [None, Some(0), Some(2)] {
@@ -89,7 +89,7 @@ fn variables_have_the_name_that_the_host_is_given() {
 }
 
 #[test]
-fn a_missing_export_leaves_a_named_hole() {
+fn unresolved_imports_are_named() {
     let built = build(&[importer("nowhere")]).expect("incomplete, not wrong");
     assert_eq!(built.unresolved, ["nowhere"]);
 }

@@ -1,4 +1,4 @@
-//! What composed instructions mean: each is run in the interpreter on constants.
+//! Instructions that are composed of others: each is run in the interpreter on constants.
 
 use super::assembler::{Asm, build, text};
 use super::sandbox::{Arg, as_ints, line, run_module};
@@ -485,7 +485,7 @@ fn module(body: Body) -> Vec<u8> {
 }
 
 #[test]
-fn composed_instructions_mean_what_the_specification_says() {
+fn composed_instructions_follow_the_specification() {
     for (name, body, want) in cases() {
         let built = build(&[module(body)]).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(built.unresolved, Vec::<String>::new(), "{name}");
@@ -496,7 +496,7 @@ fn composed_instructions_mean_what_the_specification_says() {
     }
 }
 
-/// Votes of four lanes each, of eight: both are asked, each lane writes what it was told.
+/// Quad votes in eight lanes: each lane writes the result of both votes.
 #[test]
 fn quads_vote() {
     for (op, want) in [

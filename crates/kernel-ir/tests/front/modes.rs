@@ -1,4 +1,4 @@
-//! Modes of kernels and functions, build options, and lines of source text: what is kept, and what is refused by name.
+//! Execution modes, build options and source lines: supported ones, and ones that are refused by name.
 
 use super::assembler::{Asm, build, request, text};
 use kernel_ir::BuildErrorKind::{Invalid, Unsupported};
@@ -82,7 +82,7 @@ fn execution_modes_are_kept_or_refused_by_name() {
     assert!(!off.contract);
 }
 
-/// The licence to contract is taken away by the default of a kernel that lacks it, and by one instruction that does.
+/// Contraction is disabled by a kernel's default mode, or by the flags of an instruction.
 #[test]
 fn float_controls_take_contraction_away() {
     let contracts =

@@ -1,4 +1,4 @@
-//! Work-items together: barriers, local memory, sub-group and work-group operations.
+//! Barriers, local memory, sub-group and work-group operations.
 
 use super::sandbox::{Arg, as_ints, done, ints, line, run};
 use kernel_ir::interpret::Fault;

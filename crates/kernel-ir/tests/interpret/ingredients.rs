@@ -1,4 +1,4 @@
-//! What random kernels work on: variables and their types, inputs, chance; and how results differ.
+//! Variables, types, inputs and random choices of random kernels, and comparison of their results.
 
 /// A variable's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use super::sandbox::{Grid, as_ints, done, ints, line, run};
 
 use kernel_ir::interpret::Fault;
 
-/// Lanes of a row mean different functions; some are too long to be made part of the kernel, one has private
-/// memory, one asks where the work-item is, one calls on.
+/// Lanes of a row call different functions; some are too long to be inlined, one has private memory, one uses ids of
+/// the work-item, one calls another.
 #[test]
 fn each_lane_calls_its_own_target() {
-    // Beyond what is compared with: the pointer decides at run time.
+    // More targets than are compared with: called through the pointer at run time.
     let long: String = (0..500)
         .map(|i| {
             format!(
@@ -186,7 +186,7 @@ b0:
     assert_eq!(as_ints(&memory.buffers[0]), expected);
 }
 
-/// What meets other work-items is compared with by name, so that it can be part of the kernel.
+/// Functions with barriers are always compared with, so that they can be inlined.
 #[test]
 fn a_function_with_a_barrier_is_called_through_a_pointer() {
     let text = "

@@ -50,7 +50,7 @@ fn same_when_prepared(seed: u64, text: &str, size: u32) {
 }
 
 #[test]
-fn prepared_kernels_mean_the_same() {
+fn prepared_kernels_compute_the_same() {
     for seed in 0..150 {
         let text = kernel(seed, features(seed));
         same_when_prepared(seed, &text, group_size(seed));
@@ -58,7 +58,7 @@ fn prepared_kernels_mean_the_same() {
 }
 
 #[test]
-fn prepared_graphs_mean_the_same() {
+fn prepared_graphs_compute_the_same() {
     for seed in 0..150 {
         let text = graph(seed, seed % 2 == 0);
         same_when_prepared(seed, &text, [20, 8, 13][seed as usize % 3]);

@@ -1,4 +1,4 @@
-//! Random programs over private memory mean the same before and after `prepare`.
+//! Random programs over private memory compute the same before and after `prepare`.
 
 use std::fmt::Write as _;
 
@@ -288,7 +288,7 @@ fn kernel(seed: u64) -> String {
 }
 
 #[test]
-fn private_memory_means_the_same_as_values() {
+fn promotion_preserves_results() {
     let mut allocas_left = 0;
     for seed in 1..=400 {
         let text = kernel(seed);

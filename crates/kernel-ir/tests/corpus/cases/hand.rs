@@ -262,7 +262,7 @@ fn atomics() -> Case {
     (a[17], a[18]) = (3, 3);
     a[20] = 0;
     a[21] = 0;
-    // What a set flag holds is the device's own affair.
+    // The value of a set flag is implementation-defined.
     let known = |(i, v): (usize, &u32)| {
         if i == 19 {
             [None; 4]

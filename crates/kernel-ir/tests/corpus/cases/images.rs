@@ -809,7 +809,7 @@ pub(crate) fn cases() -> Vec<Case> {
     all
 }
 
-/// What no OpenCL C of today's compilers becomes.
+/// Instructions that no compiler of OpenCL C emits today.
 fn by_hand() -> Vec<Case> {
     let mut all = Vec::new();
     let half = Layout {
@@ -863,7 +863,7 @@ fn by_hand() -> Vec<Case> {
     all
 }
 
-/// Those for code that a compiler left as it found it.
+/// The cases for unoptimised code.
 pub(crate) fn few() -> Vec<Case> {
     let mut all = sampling_otherwise();
     all.extend(others());

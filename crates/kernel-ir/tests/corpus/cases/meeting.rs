@@ -1,4 +1,4 @@
-//! Work-items that part and meet again: each group simulated step by step.
+//! Divergent work-items that reconverge at barriers: each group is simulated step by step.
 
 use super::{Arg, Case, Draw, also, case, input, output, value};
 

@@ -1,7 +1,7 @@
-//! The table of cases: which kernel of which module, on what data, and what must come out.
+//! The table of cases: module, kernel, input data and expected results.
 //!
-//! Expected values are computed here, in Rust, from what OpenCL C and SPIR-V say; nothing in this
-//! folder knows who runs a kernel, so that the interpreter's test and the driver's share it.
+//! Expected values are computed here, in Rust, from the rules of OpenCL C and SPIR-V. Nothing in this folder depends on
+//! how a kernel is run, so the tests of the interpreter and of the driver share it.
 
 mod atomics;
 mod control;
@@ -30,9 +30,9 @@ pub(crate) struct Case {
     pub(crate) modules: Vec<&'static str>,
     /// Specialisation constants of the first module.
     pub(crate) constants: Vec<(u32, Vec<u8>)>,
-    /// What to launch.
+    /// The launches.
     pub(crate) steps: Vec<Step>,
-    /// What printf must have written when all is done.
+    /// The expected output of printf.
     pub(crate) printed: Option<Printed>,
 }
 
@@ -58,11 +58,11 @@ pub(crate) struct Step {
     pub(crate) args: Vec<Arg>,
 }
 
-/// An argument and what becomes of it.
+/// An argument and its expected content after the launch.
 pub(crate) enum Arg {
     /// A buffer that the kernel reads.
     In(Vec<u8>),
-    /// A buffer with this content before, and this after.
+    /// A buffer with its content before and after the launch.
     Out(Vec<u8>, Expect),
     /// By value.
     Value(Vec<u8>),
@@ -70,9 +70,9 @@ pub(crate) enum Arg {
     Local(u32),
     /// An image, and its texels after.
     Image(Picture, Expect),
-    /// A pointer that is null: what is read through it is zero, what is written is lost.
+    /// A null pointer: reads through it give zero, writes are lost.
     Null,
-    /// A sampler: what is outside, normalised coordinates, linear filtering.
+    /// A sampler: addressing mode, normalised coordinates, linear filtering.
     Sampler(Wrap, bool, bool),
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Picture {
     pub(crate) size: [u32; 3],
     /// Bits of a texel.
     pub(crate) layout: images::Layout,
-    /// What they are.
+    /// Their number format.
     pub(crate) holds: images::Holds,
     /// Source of each component: 0 to 3 R, G, B, A, 4 zero, 5 one.
     pub(crate) swizzle: [u32; 4],
@@ -103,7 +103,7 @@ pub(crate) enum PictureKind {
     Buffer,
 }
 
-/// What a sampler finds outside an image.
+/// The addressing mode of a sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrap {
     None,
@@ -113,7 +113,7 @@ pub(crate) enum Wrap {
     Mirror,
 }
 
-/// What a buffer must hold.
+/// The expected content of a buffer.
 pub(crate) enum Expect {
     /// These bytes.
     Bytes(Vec<u8>),
@@ -123,23 +123,23 @@ pub(crate) enum Expect {
     Reals {
         /// 2, 4 or 8.
         size: usize,
-        /// Value and how exact.
+        /// Value and tolerance.
         values: Vec<(f64, Near)>,
     },
-    /// Nothing is said about it.
+    /// Not checked.
     Any,
 }
 
-/// How near a float must come.
+/// The tolerance of a float.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Near {
     /// The same value and sign, or any NaN for NaN.
     Exact,
     /// The same value; zeros may differ in sign.
     Value,
-    /// Within so many units in the last place of the exact value.
+    /// Within a number of units in the last place.
     Ulps(f64),
-    /// Within so much.
+    /// Within an absolute error.
     Absolute(f64),
     /// Anything.
     Free,
@@ -165,7 +165,7 @@ pub(crate) fn bytes<T: Le>(values: &[T]) -> Vec<u8> {
 pub(crate) fn input<T: Le>(values: &[T]) -> Arg {
     Arg::In(bytes(values))
 }
-/// A buffer full of junk, to be overwritten.
+/// A buffer of junk, to be overwritten.
 pub(crate) fn output<T: Le>(values: &[T]) -> Arg {
     let expected = bytes(values);
     Arg::Out(vec![0xa5; expected.len()], Expect::Bytes(expected))
@@ -212,7 +212,7 @@ pub(crate) fn step(kernel: &str, groups: u32, size: u32, args: Vec<Arg>) -> Step
         args,
     }
 }
-/// The case once more with another module, the same source compiled otherwise.
+/// The same case with another module, compiled from the same source by other means.
 pub(crate) fn also(module: &'static str, mut cases: Vec<Case>) -> Vec<Case> {
     for case in &mut cases {
         case.name = format!("{module}: {}", case.steps[0].kernel);
@@ -474,7 +474,7 @@ pub(crate) fn half_bits(x: f64) -> u16 {
     sign | magnitude
 }
 
-/// Numbers that look random, the same in every run.
+/// A pseudo-random generator with a fixed seed.
 pub(crate) struct Draw(u64);
 impl Draw {
     /// Starts at `seed`.

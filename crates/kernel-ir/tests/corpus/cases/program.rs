@@ -1,8 +1,8 @@
-//! Whole programs: places, globals, printf, linking, specialisation, imports.
+//! Whole programs: work-item ids, globals, printf, linking, specialisation, imports.
 
 use super::{Arg, Case, Printed, also, bytes, case, changed, input, output, step, value};
 
-/// What `places` writes for every work-item.
+/// The ids that `places` writes for every work-item.
 fn places(groups: [u32; 3], size: [u32; 3], offset: [u64; 3]) -> Case {
     let g = groups.map(u64::from);
     let s = size.map(u64::from);
@@ -128,7 +128,7 @@ fn printf() -> Vec<Case> {
     vec![one, all]
 }
 
-/// Kernels that would fault in a work-item that is not there.
+/// Kernels that would fault in work-items beyond the launch.
 fn faults() -> Vec<Case> {
     let before: Vec<i32> = (0..32).map(|i| i * 3 - 7).collect();
     let none = || value(u64::MAX);

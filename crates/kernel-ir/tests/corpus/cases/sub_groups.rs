@@ -1,4 +1,4 @@
-//! Sub-groups of 8, 16 and 32 lanes, the last one partly filled, some lanes elsewhere.
+//! Sub-groups of 8, 16 and 32 lanes, with a partial last one and with inactive lanes.
 
 use super::{Case, Draw, Expect, Near, also, case, input, output, reals};
 
@@ -137,7 +137,7 @@ fn kernels(module: &'static str, width: usize) -> Vec<Case> {
             let even: i32 = g.iter().filter(|&&x| x & 1 == 0).sum();
             g.iter()
                 .flat_map(|&x| {
-                    // Lanes of turn k are those whose count is above k.
+                    // In iteration k the lanes with a count above k are active.
                     let turns = (0..x & 3)
                         .map(|k| g.iter().filter(|&&y| y & 3 > k).count() as i32)
                         .sum();
@@ -246,7 +246,7 @@ pub(super) fn cases() -> Vec<Case> {
         cases.extend(kernels("sub_group", width));
         cases.extend(also("sub_group.O0", kernels("sub_group.O0", width)));
     }
-    // Any size will do: sums over sub-groups add up whatever it is, and places are linear ids.
+    // The result does not depend on the size: sums over sub-groups add up, and positions are linear ids.
     let x = [7i32; 32];
     let mut any = case("sub_group", "any_size", 1, 32, vec![input(&x)]);
     let known = (0..32i32)
