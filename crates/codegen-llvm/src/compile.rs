@@ -304,7 +304,8 @@ pub(crate) fn translate(
 /// joins depends on what else it does.
 fn contract(module: &mut Module, settings: &Settings) {
     let widths = machine::contracted(&settings.cpu, &settings.features);
-    if widths.is_empty() || settings.options.opt_level == 0 {
+    let is_used = module.uses(kernel_ir::Transform::Contraction);
+    if widths.is_empty() || settings.options.opt_level == 0 || !is_used {
         return;
     }
     let options = &settings.options;

@@ -157,6 +157,7 @@ pub(crate) fn program(module: &Module, kernels: Range<usize>) -> Module {
         functions,
         kernels,
         printf_formats: module.printf_formats.clone(),
+        transforms: module.transforms,
     }
 }
 

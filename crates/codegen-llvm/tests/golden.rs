@@ -110,6 +110,7 @@ fn stages() {
             sub_group_size: 8,
             lanes: 0,
             nulls: None,
+            transforms: kernel_ir::Transforms::default(),
         };
         let built = kernel_ir::front::build(&request).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut module = built.module;

@@ -23,6 +23,7 @@ fn request(words: &[u8], options: &str) -> Request {
         sub_group_size: 16,
         lanes: 0,
         nulls: None,
+        transforms: kernel_ir::Transforms::default(),
     }
 }
 

@@ -183,6 +183,7 @@ fn request(words: &[u8]) -> Vec<u8> {
         sub_group_size: 16,
         lanes: 0,
         nulls: None,
+        transforms: kernel_ir::Transforms::default(),
     };
     request.encode()
 }

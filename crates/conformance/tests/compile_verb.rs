@@ -117,7 +117,12 @@ fn constants_and_links_reach_the_compiler() {
 #[test]
 fn bad_input_is_named() {
     for (arguments, file, code, part) in [
-        (&[][..], "../corpus.rs", 1, "corpus.rs is a text file, not SPIR-V"),
+        (
+            &[][..],
+            "../corpus.rs",
+            1,
+            "corpus.rs is a text file, not SPIR-V",
+        ),
         (&[], "no_such_file.spv", 2, "cannot read"),
         (&["--target", "z80"], "memory.spv", 2, "unknown processor"),
         (&["--kernel", "nobody"], "memory.spv", 2, "the kernels are:"),
@@ -136,7 +141,12 @@ fn bad_input_is_named() {
         ),
         (&["--sub-group-size", "12"], "memory.spv", 2, "8, 16, 32"),
         (&[], "refused_esimd.spv", 1, "refused_esimd.spv"),
-        (&[], "refused_import.spv", 1, "undefined symbols, so no kernel was compiled: not_there"),
+        (
+            &[],
+            "refused_import.spv",
+            1,
+            "undefined symbols, so no kernel was compiled: not_there",
+        ),
         (&["--emit", "scalar"], "refused_import.spv", 1, "kernel @k"),
         (
             &["--emit", "asm"],

@@ -36,11 +36,16 @@ fn samples_are_parts_of_programs() {
     let docs = fs::read_dir(root.join("docs")).expect("the pages");
     pages.extend(docs.map(|entry| entry.expect("an entry").path()));
     let mut count = 0;
-    for page in pages.iter().filter(|page| page.extension().is_some_and(|end| end == "md")) {
+    for page in pages
+        .iter()
+        .filter(|page| page.extension().is_some_and(|end| end == "md"))
+    {
         for sample in samples(&read(page)) {
             let sample_bare = bare(sample);
             assert!(
-                programs.iter().any(|program| program.contains(&sample_bare)),
+                programs
+                    .iter()
+                    .any(|program| program.contains(&sample_bare)),
                 "{}: in no example program:\n{sample}",
                 page.display()
             );

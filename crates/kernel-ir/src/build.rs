@@ -46,6 +46,8 @@ pub struct Request {
     pub lanes: u32,
     /// Compile a variant of one kernel, for launches with null pointers, instead of the whole program.
     pub nulls: Option<NullArguments>,
+    /// The transforms that may be used.
+    pub transforms: crate::Transforms,
 }
 
 /// Pointers that are null in all launches of a kernel variant. Reads through them give zero, writes do nothing.
@@ -87,6 +89,7 @@ impl Request {
             w.u32(nulls.kernel);
             w.list(&nulls.offsets, |w, offset| w.u32(*offset));
         });
+        w.u32(self.transforms.bits());
         w.finish()
     }
     /// Reads the bytes of [`Self::encode`].
@@ -116,6 +119,7 @@ impl Request {
                 })?;
                 nulls.into_iter().next()
             },
+            transforms: crate::Transforms::from_bits(r.u32()?),
         };
         r.end()?;
         Ok(request)

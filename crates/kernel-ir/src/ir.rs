@@ -27,9 +27,17 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// Format strings of [`Op::Printf`], without the final zero.
     pub printf_formats: Vec<Vec<u8>>,
+    /// The transforms that passes and back ends may use.
+    pub transforms: crate::Transforms,
 }
 
 impl Module {
+    /// Whether a transform may be used.
+    #[must_use]
+    pub const fn uses(&self, transform: crate::Transform) -> bool {
+        self.transforms.has(transform)
+    }
+
     /// The value of integer constant `v` of `function`, sign-extended from its width.
     #[must_use]
     pub fn known_signed(&self, function: &Function, v: ValueId) -> Option<i64> {

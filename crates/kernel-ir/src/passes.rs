@@ -120,10 +120,12 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
         canonical_indices::canonicalise(&mut module.types, &module.constants, function);
         optimise::optimise(module, id);
         trap_arms::redirect_trap_arms(&mut module.functions[id.index()]);
-        implicit_barriers::insert_implicit_barriers(
-            &module.types,
-            &mut module.functions[id.index()],
-        );
+        if module.uses(crate::Transform::LockStep) {
+            implicit_barriers::insert_implicit_barriers(
+                &module.types,
+                &mut module.functions[id.index()],
+            );
+        }
     }
     Ok(())
 }

@@ -275,6 +275,11 @@ fn request(options: &Options) -> Result<Request, Failure> {
             .unwrap_or(16),
         lanes: lanes.and_then(|lanes| lanes.parse().ok()).unwrap_or(0),
         nulls: None,
+        transforms: match variable("SOLUM_TRANSFORMS")? {
+            None => kernel_ir::Transforms::default(),
+            Some(list) => kernel_ir::Transforms::parse(&list)
+                .map_err(|why| Failure::error(format!("SOLUM_TRANSFORMS={list}: {why}")))?,
+        },
     })
 }
 

@@ -11,7 +11,7 @@
 //! | scalarised | one access for each lane |
 
 use kernel_ir::passes::shape::MAX_NEAR_STRIDE;
-use kernel_ir::{BlockId, Type, TypeId, ValueId};
+use kernel_ir::{BlockId, Transform, Type, TypeId, ValueId};
 
 use crate::input::Input;
 use crate::plan::Plan;
@@ -180,15 +180,18 @@ impl Accesses<'_> {
     /// Whether rows and shuffles are fewer instructions than one load for each lane.
     fn is_near(&self, apart: i64) -> bool {
         let far = apart.unsigned_abs();
+        let is_used = self.input.module.uses(Transform::InterleavedLoads);
         match apart {
             0 | 1 => false,
+            _ if !is_used => false,
             _ if self.input.target.has_mask_registers => far <= MAX_NEAR_STRIDE,
             _ => far <= 4 || (!far.is_multiple_of(2) && far <= 7),
         }
     }
 
     fn is_gathered(&self, bytes: u64) -> bool {
-        self.input.target.has_fast_gathers
+        self.input.module.uses(Transform::Gathers)
+            && self.input.target.has_fast_gathers
             && self.chunk != Chunk::Masked
             && self.width >= FEWEST_GATHERED
             && matches!(bytes, 4 | 8)
@@ -206,7 +209,8 @@ impl Accesses<'_> {
         let types = &self.input.module.types;
         let is_broken = self.plan.sub_groups == Some(Rows::Broken);
         let in_loop = self.region.loops.innermost(block).is_some();
-        if !is_broken || !in_loop || !is_row(types, ty) {
+        let is_used = self.input.module.uses(Transform::Pieces);
+        if !is_used || !is_broken || !in_loop || !is_row(types, ty) {
             return None;
         }
         let (size, register) = (types.size_of(ty), self.input.target.register_bytes);

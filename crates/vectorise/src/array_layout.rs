@@ -43,7 +43,8 @@ impl ArrayLayout {
     pub(crate) fn new(module: &Module, function: &Function) -> Self {
         let mut found = Self::default();
         let arrays: Vec<ValueId> = private_arrays(function).iter().map(|a| a.0).collect();
-        if arrays.is_empty() {
+        let is_used = module.uses(kernel_ir::Transform::ArraysByLane);
+        if arrays.is_empty() || !is_used {
             return found;
         }
         // Whose each pointer is; phis make this a search for a fixed point.

@@ -83,6 +83,13 @@ pub fn plain_interleaving(target: &TargetInfo) -> u32 {
 /// The groups of `block`, in which all lanes run, if any do (`masked`: they do not).
 #[must_use]
 pub fn store_groups(accesses: &Accesses<'_>, block: BlockId, masked: bool) -> Vec<StoreGroup> {
+    if !accesses
+        .input
+        .module
+        .uses(kernel_ir::Transform::InterleavedStores)
+    {
+        return Vec::new();
+    }
     groups(accesses, block, masked, &mut 0)
 }
 

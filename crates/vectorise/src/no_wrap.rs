@@ -2,7 +2,7 @@
 //! where `i` and `i + 1` are neighbours in 64 bits too.
 
 use kernel_ir::passes::shape::Shapes;
-use kernel_ir::{BinaryOp, ConvertOp, Function, Module, Op, UnaryOp, ValueDef, ValueId};
+use kernel_ir::{BinaryOp, ConvertOp, Function, Module, Op, Transform, UnaryOp, ValueDef, ValueId};
 
 /// Operations from a value back to its ids on one path, and on all paths together: shared operands make paths exponential.
 const DEPTH: usize = 16;
@@ -79,7 +79,10 @@ pub(crate) fn exact(module: &Module, function: &Function, shapes: &Shapes) -> [V
             }
         }
     }
-    found.truncate(TESTS);
+    found.truncate(match module.uses(Transform::NoWrap) {
+        true => TESTS,
+        false => 0,
+    });
     [certain, found]
 }
 

@@ -57,6 +57,9 @@ fn root(function: &Function, mut ptr: ValueId) -> ValueId {
 
 /// The operations of `function` that can be gathered; none where another order of what it does could be told.
 pub(crate) fn privatised(module: &Module, function: &Function) -> Privatised {
+    if !module.uses(kernel_ir::Transform::Privatisation) {
+        return Privatised::default();
+    }
     let types = &module.types;
     let space = |ptr: ValueId| match types.get(function.ty(ptr)) {
         Type::Ptr(space) => *space,

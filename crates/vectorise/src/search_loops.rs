@@ -23,6 +23,9 @@ const FOUND: u8 = 2;
 
 /// More lanes for kernels that search. Only for those of one dimension, whose rows are long.
 pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
+    if !input.module.uses(kernel_ir::Transform::WiderSearches) {
+        return usual;
+    }
     let instructions: usize = regions.iter().map(Region::instruction_count).sum();
     if instructions > LONG || !regions.iter().any(searches) {
         return usual;

@@ -134,6 +134,9 @@ pub(crate) fn tighten(
     region: &Region,
     width: u32,
 ) -> Option<Tightening> {
+    if !input.module.uses(kernel_ir::Transform::Tightening) {
+        return None;
+    }
     // Without stops a group is not one row after another: no chunk runs only to name the next region.
     if input.segments.stops.is_empty() {
         return None;

@@ -36,6 +36,9 @@ pub(crate) fn unroll_and_jam(
     width: u32,
     region: &Region,
 ) -> Option<UnrollAndJam> {
+    if !input.module.uses(kernel_ir::Transform::Jam) {
+        return None;
+    }
     let module = input.module;
     let function = &region.function;
     let rows_of = region.shapes.as_ref()?;

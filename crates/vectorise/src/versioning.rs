@@ -88,6 +88,9 @@ pub(crate) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool
 /// Divergent branches that are worth a test at the start. Where ids of several dimensions count, rows are short and
 /// their ends part a share of all chunks: what runs well under a mask is not tested.
 pub(crate) fn assumed_uniform(input: &Input<'_>, region: &Region, shapes: &Shapes) -> Vec<BlockId> {
+    if !input.module.uses(kernel_ir::Transform::Versioning) {
+        return Vec::new();
+    }
     let rows = has_rows(input.function);
     let order = region.cfg.reverse_post_order().iter().copied();
     order

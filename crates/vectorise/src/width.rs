@@ -55,6 +55,9 @@ pub(crate) fn within_rows(input: &Input<'_>, usual: u32) -> u32 {
 /// Fewer lanes for what is left of a row, for small kernels that have rows: those of groups of 8 times 8 work-items,
 /// or 4 times 4 times 4, are shorter than a chunk.
 pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) -> Vec<u32> {
+    if !input.module.uses(kernel_ir::Transform::NarrowerTails) {
+        return Vec::new();
+    }
     if input.group_size.is_some() || instructions > TWICE {
         return Vec::new();
     }
@@ -76,6 +79,9 @@ pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) ->
 /// More lanes where the work is a loop in which each instruction waits for the one before: several registers of
 /// the same value keep the processor busy. Only for kernels of one dimension, whose rows are long.
 pub(crate) fn for_chains(input: &Input<'_>, region: &Region, usual: u32) -> u32 {
+    if !input.module.uses(kernel_ir::Transform::WiderChains) {
+        return usual;
+    }
     let Some(shapes) = &region.shapes else {
         return usual;
     };

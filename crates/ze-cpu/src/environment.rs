@@ -122,6 +122,8 @@ pub struct Settings {
     pub tiers: Tiers,
     /// Work-items side by side: 1, 4, 8, 16 or 32; 0: by speed.
     pub lanes: u32,
+    /// The transforms that the compiler may use.
+    pub transforms: kernel_ir::Transforms,
     /// Keep compiled programs on disk.
     pub cache: bool,
     /// Where; none: nowhere.
@@ -225,6 +227,11 @@ impl Settings {
             Some("32") => 32,
             Some(other) => return Err(refuse("SOLUM_LANES", other)),
         };
+        let transforms = match get("SOLUM_TRANSFORMS")? {
+            None => kernel_ir::Transforms::default(),
+            Some(list) => kernel_ir::Transforms::parse(&list)
+                .map_err(|why| format!("{}: {why}", refuse("SOLUM_TRANSFORMS", &list)))?,
+        };
         let tiers = match get("SOLUM_TIERS")?.as_deref().map(str::trim) {
             None | Some("both") => Tiers::Both,
             Some("full") => Tiers::Full,
@@ -302,6 +309,7 @@ impl Settings {
             cpu_target,
             sub_group_size,
             lanes,
+            transforms,
             tiers,
             cache: switch("SOLUM_CACHE")?,
             cache_dir,
@@ -494,6 +502,7 @@ mod tests {
             ("SOLUM_MEMORY_LIMIT", "1023KiB"),
             ("SOLUM_SUB_GROUP_SIZE", "64"),
             ("SOLUM_LANES", "2"),
+            ("SOLUM_TRANSFORMS", "-jelly"),
             ("SOLUM_LOG", "all"),
             ("SOLUM_LOG", "compile,all"),
             ("SOLUM_NEW_MEMORY", "dirty"),

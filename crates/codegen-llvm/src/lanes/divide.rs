@@ -46,7 +46,8 @@ impl Lanes<'_, '_, '_> {
         };
         // By constants LLVM multiplies.
         let is_constant = module.known_signed(self.f, b).is_some();
-        if !matches!(bits, 32 | 64) || is_constant || self.width < FEWEST {
+        let is_used = module.uses(kernel_ir::Transform::Division);
+        if !is_used || !matches!(bits, 32 | 64) || is_constant || self.width < FEWEST {
             return None;
         }
         let quotient = matches!(op, BinaryOp::UDiv | BinaryOp::SDiv);

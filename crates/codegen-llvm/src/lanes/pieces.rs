@@ -52,8 +52,10 @@ impl Lanes<'_, '_, '_> {
         incoming: &[(BlockId, ValueId)],
     ) {
         let ty = self.low.ty(phi);
-        let is_int = matches!(self.low.values.module.types.get(ty), Type::Int(_));
-        if !is_int || !self.is_broken() || self.shape(phi) != Shape::Varying {
+        let module = self.low.values.module;
+        let is_int = matches!(module.types.get(ty), Type::Int(_));
+        let is_used = module.uses(kernel_ir::Transform::Induction);
+        if !is_used || !is_int || !self.is_broken() || self.shape(phi) != Shape::Varying {
             return;
         }
         let Some(l) = self.region.loops.innermost(block) else {
@@ -124,7 +126,11 @@ impl Lanes<'_, '_, '_> {
     /// hold: LLVM would keep some in registers through loops that have no use for them, and put others on the stack that
     /// have one each turn.
     pub(super) fn put_away(&mut self, sums: HashMap<ValueId, u32>) {
-        let types = &self.low.values.module.types;
+        let module = self.low.values.module;
+        if !module.uses(kernel_ir::Transform::ResultsInMemory) {
+            return;
+        }
+        let types = &module.types;
         let bytes = |v: &ValueId| types.size_of(self.low.ty(*v)) * u64::from(self.width);
         if sums.keys().map(bytes).sum::<u64>() > self.low.target.vector_bytes() {
             self.away = sums.keys().copied().collect();

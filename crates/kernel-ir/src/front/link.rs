@@ -143,6 +143,7 @@ pub(super) fn build(request: &Request) -> Result<Built, BuildError> {
         log.push_str(&remark);
         log.push('\n');
     }
+    program.module.transforms = request.transforms;
     Ok(Built {
         module: program.module,
         unresolved: program.unresolved,

@@ -50,6 +50,9 @@ pub struct Registers {
 
 /// Distributes such loops of `f`; returns whether there were any.
 pub(super) fn fission_loops(module: &Module, f: &mut Function, registers: Registers) -> bool {
+    if !module.uses(crate::Transform::Fission) {
+        return false;
+    }
     let cfg = Cfg::new(f);
     let loops = Loops::new(&cfg);
     let inner = |l: u32| loops.loops.iter().all(|other| other.parent != Some(l));

@@ -31,6 +31,9 @@ const NESTED_BRANCHES: usize = 4;
 
 /// Converts the branches of `f` that diverge within a row of work-items; returns whether there were any.
 pub(super) fn if_convert(module: &mut Module, f: &mut Function) -> bool {
+    if !module.uses(crate::Transform::IfConversion) {
+        return false;
+    }
     let mut changed = false;
     for _ in 0..NESTED_BRANCHES {
         if !has_convertible_arm(f) {

@@ -5,18 +5,21 @@ use super::edit::{Edit, compact};
 use super::simplify::simplify;
 use super::{address_spaces, private_loops, promote};
 use crate::ir::{FunctionId, Module};
+use crate::transforms::Transform;
 
 /// Repeats all of them while one finds something, at most four times.
 pub(super) fn optimise(module: &mut Module, id: FunctionId) {
+    let unrolls = module.uses(Transform::PrivateLoops);
+    let promotes = module.uses(Transform::Promotion);
     let f = &mut module.functions[id.index()];
     let mut e = Edit::new(&mut module.types, &mut module.constants, f);
     let mut budget = private_loops::Budget::new();
     for _ in 0..4 {
         simplify(&mut e);
         // Pointers in private memory and pointers to it make work for each other.
-        let changed =
-            address_spaces::infer_spaces(&mut e) | private_loops::unroll(&mut e, &mut budget);
-        if !(promote::promote(&mut e) | changed) {
+        let changed = address_spaces::infer_spaces(&mut e)
+            | (unrolls && private_loops::unroll(&mut e, &mut budget));
+        if !((promotes && promote::promote(&mut e)) | changed) {
             break;
         }
     }

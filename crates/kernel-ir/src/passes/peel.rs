@@ -44,6 +44,9 @@ const ADDRESS_DEPTH: usize = 12;
 
 /// Peels loops of `f`; returns whether there were any to peel.
 pub(super) fn peel_loops(module: &mut Module, f: &mut Function) -> bool {
+    if !module.uses(crate::Transform::Peeling) {
+        return false;
+    }
     let mut changed = false;
     for _ in 0..MAX_PEELED_LOOPS {
         let Some(peeling) = find(module, f) else {

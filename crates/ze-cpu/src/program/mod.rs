@@ -257,6 +257,7 @@ pub(crate) struct Builder {
     features: &'static str,
     sub_group_size: u32,
     lanes: u32,
+    transforms: kernel_ir::Transforms,
     tiers: Tiers,
     /// Whether some device ignores null arguments.
     ignores_nulls: bool,
@@ -320,6 +321,7 @@ impl Builder {
             },
             sub_group_size: settings.sub_group_size,
             lanes: settings.lanes,
+            transforms: settings.transforms,
             tiers: match (settings.tiers, settings.kernel_timeout) {
                 // A limit is meant for the code that there will be.
                 (Tiers::Both, Some(_)) => Tiers::Full,
@@ -362,6 +364,7 @@ impl Builder {
             sub_group_size: self.sub_group_size,
             lanes: self.lanes,
             nulls: None,
+            transforms: self.transforms,
         };
         self.request(request)
     }

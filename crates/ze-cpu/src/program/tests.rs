@@ -646,6 +646,7 @@ fn plant(fixture: &Fixture, words: &[u8], source: &str) -> Key {
         sub_group_size: 16,
         lanes: 0,
         nulls: None,
+        transforms: kernel_ir::Transforms::default(),
     };
     let key = fixture.builder.key(&request.encode());
     let kernel = KernelInfo {
