@@ -4,7 +4,8 @@ use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kernel_ir::build::{COMPILER_BUILD, SpirvInput, decode_reply};
+use compiler_build::COMPILER_BUILD;
+use kernel_ir::build::{SpirvInput, decode_reply};
 use kernel_ir::{BuildErrorKind, Request};
 
 fn library() -> PathBuf {

@@ -13,8 +13,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use codegen_llvm::{Opened, Session};
+use compiler_build::COMPILER_BUILD;
 use kernel_ir::Request;
-use kernel_ir::build::{Begun, COMPILER_BUILD, Tier, encode_begun, encode_reply};
+use kernel_ir::build::{Begun, Tier, encode_begun, encode_reply};
 use kernel_ir::report::{Emit, encode_explained};
 
 library_mark::mark!();

@@ -8,8 +8,9 @@ use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use compiler_build::{COMPILER_BUILD, serves};
 use kernel_ir::Request;
-use kernel_ir::build::{BuildError, COMPILER_BUILD, SpirvInput, serves};
+use kernel_ir::build::{BuildError, SpirvInput};
 use kernel_ir::report::{
     Access, AccessKind, Emit, Explained, Form, KernelReport, Pattern, Place, Report,
     decode_explained,

@@ -18,6 +18,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("ze-spec", 0),
     ("xpti-sys", 0),
     ("profile-artifacts", 0),
+    ("compiler-build", 0),
     ("cpu-target", 0),
     ("local-ranks", 0),
     ("library-mark", 0),

@@ -181,7 +181,7 @@ pub(crate) fn device(
         fp64_flags: precise,
         max_arguments_size: TABLE.max_arguments_size,
         printf_buffer_size: 1 << 20,
-        native_kernel_uuid: uuid(&["solum native kernels", kernel_ir::build::COMPILER_BUILD]),
+        native_kernel_uuid: uuid(&["solum native kernels", compiler_build::COMPILER_BUILD]),
         fp_atomics: [moves, all, all],
         queue_count: TABLE.queue_count,
         memory_kind: modules.kind,

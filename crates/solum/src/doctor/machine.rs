@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-use kernel_ir::build::{COMPILER_BUILD, serves};
+use compiler_build::{COMPILER_BUILD, serves};
 use local_ranks::Rank;
 
 use super::probe;

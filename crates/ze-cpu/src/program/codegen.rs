@@ -2,10 +2,8 @@
 
 use crate::census::lock;
 use cancellation::HeldCancellation;
-use kernel_ir::build::{
-    Begun, COMPILER_BUILD, Compiled, Outline, Reply, Tier, decode_begun, decode_reply, names_llvm,
-    serves,
-};
+use compiler_build::{COMPILER_BUILD, names_llvm, serves};
+use kernel_ir::build::{Begun, Compiled, Outline, Reply, Tier, decode_begun, decode_reply};
 use kernel_ir::wire::WireError;
 use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};

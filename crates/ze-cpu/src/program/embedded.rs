@@ -1,6 +1,7 @@
 //! The code generator, linked in (feature `embedded`, built where LLVM 22 is): nothing is opened.
 
-use kernel_ir::build::{COMPILER_BUILD, Compiled, Outline, Reply, Tier};
+use compiler_build::COMPILER_BUILD;
+use kernel_ir::build::{Compiled, Outline, Reply, Tier};
 use kernel_ir::{BuildError, BuildErrorKind, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

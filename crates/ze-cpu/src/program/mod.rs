@@ -21,6 +21,7 @@ use crate::census::lock;
 use crate::environment::{Compiler, Settings, Tiers};
 use crate::printf::Formats;
 use crate::topology::Machine;
+use compiler_build::COMPILER_BUILD;
 use container::{Container, Kind};
 use foreign::Foreign;
 pub(crate) use interpreted::Failure;
@@ -28,8 +29,7 @@ use interpreted::{Interpreted, InterpretedKernel};
 use kernel_ir::BuildError;
 use kernel_ir::abi::{KernelInfo, ModuleInfo};
 use kernel_ir::build::{
-    BuildErrorKind, COMPILER_BUILD, Compiled, Outline, Request, SpirvInput, Tier, decode_reply,
-    encode_reply,
+    BuildErrorKind, Compiled, Outline, Request, SpirvInput, Tier, decode_reply, encode_reply,
 };
 use late::Late;
 use object_loader::Image;

@@ -1,5 +1,5 @@
-//! Names this build of the compiler: a hash of its sources and the version of LLVM, part of the key of
-//! the cache on disk. Here, and not in the code generator, because the key is needed before that is opened.
+//! Hashes the compiler's sources and finds the version of LLVM. The result is part of every key of the cache on disk, and
+//! the key is needed before the code generator is loaded.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut files = Vec::new();
-    // All of ours that the code generator is made of.
+    // The crates that the code generator is made of.
     for part in [
         "spirv-reader",
         "kernel-ir",
@@ -21,7 +21,7 @@ fn main() {
         println!("cargo:rerun-if-changed={}", folder.display());
         collect(&folder, &mut files);
     }
-    // By name, so that the order of the folder does not count.
+    // Sorted, since the order of a folder is not defined.
     files.sort();
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142);
     for file in files {
@@ -34,10 +34,10 @@ fn main() {
         .output()
         .ok()
         .and_then(|out| String::from_utf8(out.stdout).ok())
-        // Another is not linked: the code generator is then a library that says itself what it has.
+        // No other version is linked: the code generator is then a library that reports its own build.
         .filter(|version| version.starts_with("22."))
         .unwrap_or_default();
-    // Written anew when LLVM is installed later.
+    // Runs again when LLVM is installed later.
     let installed = "/etc/ld.so.cache";
     if llvm.is_empty() && Path::new(installed).exists() {
         println!("cargo:rerun-if-changed={installed}");
@@ -62,7 +62,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// FNV-1a from two starting points: no crate is needed to tell builds apart.
+/// FNV-1a from two offsets: 128 bits, enough to tell builds apart.
 struct Fnv(u64, u64);
 
 impl Fnv {
