@@ -157,7 +157,7 @@ impl<'a> Object<'a> {
                 let symbol = (info >> 32) as usize;
                 if symbol >= self.symbols.len() {
                     return Err(format!(
-                        "a relocation names symbol {symbol}, which is not there"
+                        "a relocation names symbol {symbol}, which does not exist"
                     ));
                 }
                 Ok(Relocation {

@@ -80,7 +80,7 @@ fn open_shared(
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         made => return made,
     }
-    let other = || denied("it is no ordinary file, and other users can write to its folder");
+    let other = || denied("it is not a regular file, and other users can write to its folder");
     let file = match open_at(at, name, flags | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0) {
         // A link; a pipe without a reader, or a socket.
         Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENXIO)) => {
@@ -235,7 +235,7 @@ mod tests {
                     // SAFETY: a C string.
                     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o666) }, 0);
                     let error = write(&link, b"new").unwrap_err();
-                    assert!(error.to_string().contains("no ordinary file"), "{error}");
+                    assert!(error.to_string().contains("not a regular file"), "{error}");
                     fs::remove_file(&link).unwrap();
                 }
             }

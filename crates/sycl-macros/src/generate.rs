@@ -49,7 +49,7 @@ fn locate(file: &LitStr) -> Result<PathBuf, Error> {
         Error::new(
             file.span(),
             format!(
-                "there is no file {:?}; looked for {}",
+                "file {:?} not found; searched {}",
                 file.value(),
                 tried.join(" and ")
             ),
@@ -137,7 +137,7 @@ fn choose<'m>(
     let Some(choices) = &declaration.chosen else {
         if module.kernels.is_empty() {
             let other = match module.other_entry_points.first() {
-                Some((name, _)) => format!("; entry point {name:?} is no compute kernel"),
+                Some((name, _)) => format!("; entry point {name:?} is not a compute kernel"),
                 None => String::new(),
             };
             let reason = format!("{file}: the module has no kernel{other}");
@@ -162,8 +162,7 @@ fn choose<'m>(
             } else {
                 all.join(", ")
             };
-            let reason =
-                format!("{file}: there is no kernel {wanted:?}; the module has {all}{hint}");
+            let reason = format!("{file}: no kernel {wanted:?}; the module has {all}{hint}");
             return Err(Error::new(choice.kernel.span(), reason));
         };
         let (name, span) = match &choice.name {
@@ -510,7 +509,7 @@ mod tests {
         let cases = [
             (
                 quote!(unsafe mod m = "tests/modules/none.spv";),
-                "there is no file \"tests/modules/none.spv\"; looked for ",
+                "file \"tests/modules/none.spv\" not found; searched ",
             ),
             (
                 quote!(unsafe mod m = "tests/modules/bad_magic.spv";),
@@ -538,7 +537,7 @@ mod tests {
             ),
             (
                 quote!(unsafe mod m = "tests/modules/typo.spvasm";),
-                "typo.spvasm:5:6: there is no instruction OpTypeFuntion; did you mean OpTypeFunction?",
+                "typo.spvasm:5:6: unknown instruction OpTypeFuntion; did you mean OpTypeFunction?",
             ),
             (
                 quote!(unsafe mod m = "tests/modules/unlinked.spvasm";),
@@ -550,7 +549,7 @@ mod tests {
             ),
             (
                 quote!(unsafe mod m = "tests/modules/particles.spv" { saxpi }),
-                "particles.spv: there is no kernel \"saxpi\"; the module has \"saxpy\", \"everything\"; did you mean \"saxpy\"?",
+                "particles.spv: no kernel \"saxpi\"; the module has \"saxpy\", \"everything\"; did you mean \"saxpy\"?",
             ),
             (
                 quote!(mod m = "tests/modules/particles.spv";),

@@ -10,7 +10,7 @@ use sycl::{
 fn main() -> Result<()> {
     let queue = Queue::new()?;
     let kernel = bundles(&queue)?;
-    command_groups(&queue, &kernel)?;
+    command_groups(&queue, kernel.clone())?;
     events_and_queues(&queue, &kernel)?;
     buffers(&queue)?;
     unified_memory(&queue)?;
@@ -46,7 +46,7 @@ fn bundles(queue: &Queue) -> Result<Kernel> {
 }
 
 #[rustfmt::skip]
-fn command_groups(queue: &Queue, kernel: &Kernel) -> Result<()> {
+fn command_groups(queue: &Queue, kernel: Kernel) -> Result<()> {
     let (a, b) = (Buffer::from_vec(vec![1.0f32; 128], [128])?, Buffer::<f32>::new([128])?);
     let block = usm::Block::<f32, usm::SharedKind>::shared(queue, 128)?;
     let earlier = queue.submit(|cg| cg.barrier())?;

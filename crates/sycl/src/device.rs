@@ -184,7 +184,7 @@ impl Device {
         best.map(|(_, device)| device).ok_or_else(|| {
             Error::new(
                 Errc::Runtime,
-                "no device matches: `solum ls` shows those that Level Zero has",
+                "no device matches; `solum ls` lists the devices",
             )
         })
     }

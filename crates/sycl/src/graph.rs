@@ -118,7 +118,7 @@ impl Graph {
         }
         if !group.events.is_empty() || group.follows_all {
             return Err(Error::invalid(
-                "a recorded group cannot depend on events: its graph's submission can",
+                "a recorded group cannot depend on events; pass them to submit_graph",
             ));
         }
         self.groups.push(Recorded {

@@ -89,7 +89,7 @@ impl Task {
                     .downcast_ref::<&str>()
                     .map(|text| (*text).to_owned())
                     .or_else(|| panic.downcast_ref::<String>().cloned())
-                    .unwrap_or_else(|| "with a value that is no text".to_owned());
+                    .unwrap_or_else(|| "with a value that is not a string".to_owned());
                 Err(Error::new(
                     Errc::Runtime,
                     format!("a host task panicked: {text}"),

@@ -319,7 +319,7 @@ fn adopt<T, R>(
     }
     if !own(handle) {
         return Err(Error::invalid(format!(
-            "{what} {handle:p} is the runtime's already: it cannot be transferred to it again"
+            "{what} {handle:p} already belongs to the runtime and cannot be transferred again"
         )));
     }
     make(true)
@@ -397,7 +397,7 @@ pub unsafe fn make_queue(input: impl Into<QueueArg>, context: &Context) -> Resul
     }
     if input.properties.compute_index.is_some() {
         return Err(Error::invalid(
-            "a queue around a handle has its engine already: compute_index is not allowed",
+            "compute_index is not allowed for a queue made from a handle: its engine is fixed",
         ));
     }
     let (properties, lane) = (input.properties, input.native.lane());

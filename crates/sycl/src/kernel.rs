@@ -828,7 +828,7 @@ impl Kernel {
     /// The same kernel with other specialization constants.
     pub(crate) fn specialised(&self, values: &SpecValues) -> Result<Self> {
         let name = CString::new(self.0.name.as_str())
-            .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
+            .map_err(|_| Error::invalid("the kernel's name contains a zero byte"))?;
         self.0.bundle.variant(values)?.kernel(&name)
     }
 }

@@ -104,7 +104,7 @@ impl Module {
             };
         };
         let name = CString::new(name.as_str())
-            .map_err(|_| Error::invalid("a kernel's name holds a zero byte"))?;
+            .map_err(|_| Error::invalid("the kernel's name contains a zero byte"))?;
         let kernel = match self.create_kernel(&name) {
             // Linked it is; that a device has no such groups matters only to who wants this kernel.
             Err(error) if is_of_too_large_groups(&error) => return Ok(()),

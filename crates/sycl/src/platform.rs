@@ -137,7 +137,7 @@ fn find() -> Option<&'static Loader> {
                 say(CHOICES, || "Level Zero is what SOLUM_ZE_LOADER names");
                 return Some(keep(loader));
             }
-            Err(error) => complain(&format!("SOLUM_ZE_LOADER: {error}; looking further")),
+            Err(error) => complain(&format!("SOLUM_ZE_LOADER: {error}; trying the next loader")),
         }
     }
     let installed = Loader::open().ok().filter(|loader| {
@@ -175,7 +175,7 @@ fn choose(platforms: &[Platform]) -> Result<()> {
     if !older.is_empty() && variable("ONEAPI_DEVICE_SELECTOR").is_none() {
         let names = older.join(" and ");
         complain(&format!(
-            "no meaning any more: {names}; use ONEAPI_DEVICE_SELECTOR"
+            "ignored: {names}; use ONEAPI_DEVICE_SELECTOR"
         ));
     }
     let chosen = match (

@@ -160,7 +160,7 @@ impl Reports {
     pub(crate) fn refuse_behind(&self, last: Dep) -> Result<()> {
         match &*lock(&self.behind) {
             Some((failed, error)) if *failed == last => Err(Error::because(
-                "what the group comes after in its queue failed",
+                "an earlier command of the in-order queue failed",
                 error,
             )),
             _ => Ok(()),
@@ -203,9 +203,7 @@ impl Drop for Reports {
             Some(handler) => handler(&errors),
             None => {
                 for error in &errors {
-                    complain(&format!(
-                        "asynchronous error that nobody asked for: {error}"
-                    ));
+                    complain(&format!("unhandled asynchronous error: {error}"));
                 }
                 // SYCL's default handler ends the program.
                 std::process::abort();

@@ -358,13 +358,13 @@ impl BufferState {
         let place = self.places.last().and_then(|place| place.device.as_ref());
         match place {
             Some((of, _)) if !Arc::ptr_eq(&of.0.native, &context.0.native) => Err(Error::invalid(
-                "an image made from a handle is used in the context that it was made in only",
+                "an image made from a handle can be used only in the context that it was made in",
             )),
             Some((_, of)) if of.hardware() == hardware => {
                 Domain::new(self.places.len() - 1).ok_or_else(|| Error::invalid("no such domain"))
             }
             _ => Err(Error::invalid(
-                "an image made from a handle is used on the device that it was created for only",
+                "an image made from a handle can be used only on the device that it was created for",
             )),
         }
     }

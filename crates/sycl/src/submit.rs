@@ -299,7 +299,7 @@ fn native_of(dep: Dep) -> Option<Kept> {
 fn refuse_failed(resolved: &Resolved) -> Result<()> {
     let failed = resolved.failed.as_ref();
     failed.map_or(Ok(()), |error| {
-        Err(Error::because("what the group depends on failed", error))
+        Err(Error::because("a dependency of the group failed", error))
     })
 }
 

@@ -323,7 +323,7 @@ impl Ticket {
     pub(crate) fn wait(&self) -> Result<()> {
         if self.is_open() && self.waits_for_this_thread() {
             return Err(Error::invalid(
-                "this wait would never end: it waits for a host accessor that the calling thread holds, which is to be dropped first, or for the host task that the thread runs",
+                "deadlock: this thread waits for a host accessor that it holds (drop it first), or for the host task that it runs",
             ));
         }
         let mut state = lock(&self.state);
@@ -416,10 +416,9 @@ pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
         .any(|ticket| ticket.is_open() && ticket.waits_for_this_thread())
 }
 
-/// A drop that would wait for what only the calling thread ends waits for nothing: the program is told by a panic, unless
-/// one is what it comes from.
+/// Panics instead of a drop that would wait for the calling thread itself; does nothing while the thread is panicking.
 pub(crate) fn drop_never_ends(why: &str) {
-    assert!(std::thread::panicking(), "this drop would never end: {why}");
+    assert!(std::thread::panicking(), "deadlock in a drop: {why}");
 }
 
 /// Whether work is not known to have ended; nobody is asked.

@@ -255,7 +255,7 @@ pub(crate) fn bring_to_host(
         state.graph.dependencies(Domain::HOST, accesses, &mut deps);
         if would_wait_for_itself(&deps) {
             return Err(Error::invalid(
-                "this access would never begin: it waits for a host accessor that the calling thread holds; drop it first",
+                "deadlock: this access waits for a host accessor that the calling thread holds; drop it first",
             ));
         }
         refuse_poisoned(&state, accesses)?;

@@ -696,20 +696,24 @@ impl Summary {
         if !self.complete {
             writeln!(
                 out,
-                "a process ended without notice (crash, kill or _exit): everything up to then is here"
+                "a process ended abruptly (crash, kill or _exit); the trace contains everything up to that point"
             )?;
             if !self.unfinished_calls.is_empty() {
                 writeln!(out, "  in {}", one_line(&self.unfinished_calls.join(" → ")))?;
             }
         }
         if self.lost_records > 0 {
-            writeln!(out, "{} records found no room", self.lost_records)?;
+            writeln!(
+                out,
+                "{} records were lost for lack of space",
+                self.lost_records
+            )?;
         }
         if self.left_out_records > 0 {
             let count = self.left_out_records;
             writeln!(
                 out,
-                "{count} records are left out: a recording has too much of one kind"
+                "{count} records were skipped: a recording exceeds a limit"
             )?;
         }
         let table = |out: &mut String, title: &str, count: usize| -> std::fmt::Result {
@@ -721,7 +725,7 @@ impl Summary {
             writeln!(out, "\n{title}{more}")
         };
         if !self.kernels.is_empty() {
-            table(out, "on devices", self.kernels.len())?;
+            table(out, "device work", self.kernels.len())?;
             let times = self.kernels.iter().map(|row| row.total_ns);
             let all = times.fold(0, u64::saturating_add);
             for row in self.kernels.iter().take(rows) {
@@ -739,11 +743,11 @@ impl Summary {
             }
         }
         if !self.calls.is_empty() {
-            table(out, "calls, by own time", self.calls.len())?;
+            table(out, "calls, by self time", self.calls.len())?;
             for CallRow { api, failed, row } in self.calls.iter().take(rows) {
                 let failed = match failed {
                     0 => String::new(),
-                    failed => format!("  {failed} not 0"),
+                    failed => format!("  {failed} non-zero"),
                 };
                 writeln!(
                     out,
@@ -760,7 +764,7 @@ impl Summary {
             for line in self.lines.iter().take(rows) {
                 writeln!(
                     out,
-                    "  {:<WIDTH$} {:>8}× {:>9} on devices {:>9} handing over",
+                    "  {:<WIDTH$} {:>8}× {:>9} on devices {:>9} submitting",
                     short(&line.source.to_string(), WIDTH),
                     line.host_count.max(line.device_count),
                     time(line.device_ns),
@@ -799,7 +803,7 @@ impl Summary {
             if again.count > 0 {
                 writeln!(
                     out,
-                    "  the same contents to the same place again: {}× {} of {} compared",
+                    "  redundant copies (same content to the same place): {}× {} of {} compared",
                     again.count,
                     size(again.bytes),
                     again.compared
@@ -828,7 +832,7 @@ impl Summary {
             for live in &self.live_at_end {
                 writeln!(
                     out,
-                    "  alive at the end ({}): {} allocations, {}",
+                    "  not freed at the end ({}): {} allocations, {}",
                     live.layer,
                     live.count,
                     size(live.bytes)

@@ -104,7 +104,7 @@ fn open() -> Option<Sink> {
         Err(error) => {
             let folder = OsStr::from_bytes(&folder);
             say(&format!(
-                "solum trace: {FOLDER}={}: {error}: nothing is recorded; allowed is a directory, not a link to one, that belongs to this user and that no other user can write to\n",
+                "solum trace: {FOLDER}={}: {error}: nothing is recorded; expected a directory (not a link) that belongs to this user and that no other user can write to\n",
                 folder.display()
             ));
             None
@@ -302,7 +302,7 @@ impl Sink {
             Err(error) => {
                 if !self.full.swap(true, Ordering::Relaxed) {
                     say(&format!(
-                        "solum trace: nothing more is recorded, the recording has no room: {error}\n"
+                        "solum trace: recording stopped, the file cannot grow: {error}\n"
                     ));
                 }
                 None

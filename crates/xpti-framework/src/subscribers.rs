@@ -104,7 +104,7 @@ fn wait_for_start() {
         if code != 0 && unsafe { *libc::__errno_location() } == libc::ETIMEDOUT {
             environment::say(
                 1,
-                &[b"a subscriber does not finish loading; going on without it"],
+                &[b"a subscriber does not finish loading; continuing without it"],
             );
             return;
         }

@@ -34,7 +34,7 @@ pub(crate) fn fault(path: &CStr) -> Option<Vec<u8>> {
     ];
     let said = match run(&linker, &arguments, &environment)? {
         FINE => return None,
-        LATE => format!("does not come back within {SECONDS} s"),
+        LATE => format!("does not return within {SECONDS} s"),
         ENDED => "ends the process".to_owned(),
         signal => {
             // SAFETY: gives a C string, also for numbers that are no signal.
@@ -44,7 +44,7 @@ pub(crate) fn fault(path: &CStr) -> Option<Vec<u8>> {
         }
     };
     let said = format!(
-        "it {said} when it is loaded; left out (tried in a process of its own; SOLUM_XPTI_TRIAL=0 loads it untried)"
+        "it {said} when it is loaded; skipped (tested in a separate process; SOLUM_XPTI_TRIAL=0 loads it without the test)"
     );
     Some(said.into_bytes())
 }

@@ -104,7 +104,7 @@ pub unsafe trait Object: Sized + Send + Sync {
 fn no_live_handle(raw: *const (), name: &str, what: &str) -> ZeError {
     ZeError::new(
         ZE_RESULT_ERROR_INVALID_ARGUMENT,
-        format!("{name} is {raw:p}, which is no live {what} handle of this driver"),
+        format!("{name} is {raw:p}, which is not a live {what} handle of this driver"),
     )
 }
 

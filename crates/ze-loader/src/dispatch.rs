@@ -175,7 +175,7 @@ pub extern "C" fn no_object(
         return null_handle(name, argument);
     }
     text::set(format_args!(
-        "{name}: {argument} ({handle:p}) is the address of no object, a live handle is required"
+        "{name}: {argument} ({handle:p}) is not the address of an object; expected a live handle"
     ));
     ZE_RESULT_ERROR_INVALID_ARGUMENT
 }

@@ -206,7 +206,7 @@ unsafe fn api_version(
     // SAFETY: the library's own handle and a place to write.
     match unsafe { get(handle, &raw mut version) } {
         ZE_RESULT_SUCCESS => Ok(Some(version.0)),
-        error => Err(format!("its zeDriverGetApiVersion answered {error:?}")),
+        error => Err(format!("its zeDriverGetApiVersion returned {error:?}")),
     }
 }
 
@@ -232,12 +232,12 @@ unsafe fn missing_extension(
     let result = unsafe { extensions(handle, &raw mut count, std::ptr::null_mut()) };
     if result != ZE_RESULT_SUCCESS {
         return Err(format!(
-            "its zeDriverGetExtensionProperties answered {result:?}"
+            "its zeDriverGetExtensionProperties returned {result:?}"
         ));
     }
     if count > COUNT_BOUND {
         return Err(format!(
-            "it announces {count} extensions, at most {COUNT_BOUND} are believed"
+            "it reports an implausible number of extensions: {count}; the limit is {COUNT_BOUND}"
         ));
     }
     let mut list = vec![sys::ze_driver_extension_properties_t::default(); count as usize];
@@ -246,7 +246,7 @@ unsafe fn missing_extension(
         let result = unsafe { extensions(handle, &raw mut count, list.as_mut_ptr()) };
         if result != ZE_RESULT_SUCCESS {
             return Err(format!(
-                "its zeDriverGetExtensionProperties answered {result:?}"
+                "its zeDriverGetExtensionProperties returned {result:?}"
             ));
         }
     }
@@ -279,7 +279,7 @@ unsafe fn missing_extension(
     let result = unsafe { properties(handle, &raw mut base) };
     if result != ZE_RESULT_SUCCESS {
         return Ok(Some(format!(
-            "its zeDriverGetProperties answered {result:?}"
+            "its zeDriverGetProperties returned {result:?}"
         )));
     }
     if ddi.flags & ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED == 0 {

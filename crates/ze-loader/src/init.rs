@@ -310,7 +310,7 @@ impl Loader {
             }
             Err(error) => {
                 let more = self.libraries[index].last_error();
-                self.refuse_library(index, format!("its zeDriverGet answered {error}{more}"));
+                self.refuse_library(index, format!("its zeDriverGet returned {error}{more}"));
                 false
             }
         }
@@ -328,7 +328,7 @@ impl Loader {
             let more = self.libraries[index].last_error();
             self.refuse_library(
                 index,
-                format!("its zeInit({flags:#x}) answered {result:?}{more}"),
+                format!("its zeInit({flags:#x}) returned {result:?}{more}"),
             );
             return false;
         }
@@ -410,7 +410,7 @@ fn collect<T>(call: impl Fn(*mut u32, *mut *mut T) -> ze_result_t) -> Result<Vec
     }
     if count > COUNT_BOUND {
         return Err(format!(
-            "with {count} drivers, at most {COUNT_BOUND} are believed"
+            "with an implausible number of drivers: {count}; the limit is {COUNT_BOUND}"
         ));
     }
     let mut handles = vec![std::ptr::null_mut(); count as usize];
@@ -612,7 +612,7 @@ impl Loader {
                 let more = self.libraries[index].last_error();
                 self.refuse_library(
                     index,
-                    format!("its zeInitDrivers(flags {flags:#x}) answered {reason}{more}"),
+                    format!("its zeInitDrivers(flags {flags:#x}) returned {reason}{more}"),
                 );
                 Err(if error == ZE_RESULT_SUCCESS {
                     ZE_RESULT_ERROR_UNINITIALIZED
@@ -665,18 +665,18 @@ impl Loader {
         let result = unsafe { init(flags) };
         if result != ZE_RESULT_SUCCESS {
             return Err(format!(
-                "its zesInit answered {result:?}{}",
+                "its zesInit returned {result:?}{}",
                 self.libraries[index].last_error()
             ));
         }
         // Only the core can say whether handles carry tables, so it is asked first.
         let known = self.records.iter().any(|record| record.library == index);
         if !known && !self.init_core(index, 0) {
-            return Err("its core driver is not usable, so its handles cannot be told apart from legacy ones".into());
+            return Err("its core driver is not usable, so its handles cannot be distinguished from legacy ones".into());
         }
         // SAFETY: the library's own function.
         let handles = collect(|count, array| unsafe { get(count, array) })
-            .map_err(|error| format!("its zesDriverGet answered {error}"))?;
+            .map_err(|error| format!("its zesDriverGet returned {error}"))?;
         let kind = self.libraries[index].kind;
         let shown = handles.into_iter().map(|handle| {
             if handle.is_null() {

@@ -90,7 +90,7 @@ pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
                 log::line(
                     Level::Warn,
                     format_args!(
-                        "ZET_ENABLE_API_TRACING_EXP has no effect any more; ZE_ENABLE_TRACING_LAYER=1 turns tracing on"
+                        "ZET_ENABLE_API_TRACING_EXP no longer has an effect; ZE_ENABLE_TRACING_LAYER=1 enables tracing"
                     ),
                 );
             }
@@ -215,7 +215,7 @@ fn tracer(name: &'static str, body: impl FnOnce() -> ze_result_t) -> ze_result_t
         let result = body();
         if result != ZE_RESULT_SUCCESS {
             text::set(format_args!(
-                "{name}: the tracing layer answered {result:?}"
+                "{name}: the tracing layer returned {result:?}"
             ));
         }
         result
@@ -341,7 +341,7 @@ pub fn attach_trace() {
             .find(|file| file.exists());
         match file {
             None => log::always(format_args!(
-                "SOLUM_TRACE is set, but there is no libsolum_trace.so.1 beside the loader: nothing is recorded"
+                "SOLUM_TRACE is set, but libsolum_trace.so.1 is not beside the loader: nothing is recorded"
             )),
             Some(file) => {
                 if let Err(reason) = attach(&file) {

@@ -75,7 +75,7 @@ unsafe fn table<T: Default>(handle: *mut c_void, name: &CStr, required: bool) ->
     match result {
         ZE_RESULT_SUCCESS => Ok(filled),
         _ if required => Err(format!(
-            "its {} answered {result:?}",
+            "its {} returned {result:?}",
             name.to_string_lossy()
         )),
         _ => Ok(T::default()),

@@ -105,7 +105,7 @@ fn a_task_leads_from_its_source_line_to_its_kernel() {
             "{device}: {said}"
         );
         // --live: a line for the kernel, with its place, before the summary.
-        let live = said.split_once("on devices").unwrap().0;
+        let live = said.split_once("device work").unwrap().0;
         let line = live.lines().find(|line| line.contains("] add "));
         assert!(
             line.is_some_and(|line| line.contains("tasks.cpp:42 (run)")),

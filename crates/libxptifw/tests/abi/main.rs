@@ -182,7 +182,7 @@ fn bad_input_and_faulty_subscribers_break_nothing() {
         "libfaulty_throwing.so: it takes the process down with signal 6",
         "libfaulty_throwing_constructor.so: it takes the process down with signal 6",
         "libfaulty_exiting.so: it ends the process when",
-        "libfaulty_hanging.so: it does not come back within 10 s",
+        "libfaulty_hanging.so: it does not return within 10 s",
     ] {
         assert!(text(&run).contains(reason), "{reason}: {}", text(&run));
     }

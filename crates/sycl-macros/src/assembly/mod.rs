@@ -192,7 +192,7 @@ impl<'t> Assembler<'t> {
             let names = INSTRUCTION_TABLE.iter().map(|inst| inst.opname);
             let hint = closest(op_name.strip_prefix("Op").unwrap_or(op_name), names);
             let hint = hint.map_or(String::new(), |name| format!("; did you mean Op{name}?"));
-            return Err(op_token.error(format!("there is no instruction {op_name}{hint}")));
+            return Err(op_token.error(format!("unknown instruction {op_name}{hint}")));
         };
         let has_result = grammar
             .operands
@@ -428,7 +428,7 @@ impl<'t> Assembler<'t> {
         let Some(grammar) = INSTRUCTION_TABLE.iter().find(|inst| inst.opname == bare) else {
             let hint = closest(bare, INSTRUCTION_TABLE.iter().map(|inst| inst.opname));
             let hint = hint.map_or(String::new(), |name| format!("; did you mean {name}?"));
-            return Err(token.error(format!("there is no operation {bare}{hint}")));
+            return Err(token.error(format!("unknown operation {bare}{hint}")));
         };
         line.words.push(grammar.opcode as u32);
         for operand in grammar.operands {
@@ -461,7 +461,9 @@ fn literal(token: &Token<'_>, scalar: Scalar) -> Result<Vec<u32>, TextError> {
             return Err(token.error(format!("{text} is no {sign} integer of {bits} bits")));
         }
         (None, Scalar::Float { bits }) => {
-            return Err(token.error(format!("{text} is no floating-point number of {bits} bits")));
+            return Err(token.error(format!(
+                "{text} is not a floating-point number of {bits} bits"
+            )));
         }
     };
     let low = (bits & 0xffff_ffff) as u32;
@@ -530,7 +532,7 @@ mod tests {
         let cases = [
             (
                 "OpLod %a",
-                "1:1: there is no instruction OpLod; did you mean OpLoad?",
+                "1:1: unknown instruction OpLod; did you mean OpLoad?",
             ),
             (
                 "  hello",
@@ -557,11 +559,11 @@ mod tests {
             ("OpName %a \"b", "1:11: the text has no closing quote"),
             (
                 "%t = OpTypeInt 32 0\n%c = OpConstant %t -1",
-                "2:20: -1 is no unsigned integer of 32 bits",
+                "2:20: -1 is not an unsigned integer of 32 bits",
             ),
             (
                 "%t = OpTypeInt 8 0\n%c = OpConstant %t 256",
-                "2:20: 256 is no unsigned integer of 8 bits",
+                "2:20: 256 is not an unsigned integer of 8 bits",
             ),
             (
                 "%c = OpConstant %t 1",

@@ -378,7 +378,7 @@ where
         let bytes = self.byte_count();
         if !bytes.is_multiple_of(size_of::<T>().max(1)) || size_of::<T>() == 0 {
             return Err(Error::invalid(format!(
-                "the image's {bytes} bytes are no whole number of elements of {}",
+                "the image's {bytes} bytes are not a multiple of the element size, {}",
                 size_of::<T>()
             )));
         }

@@ -18,7 +18,7 @@ use crate::ze::{enumerate, text, ze};
 
 /// A question to an object of type `Of`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no question to a `{Of}`",
+    message = "`{Self}` is not an information descriptor of `{Of}`",
     note = "descriptors of platforms are in `info::platform`, of devices in `info::device`, and so on"
 )]
 pub trait Info<Of> {

@@ -112,7 +112,7 @@ impl Home {
         let Kind::Queue(batches) = &mut self.kind else {
             return Err(Error::new(
                 Errc::Runtime,
-                "an immediate list records nothing",
+                "an immediate list cannot be recorded",
             ));
         };
         if let Some((list, ..)) = batches.open {

@@ -147,7 +147,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     (
         "K05 a kernel that the embedded file has not",
-        "there is no kernel \"sett\"; the module has ",
+        "no kernel \"sett\"; the module has ",
         "sycl::kernels! { unsafe mod n = \"kernels/tests.spv\" { sett } }",
     ),
     (

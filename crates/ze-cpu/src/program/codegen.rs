@@ -64,7 +64,7 @@ impl Library {
         let code = call(&raw mut reply, &raw mut len);
         if reply.is_null() {
             return Err(failure(format!(
-                "the code generator gave nothing, only code {code}"
+                "the code generator returned no reply, only code {code}"
             )));
         }
         // SAFETY: the library's contract: it gives so many bytes, in memory that `free` takes.
@@ -213,7 +213,7 @@ fn find() -> Result<Library, String> {
 fn missing(tried: &[String], why: &str) -> String {
     let [name, _] = NAMES;
     let places = match tried {
-        [] => "not looked for there: the program has elevated privileges, or no file of it can be found".to_owned(),
+        [] => "not searched: the program has elevated privileges, or its file cannot be found".to_owned(),
         tried => format!("tried {}", tried.join(", ")),
     };
     format!(
@@ -315,7 +315,7 @@ fn open_at(path: &Path) -> Result<Library, String> {
         let build = build.map_err(|error| format!("names its build badly: {error}"))?;
         if !serves(build, COMPILER_BUILD) {
             return Err(format!(
-                "is of build {build}, the driver of {COMPILER_BUILD}: install both from one build"
+                "is from build {build}, the driver from {COMPILER_BUILD}: install both from the same build"
             ));
         }
         Ok(Library {

@@ -87,7 +87,7 @@ impl Late {
             program.kernels.get(number),
             program.names.get(number),
         ) else {
-            return Err("there is no such kernel".to_owned());
+            return Err("the program has no such kernel".to_owned());
         };
         let mut code = lock(code);
         if !code.is_empty() {
@@ -154,7 +154,7 @@ impl Late {
             program.kernels.get(number).and_then(OnceLock::get),
             program.names.get(number),
         ) else {
-            return Err("there is no such kernel".to_owned());
+            return Err("the program has no such kernel".to_owned());
         };
         let _one = lock(&self.better);
         if lock(codes).len() > 1 {

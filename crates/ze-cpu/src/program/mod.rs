@@ -473,7 +473,7 @@ impl Builder {
                 Foreign::IntelCode => {
                     let text = "error: a native binary with only Intel machine code";
                     let log = format!(
-                        "{text} ({} bytes), which runs on Intel's GPUs alone; build it with SPIR-V beside it",
+                        "{text} ({} bytes), which runs only on Intel GPUs; build the program with SPIR-V as well",
                         bytes.len()
                     );
                     Err(BuildFailure { log, ..refused("") })

@@ -126,7 +126,7 @@ fn shared_slots(context: &Context, count: usize) -> ZeResult<Arc<Slots>> {
 pub(crate) fn no_shared_memory<T>(why: AllocError, count: usize) -> ZeResult<T> {
     let why = match why {
         AllocError::NoFile(why) => why.to_string(),
-        AllocError::OutOfMemory | AllocError::TooLarge => "there is no room".into(),
+        AllocError::OutOfMemory | AllocError::TooLarge => "out of memory".into(),
     };
     error(
         ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,

@@ -75,7 +75,7 @@ pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
                 source = Source::File(duplicate(desc.fd).or_else(|refused| {
                     let found = match refused {
                         NotCopied::Closed => "is not open: an open descriptor",
-                        NotCopied::Unsealed => "is no exported memory: a memory file with sealed size (F_SEAL_SHRINK, F_SEAL_GROW)",
+                        NotCopied::Unsealed => "is not exported memory; expected a memory file with sealed size (F_SEAL_SHRINK, F_SEAL_GROW)",
                     };
                     let fd = desc.fd;
                     error(

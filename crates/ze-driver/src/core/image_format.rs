@@ -231,7 +231,7 @@ pub(crate) fn format(format: &ze_image_format_t, of: ze_image_type_t) -> ZeResul
             planes,
             texel: Err("has pixels that share chroma; give it views of its planes"),
         }),
-        None => unsupported("there is no such layout"),
+        None => unsupported("the image layout is not supported"),
     }
 }
 

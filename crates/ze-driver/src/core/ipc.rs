@@ -249,7 +249,7 @@ pub(crate) fn zeMemGetIpcHandleFromFileDescriptorExp(
         None => {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!("handle is {handle}, which is no file"),
+                format!("handle is {handle}, which is not an open file"),
             );
         }
     }

@@ -317,7 +317,7 @@ impl CommandList {
             }
             Kind::Immediate { .. } => error(
                 ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
-                "phCommandLists holds an immediate list, which executes by itself",
+                "phCommandLists contains an immediate list, which cannot be executed on a queue",
             ),
         }
     }

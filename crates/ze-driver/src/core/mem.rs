@@ -343,7 +343,7 @@ fn check_base(driver: &Driver, ptr: *mut c_void) -> ZeResult {
         ),
         None => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("ptr is {ptr:p}, which is no allocation of this driver (freed already?)"),
+            format!("ptr is {ptr:p}, which is not an allocation of this driver (already freed?)"),
         ),
     }
 }
@@ -354,7 +354,7 @@ fn free(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
     }
     error(
         ZE_RESULT_ERROR_INVALID_ARGUMENT,
-        format!("ptr is {ptr:p}, which is no allocation of this driver (freed already?)"),
+        format!("ptr is {ptr:p}, which is not an allocation of this driver (already freed?)"),
     )
 }
 

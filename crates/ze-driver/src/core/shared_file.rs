@@ -180,7 +180,7 @@ pub(crate) fn open_descriptor(bytes: &HandleBytes, any_user: bool) -> ZeResult<(
         Err(NotCopied::Closed) => {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                "the IPC handle is empty but for its descriptor, which is not open here",
+                "the IPC handle contains only a file descriptor, which is not open in this process",
             );
         }
     };
@@ -210,7 +210,7 @@ impl Refused {
         let text = match self {
             Self::Unreachable => "cannot be opened",
             Self::Unsealed => {
-                "is no memory that a driver exported: a memory file with sealed size (F_SEAL_SHRINK, F_SEAL_GROW) is required"
+                "is not memory exported by a driver; expected a memory file with sealed size (F_SEAL_SHRINK, F_SEAL_GROW)"
             }
             Self::OtherUser => {
                 "belongs to another user: set SOLUM_IPC_ANY_USER=1 in this process to trust all users of the machine"

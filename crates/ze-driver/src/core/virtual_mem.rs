@@ -289,7 +289,7 @@ pub(crate) fn zeVirtualMemReserve(
     let Some(base) = space.reserve(hint, size) else {
         return error(
             ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-            format!("there is no room for {size} bytes in the address space"),
+            format!("no free address range of {size} bytes"),
         );
     };
     let empty = Span {
@@ -447,7 +447,7 @@ fn imported(file: File, size: u64, page: u64) -> ZeResult<Backing> {
         ),
         None => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("the file to import is no memory of {size} bytes"),
+            format!("the file to import is not memory of {size} bytes"),
         ),
     }
 }

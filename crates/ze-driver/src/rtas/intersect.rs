@@ -70,7 +70,7 @@ unsafe extern "C" fn intersect(
         let Some(structure_here) = (unsafe { structure(rtas.cast()) }) else {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                "rtas is no acceleration structure that this driver has built",
+                "rtas is not an acceleration structure built by this driver",
             );
         };
         // SAFETY: not null, the caller's.

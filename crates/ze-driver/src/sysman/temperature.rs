@@ -108,7 +108,7 @@ pub(crate) fn zesTemperatureSetConfig(
         if !threshold.threshold.is_finite() {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!("pConfig->threshold{} is no finite number", number + 1),
+                format!("pConfig->threshold{} is not a finite number", number + 1),
             );
         }
     }

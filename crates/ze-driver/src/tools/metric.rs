@@ -146,7 +146,7 @@ impl MetricGroup {
             return error(
                 ZE_RESULT_ERROR_INVALID_SIZE,
                 format!(
-                    "the raw data, {} bytes, is no row of \"{}\"'s reports of {} bytes",
+                    "the raw data, {} bytes, is not a whole number of \"{}\"'s reports of {} bytes",
                     raw.len(),
                     self.name,
                     self.report_size()

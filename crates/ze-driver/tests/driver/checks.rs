@@ -78,7 +78,7 @@ fn null_handles_come_before_null_pointers() {
         (
             ze!(Context.pfnDestroy(device.cast())),
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "no live context handle",
+            "not a live context handle",
         ),
     ];
     // Only the last error can be asked for, so each text is checked for the last case of its kind.

@@ -157,7 +157,7 @@ impl Script {
             }
             [verb @ ("fail" | "replace"), pattern, code, ref rest @ ..] => {
                 let code = code_by_name(code).map(ze_result_t).ok_or_else(|| {
-                    format!("'{code}' is no result code; a name of ze_result_t or 0x… is needed")
+                    format!("'{code}' is not a result code; expected a name of ze_result_t or 0x…")
                 })?;
                 let instruction = if verb == "fail" {
                     Instruction::Fail(code)
@@ -167,8 +167,9 @@ impl Script {
                 self.rule(pattern, rest, instruction)?;
             }
             ["delay", pattern, time, ref rest @ ..] => {
-                let time = duration(time)
-                    .ok_or_else(|| format!("'{time}' is no time; 10us, 5ms or 2s are"))?;
+                let time = duration(time).ok_or_else(|| {
+                    format!("'{time}' is not a time; expected for example 10us, 5ms or 2s")
+                })?;
                 self.rule(pattern, rest, Instruction::Delay(time))?;
             }
             ["latch", name, pattern, ref rest @ ..] => {
@@ -179,7 +180,7 @@ impl Script {
             }
             [verb, ..] => {
                 return Err(format!(
-                    "'{verb}' with {} words after it is no instruction; log, only, fail, replace, delay, latch and open are",
+                    "unknown instruction: '{verb}' with {} words after it; allowed: log, only, fail, replace, delay, latch, open",
                     words.len() - 1
                 ));
             }
@@ -197,7 +198,7 @@ impl Script {
             text.parse::<u64>()
                 .ok()
                 .filter(|n| *n > 0)
-                .ok_or_else(|| format!("'{text}' is no count; a number from 1 on is needed"))
+                .ok_or_else(|| format!("'{text}' is not a count; expected a number of at least 1"))
         };
         let when = match *when {
             [] => When::Always,
@@ -209,7 +210,7 @@ impl Script {
                 of_thousand: count(p)?,
                 seed: s
                     .parse()
-                    .map_err(|_| format!("'{s}' is no seed; a number is needed"))?,
+                    .map_err(|_| format!("'{s}' is not a seed; expected a number"))?,
             },
             _ => {
                 return Err(format!(

@@ -251,7 +251,7 @@ fn scripts_that_are_wrong_say_where_and_what() {
         ("\nfail zeMemFree", "line 2: 'fail' with 1 words"),
         (
             "fail zeMemFree NO_SUCH_CODE",
-            "'NO_SUCH_CODE' is no result code",
+            "'NO_SUCH_CODE' is not a result code",
         ),
         (
             "fail zeMemFre DEVICE_LOST",
@@ -261,13 +261,13 @@ fn scripts_that_are_wrong_say_where_and_what() {
             "fail zeMemFree DEVICE_LOST sometimes",
             "'sometimes' says not when",
         ),
-        ("fail zeMemFree DEVICE_LOST at 0", "'0' is no count"),
+        ("fail zeMemFree DEVICE_LOST at 0", "'0' is not a count"),
         (
             "fail zeMemFree DEVICE_LOST chance 5 seed x",
-            "'x' is no seed",
+            "'x' is not a seed",
         ),
-        ("delay zeMemFree soon", "'soon' is no time"),
-        ("delay zeMemFree 5", "'5' is no time"),
+        ("delay zeMemFree soon", "'soon' is not a time"),
+        ("delay zeMemFree 5", "'5' is not a time"),
         ("only zeNothing*", "'zeNothing*' matches no function"),
         ("dance", "'dance' with 0 words"),
     ];

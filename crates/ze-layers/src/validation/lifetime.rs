@@ -231,7 +231,7 @@ fn refuse_element(
 #[inline(never)]
 fn refuse_list(index: usize, param: usize, place: usize, address: usize, word: u64) -> ze_result_t {
     let rule = if word & IMMEDIATE != 0 {
-        "an immediate command list executes by itself"
+        "an immediate command list cannot be executed on a queue"
     } else {
         "the command list is open; zeCommandListClose comes before its execution"
     };

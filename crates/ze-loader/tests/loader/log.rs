@@ -58,7 +58,7 @@ fn a_planted_log_is_not_written() {
         ];
         let stderr = run_in(&stage, "refused", &planted);
         assert!(
-            stderr.contains("it is no ordinary file"),
+            stderr.contains("it is not a regular file"),
             "{name}: {stderr}"
         );
     }

@@ -155,12 +155,12 @@ fn each_refused_driver_has_its_reason() {
         (
             "getter",
             &[("SOLUM_STUB_RESULT", "zeGetDriverProcAddrTable=0x78000003")],
-            "its zeGetDriverProcAddrTable answered ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+            "its zeGetDriverProcAddrTable returned ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
         ),
         (
             "version-of-driver",
             &[("SOLUM_STUB_RESULT", "zeDriverGetApiVersion=0x78000001")],
-            "its zeDriverGetApiVersion answered ZE_RESULT_ERROR_UNINITIALIZED",
+            "its zeDriverGetApiVersion returned ZE_RESULT_ERROR_UNINITIALIZED",
         ),
         (
             "extensions",
@@ -171,7 +171,7 @@ fn each_refused_driver_has_its_reason() {
                     "zeDriverGetExtensionProperties=0x78000003",
                 ),
             ],
-            "its zeDriverGetExtensionProperties answered ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+            "its zeDriverGetExtensionProperties returned ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
         ),
         (
             "init",
@@ -696,7 +696,7 @@ fn tracing_is_turned_on_by_the_environment() {
         ];
         let name = format!("traced_by_environment@{value}");
         let stderr = run(&name, &["stub_a.so"], &environment);
-        let line = "ZET_ENABLE_API_TRACING_EXP has no effect any more; ZE_ENABLE_TRACING_LAYER=1";
+        let line = "ZET_ENABLE_API_TRACING_EXP no longer has an effect; ZE_ENABLE_TRACING_LAYER=1";
         assert_eq!(stderr.contains(line), said, "{stderr}");
     }
 }

@@ -176,7 +176,7 @@ pub(super) unsafe fn before(index: usize, arguments: &[u64]) {
         "zeEventHostSynchronize" if argument(1) == u64::MAX => {
             return with_graph(|graph| {
                 if graph.is_never_signalled(argument(0)) {
-                    let rule = "the wait has no limit, and nobody was told to signal the event";
+                    let rule = "the wait has no timeout, and no command signals the event";
                     graph.pending.push(warning(index, argument(0), rule.into()));
                 }
             });
@@ -213,7 +213,7 @@ pub(super) unsafe fn before(index: usize, arguments: &[u64]) {
 }
 
 fn never_text() -> String {
-    "the command waits for an event that no command was told to signal; only zeEventHostSignal can end the wait".into()
+    "the command waits for an event that no command signals; only zeEventHostSignal can end the wait".into()
 }
 
 fn submit(index: usize, lists: &[u64]) {

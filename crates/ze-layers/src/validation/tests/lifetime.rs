@@ -145,7 +145,7 @@ fn lists_take_commands_while_they_are_open() {
     assert!(
         rules()
             .join("\n")
-            .contains("an immediate command list executes by itself")
+            .contains("an immediate command list cannot be executed on a queue")
     );
 }
 
