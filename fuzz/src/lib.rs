@@ -3,6 +3,10 @@
 //! `crates/kernel-ir/tests/mutations.rs` includes this file and calls the same functions on mutated
 //! modules of the corpus, so that every test run fuzzes a little without the engine.
 //!
+//! The other targets run in plain tests as well: `machine` in `codegen-llvm/tests/fuzz.rs`, on the same corpus,
+//! `recording` in `timeline/tests/recordings.rs`, `validation` in `ze-layers/tests/libraries.rs`, `ipc` in
+//! `ze-cpu/tests/process`.
+//!
 //! With nightly: `cargo fuzz run front -- -max_len=65536`, starting from
 //! `crates/kernel-ir/tests/corpus`. With stable Rust the engine links as well, given clang's runtime
 //! interface through LLVM's own pass:
