@@ -633,12 +633,12 @@ mod tests {
             }],
             ..Report::default()
         };
-        let told = text(&report);
-        assert_eq!(told.matches("\\u{1b}]0;T").count(), 7, "{told:?}");
+        let printed = text(&report);
+        assert_eq!(printed.matches("\\u{1b}]0;T").count(), 7, "{printed:?}");
         let acts = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
-        assert!(!told.contains(acts), "{told:?}");
+        assert!(!printed.contains(acts), "{printed:?}");
         // Only a log has lines.
-        assert_eq!(told.matches("\nx").count(), 1, "{told:?}");
+        assert_eq!(printed.matches("\nx").count(), 1, "{printed:?}");
     }
 
     #[test]

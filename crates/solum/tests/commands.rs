@@ -220,7 +220,7 @@ fn programs_that_cannot_be_run_say_why_and_give_a_shells_codes() {
 }
 
 #[test]
-fn what_cannot_be_written_is_no_panic() {
+fn unwritable_output_is_an_error() {
     let folder = installed("full");
     for (arguments, code) in [
         (&["env"][..], 2),
@@ -342,7 +342,7 @@ fn env_lists_each_variable_and_its_value() {
 }
 
 #[test]
-fn a_slip_in_a_name_is_told_once() {
+fn misspelled_variables_give_one_warning() {
     let folder = installed("slip");
     for (arguments, name, words) in [
         (
@@ -369,7 +369,7 @@ fn a_slip_in_a_name_is_told_once() {
 }
 
 #[test]
-fn folders_that_no_library_path_can_name_are_told() {
+fn folders_with_colons_are_rejected() {
     let folder = installed("a:b");
     for (arguments, code) in [(&["run", "--", "true"][..], 125), (&["env", "--shell"], 2)] {
         let output = Command::new(folder.join("solum"))
@@ -401,7 +401,7 @@ fn folders_that_no_library_path_can_name_are_told() {
 }
 
 #[test]
-fn what_is_no_spirv_is_named() {
+fn files_other_than_spirv_are_recognised() {
     let folder = installed("no-spirv");
     for (name, content, what, hint) in [
         ("a.spv", b"\x7fELF....".as_slice(), "an ELF file", ""),

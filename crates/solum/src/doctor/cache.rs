@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use super::environment::Environment;
 use super::report::Check;
-use super::setting::Setting;
 use crate::units;
 
 const AREA: &str = "cache";
@@ -17,15 +17,15 @@ const LITTLE: u64 = 64 << 20;
 const FIX: &str = "set SOLUM_CACHE_DIR to a directory that only you can write to, or SOLUM_CACHE=0";
 
 /// The cache directory by the driver's rules.
-fn place(setting: &Setting, privileged: bool) -> Option<PathBuf> {
+fn place(environment: &Environment, privileged: bool) -> Option<PathBuf> {
     if privileged {
         return None;
     }
     let absolute = |name: &str| {
-        let path = setting.given(name).map(PathBuf::from);
+        let path = environment.given(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())
     };
-    match setting.given("SOLUM_CACHE_DIR") {
+    match environment.given("SOLUM_CACHE_DIR") {
         Some(path) => Some(PathBuf::from(path)),
         None => absolute("XDG_CACHE_HOME")
             .map(|base| base.join("solum"))
@@ -34,8 +34,8 @@ fn place(setting: &Setting, privileged: bool) -> Option<PathBuf> {
 }
 
 /// Checks the cache.
-pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
-    if setting
+pub(crate) fn check(environment: &Environment, privileged: bool) -> Check {
+    if environment
         .text("SOLUM_CACHE")
         .is_some_and(|value| value.trim() == "0")
     {
@@ -44,7 +44,7 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
             "disabled by SOLUM_CACHE=0: each process compiles its kernels again",
         );
     }
-    let Some(path) = place(setting, privileged) else {
+    let Some(path) = place(environment, privileged) else {
         let cause = if privileged {
             "the program runs with elevated privileges, so paths in the environment are ignored"
         } else {
@@ -108,7 +108,7 @@ pub(crate) fn check(setting: &Setting, privileged: bool) -> Check {
         return refused("no file can be created in it".into());
     }
     let (entries, bytes) = contents(&path);
-    let bound = setting
+    let bound = environment
         .text("SOLUM_CACHE_SIZE")
         .filter(|size| !size.trim().is_empty())
         .unwrap_or_else(|| units::bytes(BOUND));
@@ -244,7 +244,7 @@ mod tests {
             ("HOME", "relative", State::Note, "no cache"),
             ("XDG_CACHE_HOME", fresh.as_str(), State::Ok, "yet/solum"),
         ] {
-            let check = check(&Setting::of(&[(name, value)]), false);
+            let check = check(&Environment::of(&[(name, value)]), false);
             assert_eq!(check.state, state, "{name}={value}: {check:?}");
             assert!(
                 format!("{check:?}").contains(word),

@@ -5,11 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::environment::Environment;
 use super::linker::Process;
 use super::loader;
 use super::probe::{self, End, Outcome};
 use super::report::Check;
-use super::setting::Setting;
 use super::step::Step;
 
 const AREA: &str = "driver";
@@ -43,7 +43,7 @@ enum Origin {
 /// Tries each candidate of the loader at `path`, each in a child process.
 pub(crate) fn check(
     process: &Process,
-    setting: &Setting,
+    environment: &Environment,
     path: &Path,
     loader_is_ours: bool,
     through: &Outcome,
@@ -57,7 +57,7 @@ pub(crate) fn check(
         .steps
         .iter()
         .any(|step| matches!(step, Step::Driver { devices, .. } if !devices.is_empty()));
-    for (name, origin) in candidates(setting, path, loader_is_ours) {
+    for (name, origin) in candidates(environment, path, loader_is_ours) {
         if name.is_empty() {
             drivers.checks.push(Check::warn(
                 AREA,
@@ -71,7 +71,7 @@ pub(crate) fn check(
             absent.push(name.to_string_lossy().into_owned());
             continue;
         }
-        let outcome = probe::run(setting, "driver", &name, &[], LIMIT);
+        let outcome = probe::run(environment, "driver", &name, &[], LIMIT);
         let own = outcome
             .opened()
             .map(PathBuf::from)
@@ -79,8 +79,8 @@ pub(crate) fn check(
         if own.is_some() {
             drivers.own = own;
         }
-        let masked = masked(setting, &name, &outcome);
-        let checks = judge(&name, origin, &outcome, through, works, masked.as_ref());
+        let masked = masked(environment, &name, &outcome);
+        let checks = check_driver(&name, origin, &outcome, through, works, masked.as_ref());
         drivers.checks.extend(checks);
     }
     if !absent.is_empty() {
@@ -118,14 +118,14 @@ fn devices_of(outcome: &Outcome) -> usize {
 }
 
 /// Whether `ZE_AFFINITY_MASK` hides devices of the driver: counts them again without it.
-fn masked(setting: &Setting, name: &OsStr, outcome: &Outcome) -> Option<Masked> {
-    let mask = setting.given(MASK)?.to_string_lossy().into_owned();
+fn masked(environment: &Environment, name: &OsStr, outcome: &Outcome) -> Option<Masked> {
+    let mask = environment.given(MASK)?.to_string_lossy().into_owned();
     if outcome.end != End::Done {
         return None;
     }
-    let mut setting = setting.clone();
-    setting.remove(MASK);
-    let all = devices_of(&probe::run(&setting, "driver", name, &[], LIMIT));
+    let mut environment = environment.clone();
+    environment.remove(MASK);
+    let all = devices_of(&probe::run(&environment, "driver", name, &[], LIMIT));
     (all > devices_of(outcome)).then_some(Masked { mask, all })
 }
 
@@ -135,8 +135,12 @@ fn is_own(path: &Path) -> bool {
 }
 
 /// The libraries that the loader tries, in its order.
-fn candidates(setting: &Setting, loader: &Path, loader_is_ours: bool) -> Vec<(OsString, Origin)> {
-    if let Some(list) = setting.get("ZE_ENABLE_ALT_DRIVERS") {
+fn candidates(
+    environment: &Environment,
+    loader: &Path,
+    loader_is_ours: bool,
+) -> Vec<(OsString, Origin)> {
+    if let Some(list) = environment.get("ZE_ENABLE_ALT_DRIVERS") {
         return list
             .as_bytes()
             .split(|byte| *byte == b',')
@@ -162,7 +166,7 @@ fn candidates(setting: &Setting, loader: &Path, loader_is_ours: bool) -> Vec<(Os
 }
 
 /// Checks one driver. `outcome` is its own child process, `through` the loader's; `works`: the loader found a device.
-fn judge(
+fn check_driver(
     name: &OsStr,
     origin: Origin,
     outcome: &Outcome,

@@ -713,7 +713,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_loaded_answers_to_its_soname_and_what_does_not_fit_is_passed_over() {
+    fn loaded_objects_are_found_by_soname_and_unfit_files_skipped() {
         let folder = Folder::new("names");
         let program = folder.file("program", &File::default());
         let preload = folder.file(
@@ -768,7 +768,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_need_too_much_cost_little_and_are_told() {
+    fn forged_files_hit_limits_and_are_reported() {
         let folder = Folder::new("bounds");
         let needed: Vec<String> = (0..2000).map(|number| format!("n{number}")).collect();
         let needed: Vec<&str> = needed.iter().map(String::as_str).collect();
@@ -786,15 +786,15 @@ mod tests {
         let process = Process::start(bare(), &program, None, None).expect("it can be read");
         assert_eq!(process.objects.len(), 2);
         assert_eq!(process.missing.len(), 999);
-        let told = missing_text(&process.missing, "\n");
+        let text = missing_text(&process.missing, "\n");
         assert!(
-            told.lines().count() == 101 && told.ends_with("\n899 more"),
-            "{told}"
+            text.lines().count() == 101 && text.ends_with("\n899 more"),
+            "{text}"
         );
         // Each name in the one directory that is there, and that once.
         let used = LOOKUPS - process.left.get();
         assert!(used < 2 * 1000 + 4 * 256 + 2 * READ_COST, "{used}");
-        let told = process
+        let text = process
             .not_checked()
             .and_then(|check| check.cause)
             .expect("a line");
@@ -802,7 +802,7 @@ mod tests {
             "2000 needed libraries, only the first 1000",
             "302 RUNPATH entries, only the first 256",
         ] {
-            assert!(told.contains(part), "{told}");
+            assert!(text.contains(part), "{text}");
         }
         // With nothing left, nothing is called missing.
         process.left.set(READ_COST + 10);
@@ -811,11 +811,11 @@ mod tests {
         let late = process.open(folder.0.join("late").as_os_str(), 0);
         assert!(late.is_some());
         assert_eq!(process.missing.len(), 999);
-        let told = process
+        let text = process
             .not_checked()
             .and_then(|check| check.cause)
             .expect("a line");
-        assert!(told.contains("lookups"), "{told}");
+        assert!(text.contains("lookups"), "{text}");
 
         let small = folder.file("small", &File::default());
         let process = Process::start(bare(), &small, None, None).expect("it can be read");

@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::environment::Environment;
 use super::linker::{self, Found, Process, Rule, Search};
 use super::probe::{self, End, Outcome};
 use super::report::Check;
 use super::selector;
-use super::setting::Setting;
 use super::step::Step;
 use crate::program::Program;
 use crate::regular_file;
@@ -40,7 +40,7 @@ pub(crate) struct Runtime {
 /// Finds DPC++'s runtime through the program's libraries, its folder, or the Python environment.
 pub(crate) fn runtime(
     process: &mut Process,
-    setting: &Setting,
+    environment: &Environment,
     program: Option<&Program>,
 ) -> Runtime {
     const LOADER: &str = "libur_loader.so.0";
@@ -69,7 +69,7 @@ pub(crate) fn runtime(
         ("HOME", ".local/lib"),
     ] {
         folders.extend(
-            setting
+            environment
                 .get(variable)
                 .map(|base| Path::new(base).join(below)),
         );
@@ -148,10 +148,10 @@ pub(crate) fn runtime(
 }
 
 /// The loader that the program gets.
-pub(crate) fn which(process: &Process, setting: &Setting, runtime: &Runtime) -> Search {
+pub(crate) fn search(process: &Process, environment: &Environment, runtime: &Runtime) -> Search {
     let by = runtime.adapters.first().map_or(0, |(_, index)| *index);
     // DPC++'s adapters contain the static loader, which reads this variable.
-    if let Some(folder) = setting
+    if let Some(folder) = environment
         .get("ZEL_LIBRARY_PATH")
         .filter(|folder| !folder.is_empty() && !runtime.adapters.is_empty())
     {
@@ -161,7 +161,7 @@ pub(crate) fn which(process: &Process, setting: &Setting, runtime: &Runtime) -> 
 }
 
 /// The check for a loader that was not found.
-pub(crate) fn not_found(search: &Search, setting: &Setting) -> Check {
+pub(crate) fn not_found(search: &Search, environment: &Environment) -> Check {
     let mut cause = if search.refused.is_empty() {
         "no file of this name in the library search path".to_owned()
     } else {
@@ -175,14 +175,14 @@ pub(crate) fn not_found(search: &Search, setting: &Setting) -> Check {
             all.join("\n")
         )
     };
-    match setting
+    match environment
         .text("LD_LIBRARY_PATH")
         .filter(|path| !path.is_empty())
     {
         Some(path) => cause += &format!("; LD_LIBRARY_PATH={path}"),
         None => cause += "; LD_LIBRARY_PATH is not set",
     }
-    if let Some(folder) = setting.text("ZEL_LIBRARY_PATH") {
+    if let Some(folder) = environment.text("ZEL_LIBRARY_PATH") {
         cause += &format!("; ZEL_LIBRARY_PATH={folder}");
     }
     Check::fail(AREA, format!("{NAME} not found"), cause, GET_OURS)
@@ -206,7 +206,7 @@ pub(crate) fn fix_for(found: &Found, own: Option<&Path>) -> String {
 }
 
 /// Checks the path of the loader and whether it is Solum's.
-pub(crate) fn found(found: &Found, search: &Search, ours: bool) -> Vec<Check> {
+pub(crate) fn location(found: &Found, search: &Search, ours: bool) -> Vec<Check> {
     let whose = if ours { "Solum's" } else { "not Solum's" };
     let mut checks = vec![Check::ok(
         AREA,
@@ -271,17 +271,21 @@ fn are_copies(one: &Path, other: &Path) -> std::io::Result<bool> {
 }
 
 /// Tries the loader in a child process, up to a kernel's results.
-pub(crate) fn probe(setting: &Setting, path: &Path) -> Outcome {
-    let mut setting = setting.clone();
+pub(crate) fn probe(environment: &Environment, path: &Path) -> Outcome {
+    let mut environment = environment.clone();
     // The loader then prints why it rejects a driver.
-    setting.set("ZE_ENABLE_LOADER_DEBUG_TRACE", "1");
+    environment.set("ZE_ENABLE_LOADER_DEBUG_TRACE", "1");
     // A cached kernel would hide a missing code generator.
-    setting.set("SOLUM_CACHE", "0");
-    probe::run(&setting, "loader", path.as_os_str(), &[], LIMIT)
+    environment.set("SOLUM_CACHE", "0");
+    probe::run(&environment, "loader", path.as_os_str(), &[], LIMIT)
 }
 
 /// Checks that the loader opens and initialises; `other` is the fix if the loader is not Solum's.
-pub(crate) fn judge(outcome: &Outcome, other: Option<&str>, setting: &Setting) -> Vec<Check> {
+pub(crate) fn initialisation(
+    outcome: &Outcome,
+    other: Option<&str>,
+    environment: &Environment,
+) -> Vec<Check> {
     if let Some(reason) = outcome.refused() {
         return vec![Check::fail(
             AREA,
@@ -323,7 +327,7 @@ pub(crate) fn judge(outcome: &Outcome, other: Option<&str>, setting: &Setting) -
                     "" => "the loader found no usable driver",
                     text => text,
                 };
-                let fix = match variable_at_fault(outcome, setting) {
+                let fix = match variable_at_fault(outcome, environment) {
                     Some(name) => format!("correct {name}, or unset it"),
                     None => other
                         .unwrap_or("see the checks of drivers below")
@@ -370,7 +374,7 @@ fn own_words(text: &str) -> &str {
 }
 
 /// The environment variable that the loader names as the reason why initialisation failed.
-pub(crate) fn variable_at_fault(outcome: &Outcome, setting: &Setting) -> Option<String> {
+pub(crate) fn variable_at_fault(outcome: &Outcome, environment: &Environment) -> Option<String> {
     let texts = outcome.steps.iter().filter_map(|step| match step {
         Step::Initialised { code, text, .. } if code != "ZE_RESULT_SUCCESS" => {
             Some(own_words(text))
@@ -380,7 +384,7 @@ pub(crate) fn variable_at_fault(outcome: &Outcome, setting: &Setting) -> Option<
     let words = texts.flat_map(|text| {
         text.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'))
     });
-    let mut names = words.filter(|word| word.contains('_') && setting.get(word).is_some());
+    let mut names = words.filter(|word| word.contains('_') && environment.get(word).is_some());
     names.next().map(str::to_owned)
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use compiler_build::{COMPILER_BUILD, serves};
 use local_ranks::Rank;
 
+use super::environment::Environment;
 use super::probe;
 use super::report::Check;
-use super::setting::Setting;
 use super::step::Step;
 use crate::{install, units};
 
@@ -32,11 +32,11 @@ const FIX: &str = "install driver and code generator side by side from the same 
 const LITTLE: u64 = 8 << 30;
 
 /// Checks the processor and how many CPUs a program gets.
-pub(crate) fn processor(setting: &Setting) -> Vec<Check> {
+pub(crate) fn processor(environment: &Environment) -> Vec<Check> {
     let mut checks = Vec::new();
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let level = cpu_target::host();
-    let target = setting
+    let target = environment
         .text("SOLUM_CPU_TARGET")
         .unwrap_or_else(|| "native".into());
     checks.push(Check::ok(
@@ -52,17 +52,17 @@ pub(crate) fn processor(setting: &Setting) -> Vec<Check> {
             "one CPU: two worker threads share it, so kernels do not run in parallel",
         ));
     }
-    checks.extend(rank(setting, cpus));
+    checks.extend(rank(environment, cpus));
     checks
 }
 
 /// The CPUs that a rank of an MPI program gets.
-fn rank(setting: &Setting, cpus: usize) -> Option<Check> {
-    let rank = Rank::told(&|name| setting.text(name))?;
+fn rank(environment: &Environment, cpus: usize) -> Option<Check> {
+    let rank = Rank::told(&|name| environment.text(name))?;
     let Rank { size, launcher, .. } = rank;
     let number = rank.rank;
     let who = format!("rank {number} of {size} on this machine ({launcher})");
-    let gets = if setting.given("SOLUM_WORKERS").is_some() {
+    let gets = if environment.given("SOLUM_WORKERS").is_some() {
         "SOLUM_WORKERS sets the number of threads for its kernels".to_owned()
     } else if size == 1 || local_ranks::is_bound() {
         format!("its kernels run on {cpus} CPUs")
@@ -119,8 +119,8 @@ pub(crate) fn permissions(privileged: bool) -> Vec<Check> {
 }
 
 /// Checks the code generator that Solum's driver would open.
-pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Check {
-    if setting
+pub(crate) fn generator(environment: &Environment, driver: &Path, launched: bool) -> Check {
+    if environment
         .text("SOLUM_COMPILER")
         .is_some_and(|value| value.trim() == "interpreter")
     {
@@ -133,7 +133,7 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
     let resolved = resolved.as_deref().and_then(Path::parent);
     let file = install::generator(driver.parent().into_iter().chain(resolved));
     let nowhere = file.parent() == Some(Path::new(""));
-    let outcome = probe::run(setting, "library", OsStr::new(&file), &FUNCTIONS, LIMIT);
+    let outcome = probe::run(environment, "library", OsStr::new(&file), &FUNCTIONS, LIMIT);
     let shown = file.display();
     if let Some(reason) = outcome.refused() {
         if nowhere {
@@ -170,11 +170,11 @@ pub(crate) fn generator(setting: &Setting, driver: &Path, launched: bool) -> Che
         Step::Build { id } => Some(id.as_str()),
         _ => None,
     });
-    judge_build(&shown.to_string(), build, launched)
+    check_build(&shown.to_string(), build, launched)
 }
 
 /// Checks the build of a code generator. `launched`: the driver compiled and ran a kernel without its cache.
-fn judge_build(shown: &str, build: Option<&str>, launched: bool) -> Check {
+fn check_build(shown: &str, build: Option<&str>, launched: bool) -> Check {
     let named = build.unwrap_or("unknown");
     if launched {
         // The driver accepted it, whatever the build of this program.
@@ -196,11 +196,11 @@ fn judge_build(shown: &str, build: Option<&str>, launched: bool) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMPILER_BUILD, judge_build};
+    use super::{COMPILER_BUILD, check_build};
     use crate::doctor::report::State;
 
     #[test]
-    fn a_generator_of_another_build_is_told_unless_the_driver_has_taken_it() {
+    fn a_generator_of_another_build_fails_unless_the_driver_used_it() {
         let other = "0.0.0-llvm22.1.0-0123456789abcdef";
         for (build, launched, state) in [
             (Some(COMPILER_BUILD), false, State::Ok),
@@ -209,7 +209,7 @@ mod tests {
             (Some(other), true, State::Ok),
             (None, false, State::Ok),
         ] {
-            let check = judge_build("/lib/libsolum_codegen.so.1", build, launched);
+            let check = check_build("/lib/libsolum_codegen.so.1", build, launched);
             assert!(check.state == state, "{build:?}, {launched}");
             assert!(
                 check.found.contains(build.unwrap_or("unknown")),

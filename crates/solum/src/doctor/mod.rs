@@ -17,6 +17,7 @@ mod cache;
 mod calls;
 pub(crate) mod child;
 mod drivers;
+mod environment;
 mod linker;
 mod loader;
 mod machine;
@@ -25,7 +26,6 @@ mod packages;
 mod probe;
 mod report;
 mod selector;
-mod setting;
 mod step;
 mod tracing;
 mod try_driver;
@@ -43,9 +43,9 @@ use clap::Args;
 use crate::elf::Abi;
 use crate::program::{self, Program};
 use crate::{exit, install, output, run};
+use environment::Environment;
 use linker::{Found, Process, Rule, Search, System};
 use report::{Check, Document, State};
-use setting::Setting;
 
 /// Check everything between a program and a device; report the cause and fix of each problem.
 #[derive(Args)]
@@ -82,14 +82,14 @@ pub(crate) fn doctor(options: &Options) -> u8 {
 
 fn checks(options: &Options) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut setting = Setting::own();
+    let mut environment = Environment::own();
     let installed = install::library_folder();
     let name = options.program.first();
     if options.run || name.is_none() {
         match &installed {
             Ok(folder) => {
                 for (name, value) in run::variables(folder, None) {
-                    setting.set(name, value);
+                    environment.set(name, value);
                 }
             }
             Err(error) => {
@@ -103,7 +103,7 @@ fn checks(options: &Options) -> Vec<Check> {
             }
         }
     }
-    let program = match name.map(|name| program::resolve(name, setting.get("PATH"))) {
+    let program = match name.map(|name| program::resolve(name, environment.get("PATH"))) {
         None => None,
         Some(Ok(program)) => Some(program),
         Some(Err((cause, fix))) => {
@@ -120,18 +120,18 @@ fn checks(options: &Options) -> Vec<Check> {
             "ZEL_LIBRARY_PATH",
             "ZE_ENABLE_ALT_DRIVERS",
         ] {
-            setting.remove(name);
+            environment.remove(name);
         }
     }
-    let mut process = match process(&mut checks, &setting, program.as_ref()) {
+    let mut process = match process(&mut checks, &environment, program.as_ref()) {
         Some(process) => process,
         None => return checks,
     };
-    let runtime = loader::runtime(&mut process, &setting, program.as_ref());
+    let runtime = loader::runtime(&mut process, &environment, program.as_ref());
     checks.extend(runtime.checks.iter().cloned());
     let ours = installed.as_ref().map(|folder| folder.join(loader::NAME));
     let search = if program.is_some() {
-        loader::which(&process, &setting, &runtime)
+        loader::search(&process, &environment, &runtime)
     } else {
         // Without a program: the installation itself.
         Search {
@@ -143,34 +143,41 @@ fn checks(options: &Options) -> Vec<Check> {
         }
     };
     match &search.found {
-        None => checks.push(loader::not_found(&search, &setting)),
+        None => checks.push(loader::not_found(&search, &environment)),
         Some(found) => {
             let is_ours = ours.is_ok_and(|ours| loader::is_same(&ours, &found.path));
-            checks.extend(loader::found(found, &search, is_ours));
+            checks.extend(loader::location(found, &search, is_ours));
             let folder = installed.as_deref().ok();
             let other = (!is_ours).then(|| loader::fix_for(found, folder));
             let other = other.as_deref();
-            loader_to_kernel(&mut checks, &process, &setting, found, other, privileged);
+            loader_to_kernel(
+                &mut checks,
+                &process,
+                &environment,
+                found,
+                other,
+                privileged,
+            );
         }
     }
     checks.extend(process.not_checked());
     checks.extend(packages::check(
-        &setting,
+        &environment,
         program.as_ref(),
         installed.as_deref().ok(),
     ));
-    checks.extend(opencl::check(&process, &setting));
+    checks.extend(opencl::check(&process, &environment));
     if program.is_none() {
         checks.push(shell());
     }
-    checks.extend(machine::processor(&setting));
+    checks.extend(machine::processor(&environment));
     checks.extend(machine::permissions(privileged));
-    checks.extend(variables::check(&setting));
+    checks.extend(variables::check(&environment));
     // A program with elevated privileges does not read it.
-    if let Some(script) = setting.given("SOLUM_RECORDER").filter(|_| !privileged) {
+    if let Some(script) = environment.given("SOLUM_RECORDER").filter(|_| !privileged) {
         checks.push(variables::recorder(Path::new(script)));
     }
-    checks.extend(tracing::check(&process, &setting));
+    checks.extend(tracing::check(&process, &environment));
     checks
 }
 
@@ -178,7 +185,7 @@ fn checks(options: &Options) -> Vec<Check> {
 /// load Solum's libraries.
 fn process(
     checks: &mut Vec<Check>,
-    setting: &Setting,
+    environment: &Environment,
     program: Option<&Program>,
 ) -> Option<Process> {
     let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
@@ -186,8 +193,8 @@ fn process(
     let started = Process::start(
         System::of_this_machine(),
         &binary,
-        setting.get("LD_LIBRARY_PATH"),
-        setting.get("LD_PRELOAD"),
+        environment.get("LD_LIBRARY_PATH"),
+        environment.get("LD_PRELOAD"),
     );
     let process = match started {
         Ok(process) => process,
@@ -271,26 +278,26 @@ fn process(
 fn loader_to_kernel(
     checks: &mut Vec<Check>,
     process: &Process,
-    setting: &Setting,
+    environment: &Environment,
     found: &Found,
     other: Option<&str>,
     privileged: bool,
 ) {
-    let outcome = loader::probe(setting, &found.path);
-    checks.extend(loader::judge(&outcome, other, setting));
-    if loader::variable_at_fault(&outcome, setting).is_some() {
+    let outcome = loader::probe(environment, &found.path);
+    checks.extend(loader::initialisation(&outcome, other, environment));
+    if loader::variable_at_fault(&outcome, environment).is_some() {
         // Initialisation failed before any driver was opened, so checks of drivers would mislead.
         return;
     }
-    let drivers = drivers::check(process, setting, &found.path, other.is_none(), &outcome);
+    let drivers = drivers::check(process, environment, &found.path, other.is_none(), &outcome);
     checks.extend(drivers.checks);
     let launches = loader::launches(&outcome);
     if let Some(driver) = &drivers.own {
         let launched = launches.iter().any(|check| check.state == State::Ok);
-        checks.push(machine::generator(setting, driver, launched));
-        checks.push(cache::check(setting, privileged));
+        checks.push(machine::generator(environment, driver, launched));
+        checks.push(cache::check(environment, privileged));
     }
-    checks.extend(selector::check(setting, &outcome.steps));
+    checks.extend(selector::check(environment, &outcome.steps));
     checks.extend(selector::driver_remarks(&outcome.steps));
     checks.extend(launches);
 }

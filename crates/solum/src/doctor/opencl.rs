@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::environment::Environment;
 use super::linker::Process;
 use super::loader;
 use super::report::Check;
-use super::setting::Setting;
 use crate::{elf, regular_file};
 
 const AREA: &str = "opencl";
@@ -27,16 +27,16 @@ const PARTS: [&str; 2] = [
 const PAGE: &str = "docs/opencl.md";
 
 /// Checks a process that loads the ICD loader.
-pub(crate) fn check(process: &Process, setting: &Setting) -> Option<Check> {
-    check_in(process, setting, Path::new(VENDORS_FOLDER))
+pub(crate) fn check(process: &Process, environment: &Environment) -> Option<Check> {
+    check_in(process, environment, Path::new(VENDORS_FOLDER))
 }
 
-fn check_in(process: &Process, setting: &Setting, folder: &Path) -> Option<Check> {
+fn check_in(process: &Process, environment: &Environment, folder: &Path) -> Option<Check> {
     let by = process
         .objects
         .iter()
         .position(|object| Path::new(&object.name).file_name() == Some(OsStr::new(ICD_LOADER)))?;
-    let named = setting.given(VENDORS).map(Path::new);
+    let named = environment.given(VENDORS).map(Path::new);
     let place = named.unwrap_or(folder);
     let mut seen = Vec::new();
     for library in libraries(place) {
@@ -194,8 +194,8 @@ mod tests {
                 "/nonexistent (not found)",
             ),
         ] {
-            let setting = Setting::of(&[(VENDORS, named)]);
-            let found = check_in(&process, &setting, folder).expect("a line");
+            let environment = Environment::of(&[(VENDORS, named)]);
+            let found = check_in(&process, &environment, folder).expect("a line");
             let text = format!("{} {:?}", found.found, found.cause);
             assert!(
                 found.state == state && text.contains(words),
@@ -203,7 +203,7 @@ mod tests {
             );
         }
         let process = start(&file("without", &[]));
-        assert_eq!(check_in(&process, &Setting::default(), &parts), None);
+        assert_eq!(check_in(&process, &Environment::default(), &parts), None);
         fs::remove_dir_all(&top).expect("ours");
     }
 }

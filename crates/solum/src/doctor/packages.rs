@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use owned_file::user;
 
+use super::environment::Environment;
 use super::loader::{self, AREA};
 use super::report::Check;
-use super::setting::Setting;
 use crate::program::Program;
 use crate::regular_file;
 
@@ -62,7 +62,7 @@ impl Left {
 
 /// Checks the packages beside the program's interpreter; `installed` is the folder of Solum's libraries.
 pub(crate) fn check(
-    setting: &Setting,
+    environment: &Environment,
     program: Option<&Program>,
     installed: Option<&Path>,
 ) -> Vec<Check> {
@@ -73,7 +73,7 @@ pub(crate) fn check(
     let mut opens = Vec::new();
     for module in modules(&packages, &mut left) {
         for path in loader_paths(&left.module(&module)) {
-            opens.push(opened(setting, &module, &path, installed));
+            opens.push(opened(environment, &module, &path, installed));
         }
         if opens.len() > SHOWN {
             opens.truncate(SHOWN);
@@ -211,7 +211,12 @@ fn loader_paths(text: &str) -> Vec<PathBuf> {
 }
 
 /// Checks a module that opens the loader at `path`.
-fn opened(setting: &Setting, module: &Path, path: &Path, installed: Option<&Path>) -> Check {
+fn opened(
+    environment: &Environment,
+    module: &Path,
+    path: &Path,
+    installed: Option<&Path>,
+) -> Check {
     let (module, shown) = (module.display(), path.display());
     let ours = installed.map(|folder| folder.join(loader::NAME));
     let file = |name: &str| match installed {
@@ -235,7 +240,7 @@ fn opened(setting: &Setting, module: &Path, path: &Path, installed: Option<&Path
     }
     const DRIVERS: &str = "ZE_ENABLE_ALT_DRIVERS";
     let found = format!("{module} opens {shown} (not Solum's)");
-    match setting.text(DRIVERS) {
+    match environment.text(DRIVERS) {
         Some(drivers) if drivers.contains("libze_solum_cpu") => Check::note(
             AREA,
             format!("{found}; {DRIVERS} makes it use Solum's driver"),
@@ -276,15 +281,15 @@ mod tests {
             binary: top.join("bin/python"),
             privileged: false,
         };
-        let setting = Setting::own();
-        let found = check(&setting, Some(&program), None);
+        let environment = Environment::own();
+        let found = check(&environment, Some(&program), None);
         assert_eq!(found.len(), 10, "{found:?}");
         let many: String = (0..300)
             .map(|number| format!("CDLL('/none/{number}/libze_loader.so.1')\n"))
             .collect();
         let module = site.join("many.py");
         std::fs::write(&module, many).expect("writable");
-        assert_eq!(check(&setting, Some(&program), None).len(), SHOWN + 1);
+        assert_eq!(check(&environment, Some(&program), None).len(), SHOWN + 1);
         std::fs::remove_file(module).expect("it is there");
         // The folder python3.12, then some of the modules.
         let mut left = Left {
@@ -310,7 +315,7 @@ mod tests {
                 println!("skipped: only root can give a folder away");
                 break;
             }
-            let found = check(&setting, Some(&program), None);
+            let found = check(&environment, Some(&program), None);
             assert!(
                 found.len() == 1 && found[0].found.contains("user 12345"),
                 "{found:?}"

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use super::setting::Setting;
+use super::environment::Environment;
 use super::step::Step;
 
 /// The subcommand with which `solum` starts itself as a child.
@@ -99,7 +99,7 @@ impl Outcome {
 
 /// Starts a child with this environment and waits for its end.
 pub(crate) fn run(
-    setting: &Setting,
+    environment: &Environment,
     kind: &str,
     name: &std::ffi::OsStr,
     symbols: &[&str],
@@ -120,7 +120,7 @@ pub(crate) fn run(
         .arg(name)
         .args(symbols)
         .env_clear()
-        .envs(setting.all())
+        .envs(environment.all())
         // The check must not leave a log or the sign that a kernel ran.
         .env_remove("SOLUM_RECORDER")
         .env_remove("SOLUM_WITNESS")

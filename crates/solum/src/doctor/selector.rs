@@ -4,8 +4,8 @@
 
 use device_selector::{DeviceSelector, Kind, Rules};
 
+use super::environment::Environment;
 use super::report::Check;
-use super::setting::Setting;
 use super::step::{Device, Step};
 
 const AREA: &str = "devices";
@@ -42,7 +42,7 @@ fn selectable(device: &Device) -> device_selector::Device {
 }
 
 /// Checks which devices DPC++ shows.
-pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
+pub(crate) fn check(environment: &Environment, steps: &[Step]) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut all = Vec::new();
     for step in steps {
@@ -75,7 +75,7 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
             });
         }
     }
-    if setting.get("SYCL_DEVICE_FILTER").is_some() {
+    if environment.get("SYCL_DEVICE_FILTER").is_some() {
         checks.push(Check::warn(
             "selector",
             "SYCL_DEVICE_FILTER is set",
@@ -83,8 +83,8 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
             format!("set {NAME} instead, and unset SYCL_DEVICE_FILTER"),
         ));
     }
-    checks.extend(adapters(setting));
-    checks.extend(skipped(setting, steps));
+    checks.extend(adapters(environment));
+    checks.extend(skipped(environment, steps));
     if all.is_empty() {
         return checks;
     }
@@ -96,7 +96,10 @@ pub(crate) fn check(setting: &Setting, steps: &[Step]) -> Vec<Check> {
         lines.join("\n")
     };
     let everything: Vec<&Shown<'_>> = all.iter().collect();
-    let Some(text) = setting.text(NAME).filter(|text| !text.trim().is_empty()) else {
+    let Some(text) = environment
+        .text(NAME)
+        .filter(|text| !text.trim().is_empty())
+    else {
         checks.push(Check::ok(
             AREA,
             format!(
@@ -169,9 +172,9 @@ fn values(all: &[Shown<'_>]) -> String {
 }
 
 /// A failure if `UR_ADAPTERS_FORCE_LOAD` excludes the Level Zero adapter.
-fn adapters(setting: &Setting) -> Option<Check> {
+fn adapters(environment: &Environment) -> Option<Check> {
     const NAME: &str = "UR_ADAPTERS_FORCE_LOAD";
-    let list = setting.text(NAME).filter(|list| !list.is_empty())?;
+    let list = environment.text(NAME).filter(|list| !list.is_empty())?;
     (!list.contains("level_zero")).then(|| {
         Check::fail(
             "selector",
@@ -183,9 +186,9 @@ fn adapters(setting: &Setting) -> Option<Check> {
 }
 
 /// A failure if `SYCL_UR_L0_LOADER_SKIPLIST` excludes this loader.
-fn skipped(setting: &Setting, steps: &[Step]) -> Option<Check> {
+fn skipped(environment: &Environment, steps: &[Step]) -> Option<Check> {
     const NAME: &str = "SYCL_UR_L0_LOADER_SKIPLIST";
-    let list = setting.text(NAME)?;
+    let list = environment.text(NAME)?;
     let version = steps.iter().find_map(|step| match step {
         Step::Version { library, .. } => Some(library),
         _ => None,
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn selectors_leave_what_dpcpp_leaves() {
+    fn selectors_choose_what_dpcpp_chooses() {
         let steps = [driver(&["gpu", "cpu"]), driver(&["gpu"])];
         for (selector, state, want) in [
             ("", State::Ok, "gpu:0 cpu:0 gpu:1"),
@@ -318,7 +321,7 @@ mod tests {
             (" level_zero:gpu", State::Fail, ""),
             ("!opencl:*;level_zero:*", State::Fail, ""),
         ] {
-            let checks = check(&Setting::of(&[(NAME, selector)]), &steps);
+            let checks = check(&Environment::of(&[(NAME, selector)]), &steps);
             let last = checks
                 .last()
                 .map(|check| (check.state, check.found.clone()));
@@ -333,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dpcpp_is_told_to_leave_out_is_told() {
+    fn exclusion_lists_are_reported() {
         let mut steps = vec![driver(&["gpu"])];
         steps.push(Step::Version {
             library: "1.32.0".into(),
@@ -350,7 +353,7 @@ mod tests {
             ("SYCL_UR_L0_LOADER_SKIPLIST", "1.2.3, 1.32.0", true),
             ("SYCL_UR_L0_LOADER_SKIPLIST", "1.32", false),
         ] {
-            let checks = check(&Setting::of(&[(name, value)]), &steps);
+            let checks = check(&Environment::of(&[(name, value)]), &steps);
             let found = checks.iter().any(|check| check.state == State::Fail);
             assert_eq!(found, failed, "{name}={value}: {checks:?}");
         }
@@ -358,7 +361,7 @@ mod tests {
 
     #[test]
     fn drivers_without_a_gpu_are_dropped() {
-        let checks = check(&Setting::of(&[]), &[driver(&["cpu"])]);
+        let checks = check(&Environment::of(&[]), &[driver(&["cpu"])]);
         assert_eq!(checks.len(), 1);
         assert_eq!(checks[0].state, State::Warn);
         assert!(checks[0].found.contains("a cpu"));

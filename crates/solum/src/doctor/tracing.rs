@@ -3,10 +3,10 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
+use super::environment::Environment;
 use super::linker::Process;
 use super::probe;
 use super::report::Check;
-use super::setting::Setting;
 use super::step::Step;
 
 const AREA: &str = "xpti";
@@ -17,13 +17,13 @@ const FRAMEWORK: [&str; 3] = ["xptiInitialize", "xptiFinalize", "xptiTraceEnable
 const SUBSCRIBER: [&str; 2] = ["xptiTraceInit", "xptiTraceFinish"];
 
 /// Checks tracing.
-pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
+pub(crate) fn check(process: &Process, environment: &Environment) -> Vec<Check> {
     let (framework, subscribers, enable) = (
-        setting
+        environment
             .text("XPTI_FRAMEWORK_DISPATCHER")
             .unwrap_or_default(),
-        setting.text("XPTI_SUBSCRIBERS").unwrap_or_default(),
-        setting.text("XPTI_TRACE_ENABLE"),
+        environment.text("XPTI_SUBSCRIBERS").unwrap_or_default(),
+        environment.text("XPTI_TRACE_ENABLE"),
     );
     if framework.is_empty() && subscribers.is_empty() && enable.is_none() {
         return vec![Check::ok(AREA, "tracing is off: no XPTI variable is set")];
@@ -50,7 +50,7 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
         ));
     } else {
         checks.push(library(
-            setting,
+            environment,
             "XPTI_FRAMEWORK_DISPATCHER",
             &framework,
             &FRAMEWORK,
@@ -70,7 +70,7 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
         ));
     }
     for name in names {
-        checks.push(library(setting, "XPTI_SUBSCRIBERS", name, &SUBSCRIBER));
+        checks.push(library(environment, "XPTI_SUBSCRIBERS", name, &SUBSCRIBER));
     }
     if subscribers
         .split(',')
@@ -83,7 +83,7 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
             "remove the spaces after the commas",
         ));
     }
-    if !setting
+    if !environment
         .text("UR_ENABLE_LAYERS")
         .is_some_and(|layers| layers.contains("UR_LAYER_TRACING"))
     {
@@ -96,8 +96,8 @@ pub(crate) fn check(process: &Process, setting: &Setting) -> Vec<Check> {
 }
 
 /// Checks that a library can be opened and exports `symbols`.
-fn library(setting: &Setting, variable: &str, name: &str, symbols: &[&str]) -> Check {
-    let outcome = probe::run(setting, "library", OsStr::new(name), symbols, LIMIT);
+fn library(environment: &Environment, variable: &str, name: &str, symbols: &[&str]) -> Check {
+    let outcome = probe::run(environment, "library", OsStr::new(name), symbols, LIMIT);
     let found = format!("{variable}: {name}");
     if let Some(reason) = outcome.refused() {
         return Check::warn(

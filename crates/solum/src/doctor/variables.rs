@@ -5,8 +5,8 @@ use std::path::Path;
 
 use ze_layers::recorder::Script;
 
+use super::environment::Environment;
 use super::report::Check;
-use super::setting::Setting;
 use crate::regular_file;
 use crate::variables::{self, HIERARCHIES, LEVELS, known, nearest};
 
@@ -17,16 +17,16 @@ const PREFIXES: [&str; 5] = ["ZE_", "ZEL_", "ZET_", "ZES_", "SOLUM_"];
 const DRIVER: &str = "libze_solum_cpu";
 
 /// Lists the relevant variables and warns about doubtful ones.
-pub(crate) fn check(setting: &Setting) -> Vec<Check> {
+pub(crate) fn check(environment: &Environment) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut set = Vec::new();
     let own = variables::table();
-    for (name, value) in setting.all() {
+    for (name, value) in environment.all() {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
         let ours = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         if let Some(known) = known().find(|known| known.name == name) {
             set.push(format!("{name}={value} ({})", known.meaning));
-            checks.extend(doubt(&name, &value, known.form));
+            checks.extend(misread(&name, &value, known.form));
         } else if let Some(variable) = own.iter().find(|variable| variable.name == name) {
             set.push(format!("{name}={value} ({})", variable.meaning));
             checks.extend(choice(variable, &value));
@@ -44,7 +44,7 @@ pub(crate) fn check(setting: &Setting) -> Vec<Check> {
 }
 
 /// A warning about a value that Level Zero's loader does not read as a user would expect.
-fn doubt(name: &str, value: &str, form: &str) -> Option<Check> {
+fn misread(name: &str, value: &str, form: &str) -> Option<Check> {
     let found = format!("{name}={value}");
     match form {
         "switch" if value != "0" && value != "1" => {
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubtful_values_and_names_are_told() {
+    fn doubtful_values_and_names_give_warnings() {
         for (name, value, state, word) in [
             ("ZE_ENABLE_VALIDATION_LAYER", "1", State::Ok, ""),
             ("ZE_ENABLE_VALIDATION_LAYER", "0", State::Ok, ""),
@@ -334,7 +334,7 @@ mod tests {
             ("SOLUM_NONSENSE_AT_ALL", "2", State::Warn, "solum env"),
             ("HOME", "/", State::Ok, ""),
         ] {
-            let checks = check(&Setting::of(&[(name, value)]));
+            let checks = check(&Environment::of(&[(name, value)]));
             let worst = checks.iter().max_by_key(|check| check.state);
             let worst = worst.expect("a summary at least");
             assert_eq!(worst.state, state, "{name}={value}: {worst:?}");

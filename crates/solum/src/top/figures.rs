@@ -237,13 +237,13 @@ mod tests {
         let mut figures = between(&Device::default(), &Device::default(), None);
         figures.name = name.into();
         figures.processes.push(process);
-        let told = text(&figures)
+        let text = text(&figures)
             .replace("\u{1b}[1m", "")
             .replace("\u{1b}[0m", "");
-        assert_eq!(told.lines().count(), 2, "{told:?}");
+        assert_eq!(text.lines().count(), 2, "{text:?}");
         let shown = "\\u{1b}]0;T\\u{7}\\u{a}x";
-        assert_eq!(told.matches(shown).count(), 2, "{told:?}");
-        assert!(!told.contains('\u{1b}'), "{told:?}");
+        assert_eq!(text.matches(shown).count(), 2, "{text:?}");
+        assert!(!text.contains('\u{1b}'), "{text:?}");
     }
 
     #[test]

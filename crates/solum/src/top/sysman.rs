@@ -390,7 +390,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_that_is_told_whole_or_not_at_all_is_asked_for_whole() {
+    fn lists_are_read_completely() {
         // How many there are at each call.
         for (there, shown) in [
             ([3, 3, 3], 3),

@@ -334,7 +334,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn what_is_broken_is_named() {
+fn problems_are_reported() {
     let stage = stage("cases");
     std::fs::create_dir(stage.join("text")).unwrap();
     std::fs::write(stage.join("text/libze_loader.so.1"), "INPUT(libze)").unwrap();
@@ -417,7 +417,7 @@ fn what_is_broken_is_named() {
 }
 
 #[test]
-fn a_whole_installation_is_well() {
+fn a_complete_installation_has_no_problems() {
     let stage = stage("whole");
     std::fs::rename(stage.join("driver.so"), stage.join("libze_solum_cpu.so.1")).unwrap();
     // The code generator needs LLVM; the interpreter runs the same kernel.
@@ -458,7 +458,7 @@ fn a_whole_installation_is_well() {
 }
 
 #[test]
-fn the_list_for_people_has_no_colours_in_a_pipe() {
+fn text_has_no_colours_in_a_pipe() {
     let output = solum(&["doctor", "--", "/nonexistent/program"])
         .output()
         .unwrap();
@@ -477,7 +477,7 @@ fn the_list_for_people_has_no_colours_in_a_pipe() {
 }
 
 #[test]
-fn an_installation_without_libraries_says_where_it_looked() {
+fn missing_libraries_are_reported_with_the_searched_folders() {
     let stage = stage("empty");
     std::fs::remove_file(stage.join("libze_loader.so.1")).unwrap();
     let (code, stdout, _) = text(&doctor(&stage, &[], &[]));

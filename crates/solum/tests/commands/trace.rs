@@ -45,7 +45,7 @@ fn trace(folder: &Path, options: &[&str], program: &[&str]) -> (i32, String, Str
 }
 
 #[test]
-fn a_program_that_meets_no_runtime_runs_and_is_told_so() {
+fn a_program_without_a_runtime_runs_with_a_note() {
     let folder = without_recorder("trace-nothing");
     let script = "printf %s \"$XPTI_SUBSCRIBERS\"; exit 3";
     let (code, stdout, stderr) = trace(&folder, &[], &["sh", "-c", script]);
@@ -59,7 +59,7 @@ fn a_program_that_meets_no_runtime_runs_and_is_told_so() {
 }
 
 #[test]
-fn one_document_whatever_happens() {
+fn errors_are_json_documents_too() {
     let folder = without_recorder("trace-json");
     for (program, code, error, err) in [
         (
@@ -272,7 +272,7 @@ fn results_do_not_go_to_a_folder_that_was_put_in_place_of_theirs() {
 
 /// A pipe would be waited for, and a link may lead to a file that is not meant to be read.
 #[test]
-fn recordings_are_ordinary_files() {
+fn recordings_are_regular_files() {
     let folder = with_recording("trace-pipes");
     let script = "cp recording results/$$-0.events; mkfifo results/$$-1.events; \
                   ln -s ../recording results/$$-2.events";

@@ -5,11 +5,11 @@ use std::ffi::{OsStr, OsString};
 
 /// Environment variables.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Setting {
+pub(crate) struct Environment {
     variables: BTreeMap<OsString, OsString>,
 }
 
-impl Setting {
+impl Environment {
     /// The environment of this process.
     pub(crate) fn own() -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Setting {
 }
 
 #[cfg(test)]
-impl Setting {
+impl Environment {
     /// An environment with only these variables.
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
         Self {
