@@ -181,7 +181,7 @@ fn each_refused_driver_has_its_reason() {
         (
             "get",
             &[("SOLUM_STUB_RESULT", "zeDriverGet=0x78000001")],
-            "its zeDriverGet answered",
+            "its zeDriverGet returned",
         ),
         (
             "no-init",
