@@ -1,18 +1,31 @@
-//! The code generator: a checked kernel-ir module to x86-64 object code, through LLVM.
+//! The code generator: a validated kernel-ir module to x86-64 object code, through LLVM.
 //!
-//! Input: a [`Request`] (SPIR-V, options, processor) or a finished [`Module`]. Output: a relocatable ELF
-//! object, or an archive of several, with one function per kernel, called as `kernel_ir::abi` says, and the module's
-//! metadata.
+//! Input: a [`Request`] (SPIR-V, options, processor) or a finished [`Module`]. Output: a relocatable ELF object, or an
+//! archive of several, with one function per kernel, called as `kernel_ir::abi` says, and the module's metadata.
 //!
-//! A kernel has one of three forms: work-items of a row, or all of a sub-group, side by side, as vectors where
-//! they differ and as scalars where they do not, barriers between loops over all of them (`lanes`); where that
-//! does not pay or cannot be, nested loops over its work-items, or with stops passes in which each resumes where
-//! it stopped (`plan`, `kernel`).
+//! A kernel has one of three forms. With a plan of the crate `vectorise` its work-items run as lanes of vectors, region by
+//! region between barriers (`lanes`). Without a plan they run one after another: in nested loops, or, if the kernel has
+//! stops, in passes in which each work-item resumes at the stop where it waited (`kernel`).
+//!
+//! | layer, from below | modules |
+//! |---|---|
+//! | LLVM's C interface, made safe | `llvm`, `frames`, `fast_math` |
+//! | types, constants and variables in LLVM's terms | `values`, `record`, `launch` |
+//! | a body being lowered: values at hand, entry allocas | `lower` |
+//! | scalar operations, memory and mathematics | `arith`, `convert`, `memory`, `atomic`, `place`, `math`, `mathematics`, `printf`, `trap`, `arguments`, `instruct`, `group` |
+//! | loops over work-items | `lanes` (vectors), `kernel` (scalars), `kernel/callable` (functions that are called) |
+//! | the form of a kernel | `forms`, `report` |
+//! | optimisation and object code | `machine`, `masks`, `counters` |
+//! | requests and replies | `settings`, `compile`, `parts`, `session`, `explain`, `service`, `limits`, `stages`, `archive` |
+//!
+//! A back end for another target needs the layers up to mathematics, which know no loops over work-items.
 //!
 //! Invariants
-//! - LLVM runs on threads of this crate only; its fatal errors fail the one request (see `service`).
+//! - LLVM runs on threads of this crate only; its fatal errors fail the one request (`service`).
 //! - Generated code never traps on arithmetic, and branches on no undefined value.
 //! - Nothing here reads files or the environment.
+//! - Emission follows the plan: the representation of each value, the class of each access and the stores that are
+//!   written together are decided in `vectorise`.
 //!
 //! Empty where it was built without LLVM 22 (`build.rs`): programs then open an installed `libsolum_codegen.so.1`.
 //!

@@ -174,9 +174,7 @@ fn choose(platforms: &[Platform]) -> Result<()> {
         .collect();
     if !older.is_empty() && variable("ONEAPI_DEVICE_SELECTOR").is_none() {
         let names = older.join(" and ");
-        complain(&format!(
-            "ignored: {names}; use ONEAPI_DEVICE_SELECTOR"
-        ));
+        complain(&format!("ignored: {names}; use ONEAPI_DEVICE_SELECTOR"));
     }
     let chosen = match (
         variable("ONEAPI_DEVICE_SELECTOR"),

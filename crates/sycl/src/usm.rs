@@ -239,7 +239,9 @@ pub unsafe fn malloc(
             with_room(|| allocate_shared(native, device, bytes, alignment))
         }
         (PointerType::Device, None) => Err(Error::invalid("device memory needs a device")),
-        (PointerType::Unknown, _) => Err(Error::invalid("memory of kind Unknown cannot be allocated")),
+        (PointerType::Unknown, _) => {
+            Err(Error::invalid("memory of kind Unknown cannot be allocated"))
+        }
     };
     let address =
         |result: &Result<*mut c_void>| result.as_ref().map_or(0, |pointer| pointer.addr());

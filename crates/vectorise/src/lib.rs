@@ -1,9 +1,59 @@
 //! Decides how the work-items of a kernel run as lanes of vectors, without any back end.
 //!
 //! Input: a kernel in kernel-ir, cut at its barriers ([`Segments`]), and the processor ([`TargetInfo`]). Output: a
-//! [`Plan`]: how many work-items run as one, the regions between barriers, and for each region which accesses are
-//! vectors, which branches stay branches, and which loops run several chunks together. A back end follows the plan and
-//! decides nothing of its own.
+//! [`Plan`]: how many work-items run as one, the regions between barriers, and for each region which values are scalars,
+//! which accesses are vectors and which loops run several chunks together. A back end follows it.
+//!
+//! ```
+//! use vectorise::{Input, LaneOrder, Segments, TargetInfo, first_plan, print};
+//! let text = "kernel @copy(%in: ptr<global>, %out: ptr<global>) {
+//! b0:
+//!   %i: i64 = wi.GlobalInvocationId 0
+//!   %p: ptr<global> = offset %in [%i * 4 + 0]
+//!   %v: f32 = load %p align 4
+//!   %q: ptr<global> = offset %out [%i * -4 + 4096]
+//!   store %q, %v align 4
+//!   ret
+//! }";
+//! let module = kernel_ir::parse(text)?;
+//! let function = &module.functions[0];
+//! let segments = Segments::new(function, &module.constants, None, LaneOrder::Lockstep);
+//! let input = Input {
+//!     module: &module,
+//!     function,
+//!     segments: &segments,
+//!     group_size: None,
+//!     sub_group_size: 16,
+//!     target: TargetInfo::x86_64("x86-64-v3", ""),
+//! };
+//! let forms = [(0, function)].into_iter();
+//! let planned = first_plan(&input, forms, &module.kernels[0], false, None);
+//! let planned = planned.map_err(|why| why.unwrap_or("no forms"))?;
+//! assert_eq!(
+//!     print(&planned.plan, &input, &module.kernels[0]),
+//!     "kernel copy: 16 lanes; cost 47, scalar 96
+//! region 0, from the start
+//!   b0
+//!     load global f32 %4: contiguous
+//!     store global f32: reversed
+//! "
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | question | modules |
+//! |---|---|
+//! | the kernel and the processor | `input`, `target`, `segments`, `order` |
+//! | shapes and ranges of values before the kernel is cut | `facts`, `range`, `no_wrap`, `array_layout` |
+//! | regions between barriers, and their branches | `region`, `form_regions`, `versioning` |
+//! | how wide | `width`, `search_loops`, `sub_groups`, `cost` |
+//! | loops over chunks | `unroll_and_jam`, `tighten` |
+//! | how values are held, how memory is accessed | `representation`, `access`, `interleave`, `tuple`, `privatise`, `functions` |
+//! | the plan, its text form, the report to the kernel's author | `plan`, `forms`, `print`, `report` |
+//!
+//! Words: a *chunk* is the work-items that run as one; a *row* is the work-items of a group with neighbouring ids in
+//! dimension 0; a *stop* is a point at which work-items wait; *saved* values live in memory across a stop; a *tested*
+//! property holds only if a test at run time says so.
 #![forbid(unsafe_code)]
 
 mod access;

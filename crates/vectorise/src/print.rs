@@ -1,12 +1,14 @@
 //! The text form of a plan, for people and golden tests.
 //!
 //! ```text
-//! kernel saxpy: 16 lanes, tails 8; cost 22, scalar 160
+//! kernel saxpy: 16 lanes; cost 29, scalar 192
 //! region 0, from the start
 //!   b0
-//!     load global f32 %7: contiguous
-//!     store global f32: contiguous
 //!     br_if %5: versioned
+//!   b1
+//!     load global f32 %8: contiguous
+//!     load global f32 %9: contiguous
+//!     store global f32: contiguous
 //! ```
 //!
 //! Values have the numbers that [`kernel_ir::print`] gives them. A line each: accesses, branches on conditions, loops.

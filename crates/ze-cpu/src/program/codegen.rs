@@ -213,7 +213,8 @@ fn find() -> Result<Library, String> {
 fn missing(tried: &[String], why: &str) -> String {
     let [name, _] = NAMES;
     let places = match tried {
-        [] => "not searched: the program has elevated privileges, or its file cannot be found".to_owned(),
+        [] => "not searched: the program has elevated privileges, or its file cannot be found"
+            .to_owned(),
         tried => format!("tried {}", tried.join(", ")),
     };
     format!(
