@@ -1,19 +1,44 @@
-//! Work-items side by side: W consecutive ones of a row run as one, the values that differ among them as
-//! vectors, the others as scalars. Where lanes talk to each other, W is the size of a sub-group, and the lanes
-//! are one: in step all the time, so that its operations are operations on vectors (`collective`).
+//! Runs the work-items of a kernel as lanes of vectors, as the plan of the crate `vectorise` says.
 //!
-//! A kernel is cut at its work-group barriers into *regions* (`region`), each an acyclic-or-looping piece of
-//! code without stops. A region runs for all work-items of the group, W at a time, before the next one begins;
-//! what a work-item needs later lies in the state area, one array for each value. Rows whose length is no
-//! multiple of W, and chunks for which an assumption fails that is tested at their start, run the same region
-//! with one lane; sub-groups that are no part of a row, or not whole, run it with a mask of the lanes that
-//! exist and an id of its own for each (`sub_group`).
+//! A *chunk* is W consecutive work-items of a row that run as one. A value that is the same for all of them is a
+//! scalar; any other is a scalar and a step from lane to lane, or a vector:
 //!
-//! Within a region (`flow`) branches on scalars stay branches; lanes part only where the shape analysis says
-//! so, and then blocks run in their order, each under its mask, when any lane waits for it. Values follow
-//! their shapes (`values`): one scalar, a scalar and a step, or a vector.
+//! ```text
+//! out[i] = a[i] * factor         i: the work-item's id; W = 8
 //!
-//! Not where lanes may part at a barrier of the group, nor for irreducible loops: those keep the other forms.
+//! i        scalar, step 1        the first lane's id
+//! &a[i]    scalar, step 4        the first lane's address
+//! a[i]     vector                one load of <8 x float>
+//! factor   scalar                broadcast where the product needs it
+//! out[i]                         one store of <8 x float>
+//! ```
+//!
+//! In a kernel with sub-group operations a chunk is a sub-group: its operations are operations on vectors
+//! (`collective`).
+//!
+//! The plan cuts a kernel at its work-group barriers into *regions*: code without stops, with or without loops. All
+//! work-items of the group run a region, chunk by chunk, before the next region begins. Values that a later region
+//! needs are saved in the state area, one array for each. Some work-items need other copies of the region:
+//!
+//! - the rest of a row that is shorter than W: copies with fewer lanes, the last of them with one;
+//! - a chunk for which a test at its start fails: one work-item after another;
+//! - a sub-group that is no part of a row, or not complete: under a mask of the lanes that exist, each with ids of its
+//!   own (`sub_group`).
+//!
+//! | question | modules |
+//! |---|---|
+//! | loops over regions and chunks | this one, `sub_group` |
+//! | loops over several chunks, over fewer chunks | `jam` (unroll-and-jam), `narrow` (iteration-range tightening) |
+//! | tests at the start of chunks | `check` |
+//! | the region being emitted, its branches and loops | `region`, `flow` |
+//! | how values are held | `rep`, `values`, `tuples` |
+//! | arithmetic | `operate`, `clamp`, `divide` |
+//! | memory | `memory`, `gather`, `pieces` (piecewise-contiguous loads) |
+//! | interleaved accesses | `strided` (loads), `members` (stores) |
+//! | atomic operations | `atomic`, `window` (privatised) |
+//! | sub-group operations | `collective` |
+//!
+//! Kernels whose lanes may diverge at a barrier, and kernels with irreducible loops, have no plan.
 
 mod atomic;
 mod check;
@@ -47,14 +72,14 @@ use jam::Instance;
 use region::{Lanes, place, place_among};
 use rep::Kept;
 
-/// What part of a chunk's work-items, or less, runs one by one where only they have work.
+/// Where a chunk of a tightened row has no more than `width / FEW` work-items with work, these run one after another.
 const FEW: u64 = 4;
 /// Emits the loops over regions and work-items where the builder stands, then jumps to `done`.
 pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), BuildError> {
     let ir = low.ir;
     low.record.stride = form.state_bytes.max(1);
     let mut kept = HashMap::new();
-    // In an order of their own, so that one kernel gives one text.
+    // Sorted, so that a kernel always gives the same LLVM text.
     let mut uniform: Vec<ValueId> = form.group_uniform.iter().copied().collect();
     uniform.sort_unstable_by_key(|v| v.index());
     for v in uniform {
@@ -83,7 +108,7 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), Bui
             Some(rows) => sub_group::chunks(low, form, rows, region_plan, &kept, next)?,
             None => chunks(low, form, region_plan, &kept, next)?,
         }
-        // Usually there is one way on.
+        // The stops where the region may end; usually one.
         let mut ways: Vec<usize> = region.exits.values().flatten().copied().collect();
         ways.sort_unstable();
         ways.dedup();
@@ -120,7 +145,7 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), Bui
     Ok(())
 }
 
-/// All work-items of a group through one region.
+/// Emits the loops that run all work-items of a group through one region.
 fn chunks(
     low: &mut Lower<'_>,
     form: &Plan,
@@ -146,15 +171,15 @@ fn chunks(
     ]
     .map(|name| low.new_block(name));
     let [sx, sy, sz] = low.launch.size;
-    // Where the row's work ends.
+    // The end of the row's work, if the row is tightened.
     let row_stop = narrow.map(|_| low.room(ir.i64, 8));
     let length = || row_stop.map_or(sx, get);
-    // What is known of all rows.
+    // Facts about all rows, known if the group's size is.
     let whole_rows = low
         .group_size
         .is_some_and(|size| u64::from(size[0]).is_multiple_of(width));
     let one_chunk = whole_rows && low.group_size.is_some_and(|s| u64::from(s[0]) == width);
-    // On along the row by `by` work-items: to `again`, or `after` the row.
+    // Advances along the row by `by` work-items: to `again`, or to `after` at the row's end.
     let advance = |by: u64, again: Bb, after: Bb| {
         if one_chunk {
             ir.br(after);
@@ -166,7 +191,8 @@ fn chunks(
     };
     let rows = jam.map_or(1, |jam| u64::from(jam.rows));
     let several = jam.map_or(1, |jam| u64::from(jam.chunks));
-    // A strip of rows whose test fails in a chunk goes on row after row, each from that chunk on.
+    // A strip is the neighbouring rows that run jammed. If its test fails in a chunk, its rows run one after another,
+    // each from that chunk on: `begun` is the chunk's first id, `strip_end` the row behind the strip.
     let [begun, strip_end] = [0; 2].map(|_| low.room(ir.i64, 8));
     put(ir.i64c(0), z);
     ir.br(plane);
@@ -188,11 +214,11 @@ fn chunks(
         ir.cond_br(ir.icmp(IntPred::LLVMIntULT, from, to), some, row_end);
         ir.at_end(some);
     }
-    // What holds for whole rows is tested once for each.
+    // Assumptions about a whole row are tested once per row.
     let whole_row = match jam {
         None if !form.no_wrap.is_empty() => {
             if !form.arrays.is_empty() {
-                // They lie where the work-item at hand is.
+                // The addresses of private arrays depend on the work-item at hand.
                 place(low, [ir.i64c(0), get(y), get(z)]);
             }
             Lanes::new(low, form, region, form.width, kept, row_end, next).check_row([y, z])
@@ -219,7 +245,7 @@ fn chunks(
             && low
                 .group_size
                 .is_some_and(|size| u64::from(size[1]).is_multiple_of(rows));
-        // Then strips begin at multiples of their rows.
+        // If certain, strips begin at multiples of their number of rows.
         let strip_of = if certain { rows } else { 1 };
         let known = certain && form.no_wrap.is_empty() && jam.assumed_uniform.is_empty();
         if known {
@@ -259,7 +285,7 @@ fn chunks(
         ir.br(chunk);
     }
     if !alone {
-        // Nothing leads there.
+        // No jump leads to these blocks; they still need a terminator.
         for at in [chunk, one] {
             ir.at_end(at);
             ir.br(row_end);
@@ -307,7 +333,7 @@ fn chunks(
                 let left = ir.sub(sx, get(x));
                 let mut whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
                 if row_stop.is_some() {
-                    // A few work-items with work are done sooner by themselves.
+                    // So few remaining work-items are faster one after another.
                     let rest = ir.sub(length(), get(x));
                     let many = ir.icmp(IntPred::LLVMIntUGT, rest, ir.i64c(width / FEW));
                     whole = ir.and(whole, many);
@@ -378,8 +404,8 @@ fn chunks(
     Ok(())
 }
 
-/// The chunks `all` in step, then to `done`. Returns where their assumptions failed,
-/// if they have any.
+/// Runs the chunks `all` jammed, then jumps to `done`. Returns the block to continue in if their assumptions fail;
+/// `None` if they have no assumptions.
 #[expect(clippy::too_many_arguments, reason = "what a region is run with")]
 fn in_step(
     low: &mut Lower<'_>,
@@ -404,9 +430,9 @@ fn in_step(
     Ok(failed)
 }
 
-/// A chunk, or its work-items in `one` where an assumption fails: variables `x`, the chunk's first, `i` and `end`,
-/// between which `one` goes, no further than `row_stop`. Whether that may be; `row`: what holds for its row was
-/// tested.
+/// Runs a chunk as lanes, or, if an assumption fails, its work-items one after another in block `one`. Variables: `x`
+/// is the chunk's first id; `i` and `end` are the range that `one` runs, which ends at `row_stop` at the latest. `row`:
+/// the assumptions about its row were tested before. Returns whether an assumption may fail.
 fn tested(
     mut lanes: Lanes<'_, '_, '_>,
     row: bool,

@@ -1,12 +1,23 @@
-//! Control flow of a region.
+//! Control flow of a region: uniform branches stay branches, divergent branches are linearised under masks.
 //!
-//! Where all lanes go one way, a branch is a branch. Where they part, each target gets its lanes in its mask,
-//! and from there on blocks run in their order (`Loops::order`: topological, every loop contiguous), each if
-//! any lane waits for it, until all lanes are in one block again. A loop that some lanes leave early turns
-//! until none is left; behind its last block its header is next if a lane waits for another turn.
+//! At a divergent branch each target gets a mask of the lanes that go there. From there on the blocks run in a fixed
+//! order (`Loops::order`: topological, each loop contiguous). A block runs if any lane waits for it, until all lanes
+//! are in one block again:
 //!
-//! Which blocks lanes may wait for when one runs (`pending`) is known beforehand, so the way from block to
-//! block is a chain of few tests. Values are variables here; LLVM makes registers of them.
+//! ```text
+//! if (x[i] < 0) f(); else g(); h();
+//!
+//! test     mask of `then` = x[i] < 0, mask of `else` = the other lanes
+//! then     f() under its mask, if any lane is in it
+//! else     g() under its mask, if any lane is in it
+//! join     h() for all lanes
+//! ```
+//!
+//! A divergent loop iterates until every lane has exited: behind its last block comes its header again if any lane
+//! waits for another iteration.
+//!
+//! For each node the compiler knows which other nodes lanes may wait for (`pending`), so the path from block to block
+//! is a chain of few tests. Values that cross blocks live in entry allocas here; LLVM promotes them to registers.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,11 +27,11 @@ use super::region::Lanes;
 use super::rep::{Rep, Stored};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
 
-/// A place in the chain.
+/// A node in the order of the region's blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Node {
     Block(BlockId),
-    /// Behind the last block of a loop: the next turn.
+    /// Behind the last block of a loop: its next iteration.
     Again(u32),
 }
 
@@ -32,17 +43,17 @@ pub(super) struct Chain {
     /// Nodes that lanes may wait for while a node's block runs.
     pending: Vec<BTreeSet<usize>>,
     bodies: HashMap<BlockId, Bb>,
-    /// Where a node is entered with a test.
+    /// The block that tests whether any lane waits for the node, where a test is needed.
     heads: Vec<Option<Bb>>,
-    /// Lanes that wait for a node.
+    /// Entry alloca of the mask of lanes that wait for the node.
     waiting: Vec<Option<Val>>,
     phis: HashMap<ValueId, Stored>,
-    /// Values used behind the divergent loop that makes them, by that loop.
+    /// Values used behind the divergent loop that makes them: the loop, and variables with each lane's last iteration.
     left: HashMap<ValueId, (u32, Stored)>,
 }
 
 impl Lanes<'_, '_, '_> {
-    /// Emits a switch that all lanes take one way; gives each target once, with the block that leads to it.
+    /// Emits a switch that all lanes take one way. Returns each target once, with the block that leads to it.
     pub(super) fn switch_ways(
         &self,
         selector: Val,
@@ -78,7 +89,7 @@ impl Lanes<'_, '_, '_> {
         self.shapes.is_some_and(|s| s.is_divergent_loop(l))
     }
 
-    /// The lanes there are; `None`: all.
+    /// The mask of the lanes that exist; `None` if all do.
     fn everybody(&self) -> Option<Val> {
         self.present.map(|present| present.mask)
     }
@@ -106,7 +117,7 @@ impl Lanes<'_, '_, '_> {
         ir.icmp(IntPred::LLVMIntEQ, bits, ones)
     }
 
-    /// The lowest lane of `mask`, 64 bits; some lane is on.
+    /// The lowest lane of `mask`, 64 bits. At least one lane must be on.
     pub(super) fn first_lane(&self, mask: Val) -> Val {
         let ir = self.low.ir;
         let bits = ir.cast(Opcode::LLVMBitCast, mask, ir.int(self.width));
@@ -128,7 +139,8 @@ impl Lanes<'_, '_, '_> {
         for waiting in chain.waiting.iter().flatten() {
             ir.store(ir.null(self.mask_type()), *waiting, 0);
         }
-        // No chunk needs what the one before left in them: they are not carried along the row.
+        // No chunk reads a value that the chunk before it left: poison keeps LLVM from carrying such values along the
+        // row.
         let mut rooms: Vec<(&ValueId, &Stored)> = chain.phis.iter().collect();
         rooms.sort_unstable_by_key(|room| *room.0);
         for (_, room) in rooms {
@@ -273,14 +285,14 @@ impl Lanes<'_, '_, '_> {
         chain
     }
 
-    /// The step that a phi's variable carries along, if it has one.
+    /// The step of a phi's variable, if it holds a scalar.
     pub(super) fn phi_step(&self, result: ValueId) -> Option<i64> {
         if self.width > 1 && self.shapes.is_none() {
             return None;
         }
         let step = self.shape(result).step()?;
         let several = self.leaves(result).len() != 1;
-        // A step that hangs on no narrower integer wrapping around is not carried along.
+        // A step that is valid only under no-wrap is not carried along.
         let wraps = self.shapes.is_some_and(|s| s.assumes_no_wrap(result));
         (step == 0 || !(several || wraps)).then_some(step)
     }
@@ -322,7 +334,7 @@ impl Lanes<'_, '_, '_> {
                 match chain.nodes[at] {
                     Node::Block(block) => {
                         let base = chain.pending[at].clone();
-                        // Where it is not any lane's turn.
+                        // If no lane waits for the node, the next pending one follows.
                         changed |= arrive(chain, base.clone());
                         if self.is_direct(block) {
                             continue;
@@ -368,11 +380,11 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Jumps to the first of `set`, with a test unless lanes are known to be there.
+    /// Jumps to the first node of `set`, with a test unless lanes are known to wait there.
     fn go(&mut self, chain: &mut Chain, set: &BTreeSet<usize>, known: bool, from: BlockId) {
         let ir = self.low.ir;
         let Some(&first) = set.first() else {
-            // Nobody is left.
+            // No lane is left.
             ir.store(ir.i32c(u32::MAX), self.next, 4);
             ir.br(self.done);
             return;
@@ -415,7 +427,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// At a node that lanes may wait for: it, or the next one.
+    /// Emits the test at a node: enters it if any lane waits for it, else goes on to the next pending node.
     fn test(&mut self, chain: &mut Chain, at: usize, head: Bb) {
         let ir = self.low.ir;
         let Some(waiting) = chain.waiting[at] else {
@@ -471,14 +483,15 @@ impl Lanes<'_, '_, '_> {
             self.define(result, rep);
         }
         for (at, &inst) in insts.iter().enumerate().skip(phis) {
-            // Results of divergent loops are looked up in the right place by the block at hand.
+            // The result of a divergent loop is read from another variable behind the loop than inside of it.
             self.see_left(chain, inst);
             self.instruction(at)?;
         }
         self.end(chain, at, block)
     }
 
-    /// Where a loop turns: values of the turn are gone, none is carried along.
+    /// At the start of a loop's next iteration: poisons the values of the last one, so that LLVM does not carry them
+    /// along.
     fn forget_turn(&mut self, l: u32) {
         let region = self.region;
         for &member in &region.loops.loops[l as usize].blocks {
@@ -490,7 +503,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Operands that a divergent loop made, seen from behind it.
+    /// Makes the operands of `inst` that come out of a divergent loop the values behind that loop.
     fn see_left(&mut self, chain: &Chain, inst: kernel_ir::InstId) {
         if chain.left.is_empty() {
             return;
@@ -591,7 +604,7 @@ impl Lanes<'_, '_, '_> {
                 kernel_ir::mark!(BranchLinearised);
                 let cond = self.vectors(*cond)[0];
                 let not = ir.not(cond);
-                // A select: what lanes that are off compute may be poison.
+                // A select, as the condition of inactive lanes may be poison.
                 let off = ir.null(ir.type_of(cond));
                 let (goes, stays) = match self.mask {
                     Some(mask) => (ir.select(mask, cond, off), ir.select(mask, not, off)),
@@ -650,7 +663,7 @@ impl Lanes<'_, '_, '_> {
                 }
                 self.go(chain, &set, false, block);
             }
-            // Ends of work-items are exits.
+            // Blocks that end work-items are exits, handled above.
             Terminator::Ret(_) | Terminator::Unreachable => {
                 ir.br(self.done);
             }
@@ -658,7 +671,7 @@ impl Lanes<'_, '_, '_> {
         Ok(())
     }
 
-    /// From a block in which all lanes are, along a branch that all take.
+    /// Jumps from a block that all lanes run, along a branch that all lanes take.
     fn jump(&mut self, chain: &Chain, from: BlockId, to: BlockId) {
         let ir = self.low.ir;
         let _ = from;
@@ -673,8 +686,8 @@ impl Lanes<'_, '_, '_> {
         ir.br(chain.bodies[&to]);
     }
 
-    /// What happens to the lanes of `mask` (all when there is none) on the way from one block to another:
-    /// phis, results of loops they leave, the mask they wait in. `whole`: all lanes at hand go there.
+    /// Emits the edge between two blocks for the lanes of `mask` (all if `None`): phis, results of the loops that they
+    /// leave, and the mask in which they wait. `whole`: all active lanes take the edge.
     fn edge(
         &mut self,
         chain: &mut Chain,
@@ -686,7 +699,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let region = self.region;
         let function = self.f;
-        // Loops that are left here.
+        // The loops that the edge leaves.
         let mut leaves_divergent = false;
         let mut l = region.loops.innermost(from);
         let mut left_loops = Vec::new();
@@ -714,7 +727,7 @@ impl Lanes<'_, '_, '_> {
             let stored = chain.phis[&result].clone();
             let rep = self.as_stored(v, &stored);
             let back = self.is_back(from, to);
-            // The first edge to be taken in a turn writes all lanes: others write over it.
+            // The first edge taken in an iteration writes all lanes; later edges blend over it.
             let first = !leaves_divergent && self.is_first(chain, from, to, back);
             let only = incoming.len() == 1 && !leaves_divergent;
             changes.push((stored, rep, !(first || only)));
@@ -722,7 +735,7 @@ impl Lanes<'_, '_, '_> {
         for (stored, rep, over) in changes {
             let scalar = rep.first.is_some();
             let mask = match (scalar, whole) {
-                // A scalar is everybody's who comes this way.
+                // Uniform: no blend needed.
                 (true, true) => None,
                 (true, false) => mask,
                 (false, _) if over => mask,
@@ -780,7 +793,8 @@ impl Lanes<'_, '_, '_> {
         false
     }
 
-    /// Whether `from` is the first block in order among those that lead to `to`, forward or back.
+    /// Whether `from` is the first in order of the blocks that lead to `to` (by back edges if `back`, else by forward
+    /// edges).
     fn is_first(&self, chain: &Chain, from: BlockId, to: BlockId, back: bool) -> bool {
         let own = chain.node_of[&from];
         self.region

@@ -1,4 +1,4 @@
-//! One region being emitted for some lanes.
+//! A region while it is being emitted: the state that the other modules of `lanes` share.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,59 +17,60 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     pub(super) region: &'r Region,
     pub(super) f: &'r Function,
     pub(super) width: u32,
-    /// None with one lane: nothing differs.
+    /// Shapes of values over the lanes; `None` with one lane.
     pub(super) shapes: Option<&'r Shapes>,
-    /// The running lanes; `None`: all.
+    /// The active mask; `None` if all lanes are active.
     pub(super) mask: Option<Val>,
-    /// Lanes that are no row, or not all there.
+    /// The lanes that exist and their ids, if the lanes are no part of a row or some of them do not exist.
     pub(super) present: Option<Present>,
     pub(super) kept: &'r HashMap<ValueId, Kept>,
-    /// Values of the block at hand.
+    /// Values that were computed or read in the block at hand.
     pub(super) near: HashMap<ValueId, Rep>,
-    /// Values that other blocks use.
+    /// Variables of values that other blocks use.
     pub(super) stored: HashMap<ValueId, Stored>,
-    /// Values that other blocks than their own use.
+    /// Values that are used outside the block that makes them.
     pub(super) crossing: HashSet<ValueId>,
-    /// Values that come from an earlier region and are made in this one again.
+    /// Values that come from an earlier region and are made again in this one.
     pub(super) twice: HashSet<ValueId>,
-    /// Values that are used behind the divergent loop that makes them.
+    /// Values used behind the loop that makes them, with that loop: a divergent one, or one with results in memory.
     pub(super) left_uses: HashMap<ValueId, u32>,
-    /// Those of them that wait in memory, whatever LLVM thinks of it: there are more than registers.
+    /// Results of loops that wait in memory, as registers cannot hold all of them.
     pub(super) away: HashSet<ValueId>,
-    /// Integers of loops, for lanes that are no row, that change by as much in all of them.
+    /// Phis with uniform-step induction: each iteration changes them by as much in all lanes of a masked chunk.
     pub(super) convoys: HashMap<ValueId, Convoy>,
     pub(super) block_at_hand: BlockId,
-    /// Private arrays: first lane's address and the distance to the next one's.
+    /// Private arrays: the first lane's address, and the distance in bytes from lane to lane.
     pub(super) arrays: HashMap<ValueId, (Val, u64)>,
-    /// Extensions of narrower integers that were found not to wrap around.
+    /// Extensions of narrower integers that are known not to wrap around, or were tested.
     pub(super) proved: HashSet<InstId>,
     /// The instruction at hand.
     pub(super) at_hand: Option<InstId>,
-    /// Its place in the block at hand.
+    /// Its index in the block at hand.
     pub(super) place_at_hand: usize,
-    /// Addresses of rows that were loaded, for all lanes, in the block that is named; as long as nothing is written.
+    /// Loaded vectors that still lie in memory, lane after lane: the block that loaded them, and the address. Cleared
+    /// by writes.
     pub(super) rows: HashMap<ValueId, (BlockId, Val)>,
-    /// Rows that were read for lanes some elements apart; as long as nothing is written.
+    /// Vectors of neighbouring elements that interleaved loads have read. Cleared by writes.
     pub(super) spans: Vec<Span>,
     /// Stores of the block at hand that are written together.
     pub(super) store_groups: Vec<StoreGroup>,
-    /// Whether several chunks run together.
+    /// Whether several chunks run jammed.
     pub(super) is_jammed: bool,
-    /// How values are held; none before the region's code begins.
+    /// How the plan holds each value; `None` until the region's code begins.
     pub(super) held: Option<Representations>,
-    /// Where the chunk is done.
+    /// The block behind the chunk.
     pub(super) done: Bb,
-    /// Which region comes next.
+    /// Variable: the number of the region that comes next.
     pub(super) next: Val,
 }
 
-/// Makes `local` the local id of the work-item at hand, the chunk's first.
+/// Makes `local` the local id of the chunk's first work-item.
 pub(super) fn place(low: &mut Lower<'_>, local: [Val; 3]) {
     place_among(low, local, [1; 3], [0; 3]);
 }
 
-/// The same for `local` + `more`, where `local` is a multiple of `of`, a power of two greater than `more`. Where
-/// the group's size is known LLVM is told which bits an id can have.
+/// The same for `local + more`, where `local` is a multiple of `of`, a power of two greater than `more`. If the group's
+/// size is known, masks tell LLVM which bits an id can have.
 pub(super) fn place_among(low: &mut Lower<'_>, local: [Val; 3], of: [u64; 3], more: [u64; 3]) {
     let ir = low.ir;
     let mut ids = local;
@@ -142,7 +143,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         lanes
     }
 
-    /// Addresses of the private arrays.
+    /// Computes the addresses of private arrays.
     pub(super) fn place_arrays(&mut self) {
         let ir = self.low.ir;
         for (v, size, align) in vectorise::private_arrays(self.low.function) {
@@ -153,7 +154,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
                     let linear = self.low.item.linear;
                     let own = match element {
                         None => ir.mul(linear, ir.i64c(step)),
-                        // Chunk after chunk, and in it lane after lane.
+                        // Chunk after chunk, and lane after lane within each chunk.
                         Some(element) => {
                             let lanes = u64::from(self.form.width);
                             let lane = ir.and(linear, ir.i64c(lanes - 1));
@@ -171,7 +172,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
                         Some(_) => self.form.width,
                     };
                     let all = ir.array(ir.i8, step * u64::from(lanes));
-                    // Laid out by lane, an element is a vector.
+                    // In an array laid out by lane, the lanes' elements at one index form a vector.
                     let align = element.map_or(align, |_| align.max(64));
                     (self.low.room(all, align), element.unwrap_or(step))
                 }
@@ -180,7 +181,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         }
     }
 
-    /// Work-items that the state area has room for.
+    /// Work-items that the state area has space for.
     pub(super) fn items(&self) -> Val {
         let ir = self.low.ir;
         let items = self.low.launch.items;
@@ -191,7 +192,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last))
     }
 
-    /// The instruction that makes `v`, and what it does.
+    /// The instruction that makes `v`, and its operation.
     pub(super) fn made_by(&self, v: ValueId) -> Option<(InstId, &'r Op)> {
         match self.f.values[v.index()].def {
             ValueDef::Inst(inst) => Some((inst, &self.f.insts[inst.index()].op)),
@@ -199,7 +200,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         }
     }
 
-    /// Finds how the region's values are held.
+    /// Asks the crate `vectorise` how the region's values are held.
     pub(super) fn plan_values(&mut self, is_jammed: bool) {
         self.is_jammed = is_jammed;
         let (input, width) = (self.low.input(), self.width);
@@ -207,7 +208,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         self.held = Some(held);
     }
 
-    /// What the lanes are.
+    /// Which work-items the lanes are.
     pub(super) fn chunk(&self) -> Chunk {
         match self.present {
             Some(_) => Chunk::Masked,

@@ -1,20 +1,28 @@
-//! What is at hand of a value while lanes run: a scalar, a scalar and a step, or vectors; in registers, in variables, in
-//! the state area.
+//! How a value is held during emission: as a scalar, as a scalar and a step, or as vectors; in registers, in variables,
+//! or in the state area.
+//!
+//! ```text
+//! n            uniform     first = %n
+//! &a[i]        affine      first = %p, step = 4          lane l: %p + 4 * l
+//! a[i]         vector      vector = [<8 x float>]        one vector for each scalar of the type
+//! (long)i      tested      first, step, holds, vector    the step is valid only if `holds` is true
+//! ```
 
 use kernel_ir::BlockId;
 use vectorise::Origin;
 
 use crate::llvm::{Ty, Val};
 
-/// A value of all lanes.
+/// A value in all lanes.
 #[derive(Clone, Debug)]
 pub(super) struct Rep {
-    /// The first lane's, when each lane's is `step` more than the one's before it.
+    /// The first lane's value, if each lane has `step` more than the lane before it.
     pub(super) first: Option<Val>,
     pub(super) step: i64,
-    /// Bool: whether that is so, where a narrower integer might have wrapped around; `vector` is there too.
+    /// Bool: the no-wrap predicate, if the step is valid only while a narrower integer does not wrap around. Then
+    /// `vector` is there too, and valid in any case.
     pub(super) holds: Option<Val>,
-    /// One vector for each scalar.
+    /// One vector for each scalar of the type.
     pub(super) vector: Option<Vec<Val>>,
 }
 
@@ -38,13 +46,13 @@ impl Rep {
             vector: Some(parts),
         }
     }
-    /// The same in all lanes, for certain.
+    /// Whether all lanes have the same value, without any test.
     pub(super) fn is_uniform(&self) -> bool {
         self.first.is_some() && self.step == 0 && self.holds.is_none()
     }
 }
 
-/// Variables of a value that other blocks use.
+/// Entry allocas of a value that other blocks use.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) first: Option<(Val, Ty)>,
@@ -53,50 +61,50 @@ pub(super) struct Stored {
     pub(super) vector: Option<Vec<(Val, Ty)>>,
 }
 
-/// Where a value lives between regions.
+/// Where a saved value lives between regions.
 #[derive(Clone)]
 pub(super) enum Kept {
-    /// The same for the whole group: the variable that a region reads, and the one that it writes; a value of
-    /// a loop may be both.
+    /// The same for the whole group: the variable that a region reads, and the one that it writes. In a loop around a
+    /// barrier one region may do both.
     Group(Val, Val),
-    /// One array of the group for each scalar; offsets in bytes per work-item. With a step, if all lanes of a
-    /// chunk hold to one.
+    /// One array of the group for each scalar, by its offset in bytes per work-item. The step from lane to lane, if all
+    /// lanes of a chunk of a row have one.
     Items(Vec<u64>, Option<i64>),
-    /// The same for the lanes of a sub-group: an element for each of those, in such arrays.
+    /// The same for the lanes of a sub-group: such arrays, with one element for each sub-group.
     SubGroups(Vec<u64>),
 }
 
-/// Rows that cover what several lanes read.
+/// Vectors of neighbouring elements that cover all elements which interleaved loads of one structure read.
 #[derive(Clone)]
 pub(super) struct Span {
-    /// The block that read them, the only one that may use them.
+    /// The block that read them; no other block may use them.
     pub(super) block: BlockId,
     pub(super) origin: Origin,
-    /// Bytes from lane to lane, and of an element.
+    /// Bytes from lane to lane, and bytes of an element.
     pub(super) step: i64,
     pub(super) size: u64,
-    /// The type of the rows' elements.
+    /// The type of the vectors' elements.
     pub(super) element: Ty,
-    /// Elements of the first row before the lowest one that is wanted.
+    /// Elements of the first vector before the lowest one that is wanted.
     pub(super) lead: u64,
     /// Constant offsets of the first lane's elements: the lowest and the highest.
     pub(super) offsets: (i64, i64),
-    /// Each with the number of its first element.
+    /// The vectors, each with the number of its first element.
     pub(super) rows: Vec<(u64, Val)>,
 }
 
-/// Variables of an integer that each turn of a loop changes by as much in all lanes.
+/// Entry allocas of a phi with uniform-step induction: each iteration changes it by as much in all lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Convoy {
-    /// The first lane's.
+    /// The first lane's value.
     pub(super) first: Val,
-    /// How much more the lanes' are, turn after turn.
+    /// The other lanes' distances from it, which no iteration changes.
     pub(super) apart: Val,
     pub(super) scalar: Ty,
     pub(super) lanes: Ty,
 }
 
-/// Lanes that are no row: which exist, and their local ids.
+/// The lanes of a masked chunk: which of them exist, and their local ids.
 #[derive(Clone, Copy)]
 pub(super) struct Present {
     pub(super) mask: Val,
