@@ -1,17 +1,23 @@
-//! Private arrays laid out by lane: element after element, each of all lanes side by side. Where lanes index
-//! alike, an element is a plain vector then.
+//! Private arrays laid out by lane: an element of all lanes, then the next element of all lanes.
 //!
-//! An array can be laid out so when all that is ever done with it is to read and write elements of one size.
-//! The functions of the regions say so themselves: offsets into such arrays are multiplied by the lanes, and
-//! lane `l` begins `l` elements behind the array's start.
+//! ```text
+//! float t[4], 4 lanes     by work-item:  t0 t1 t2 t3 | t0 t1 t2 t3 | t0 t1 t2 t3 | t0 t1 t2 t3
+//!                         by lane:       t0 t0 t0 t0 | t1 t1 t1 t1 | t2 t2 t2 t2 | t3 t3 t3 t3
+//! ```
+//!
+//! Where lanes use the same index, an element is then one contiguous vector.
+//!
+//! An array qualifies if the function only reads and writes whole elements of one size. The regions' functions carry
+//! the layout: offsets into such arrays are multiplied by the number of lanes, and lane `l` begins `l` elements after
+//! the array's start.
 
 use std::collections::HashMap;
 
 use kernel_ir::{BinaryOp, Constant, ConvertOp, Function, Module, Op, ValueDef, ValueId};
 
-/// Steps of arithmetic looked through for what divides an offset.
+/// Operations from an offset back to its factors. Not measured: a bound on compile time.
 const DEPTH: u32 = 12;
-/// Bits of an offset known to be zero, at most.
+/// Most low bits of an offset that are known to be zero.
 const ALL: u32 = 63;
 
 /// Each private array of `function`: its value, bytes, and alignment.
@@ -29,7 +35,7 @@ pub fn private_arrays(function: &Function) -> Vec<(ValueId, u64, u64)> {
     all
 }
 
-/// The arrays that can be laid out by lane, with the size of their elements, and what points into them.
+/// The arrays that can be laid out by lane, with their element sizes and the pointers into them.
 #[derive(Default)]
 pub(crate) struct ArrayLayout {
     /// Element size in bytes of each array.
@@ -39,7 +45,7 @@ pub(crate) struct ArrayLayout {
 }
 
 impl ArrayLayout {
-    /// Those of `function`.
+    /// The arrays of `function`.
     pub(crate) fn new(module: &Module, function: &Function) -> Self {
         let mut found = Self::default();
         let arrays: Vec<ValueId> = private_arrays(function).iter().map(|a| a.0).collect();
@@ -47,7 +53,7 @@ impl ArrayLayout {
         if arrays.is_empty() || !is_used {
             return found;
         }
-        // Whose each pointer is; phis make this a search for a fixed point.
+        // The array that each pointer points into: phis make this a search for a fixed point.
         let mut of: HashMap<ValueId, ValueId> = arrays.iter().map(|&a| (a, a)).collect();
         let order = function.reverse_post_order();
         loop {
@@ -121,7 +127,7 @@ impl ArrayLayout {
         for block in &function.blocks {
             bad.extend(block.term.operand().and_then(|v| of.get(&v).copied()));
         }
-        // Whole elements only.
+        // Offsets must be multiples of the element size.
         for &inst in order.iter().flat_map(|b| &function.blocks[b.index()].insts) {
             let Op::PtrOffset { ptr, index, offset } = &function.insts[inst.index()].op else {
                 continue;
@@ -149,7 +155,7 @@ impl ArrayLayout {
         found
     }
 
-    /// The distance of lanes in each array.
+    /// The step from lane to lane in each array, in bytes.
     pub(crate) fn steps(&self) -> Vec<(ValueId, i64)> {
         let mut all: Vec<(ValueId, i64)> =
             self.element.iter().map(|(&v, &e)| (v, e as i64)).collect();
@@ -157,7 +163,7 @@ impl ArrayLayout {
         all
     }
 
-    /// Lays the arrays out in `function`, a copy of the one they were found in, for `width` lanes.
+    /// Lays the arrays out for `width` lanes in `function`, a copy of the one they were found in.
     pub(crate) fn apply(&self, function: &mut Function, width: u32) {
         if self.element.is_empty() {
             return;
@@ -183,8 +189,8 @@ impl ArrayLayout {
     }
 }
 
-/// How many of the lowest bits of `v` are certainly zero. `open`: phis being looked at, which have as many as
-/// what comes into them.
+/// How many of the lowest bits of `v` are certainly zero. `open`: phis in progress, which count as all zero: the other
+/// incoming values decide.
 fn zero_bits(
     module: &Module,
     function: &Function,
@@ -217,7 +223,7 @@ fn zero_bits(
             BinaryOp::And => of(*a).max(of(*b)),
             BinaryOp::IMul => of(*a).saturating_add(of(*b)).min(ALL),
             BinaryOp::Shl => by(*b).map_or(0, |n| of(*a).saturating_add(n).min(ALL)),
-            // Less than what went in: nothing to be said of a phi that is still open.
+            // Fewer bits than the operand has: a phi in progress would prove nothing here.
             BinaryOp::AShr | BinaryOp::LShr => by(*b).map_or(0, |n| {
                 zero_bits(module, function, *a, &mut Vec::new(), (depth - 1).min(3))
                     .saturating_sub(n)

@@ -1,19 +1,29 @@
-//! Whether lanes side by side are worth it: a rough count of instructions for one chunk, against one work-item
-//! after another. Loops count eight turns.
+//! The cost model: is a kernel faster as lanes of vectors, or one work-item after another?
+//!
+//! Each region has two estimates for one chunk, in rough numbers of instructions:
+//!
+//! ```text
+//! 16 lanes                             as lanes    one after another
+//! %v: f32 = load %p    contiguous      2           16
+//! %w: f32 = load %q    scattered       32          16
+//! %s: f32 = fadd %v, %w                2           16
+//! ```
+//!
+//! A loop counts as eight iterations.
 
 use kernel_ir::passes::shape::Shape;
 use kernel_ir::{BinaryOp, MathFn, Module, Op, ValueId};
 
 use crate::region::Region;
 
-/// Bytes of a vector register.
+/// Bytes of a vector register: AVX2's, for all processors.
 const REGISTER: u64 = 32;
-/// A call of C's library.
+/// Instructions that a call of C's library counts for. Not measured.
 const CALL: u64 = 30;
-/// A turn of a divergent loop does for some lanes what is of no use to the others: three halves.
+/// Factor of a divergent loop, in halves: its iterations also run for lanes that have left it. Not measured.
 const DIVERGENT: u64 = 3;
 
-/// Costs of all regions: as lanes, and one work-item after another.
+/// The costs of all regions: as lanes, and one work-item after another.
 pub(crate) fn costs(module: &Module, regions: &[Region], width: u32) -> (u64, u64) {
     let costs = regions
         .iter()
@@ -23,7 +33,7 @@ pub(crate) fn costs(module: &Module, regions: &[Region], width: u32) -> (u64, u6
     })
 }
 
-/// Costs of a region: side by side, and one after another.
+/// The costs of a region: as lanes, and one work-item after another.
 fn region_costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
     let Some(shapes) = &region.shapes else {
         return (1, 0);
@@ -33,6 +43,7 @@ fn region_costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
     let uniform = |v: ValueId| shapes.of(v) == Shape::Uniform;
     let (mut together, mut apart) = (0u64, 0u64);
     for &block in region.loops.order() {
+        // Iterations and their factor count in halves.
         let mut turns = 2u64;
         let mut factor = 2u64;
         let mut l = region.loops.innermost(block);
@@ -47,7 +58,7 @@ fn region_costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
         let (mut wide, mut narrow) = (0u64, 0u64);
         for &inst in &function.blocks[block.index()].insts {
             let inst = &function.insts[inst.index()];
-            // What a vector of the result takes.
+            // The value whose vector the operation makes or reads.
             let value = match &inst.op {
                 Op::Store { value, .. } => Some(*value),
                 Op::Compare(_, a, _) => Some(*a),
@@ -92,7 +103,7 @@ fn region_costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
                             | MathFn::Fma
                             | MathFn::Mad
                     );
-                    // Roots and divisions, and what has a vector form of its own.
+                    // Square roots, divisions and functions that have a vector form.
                     let series = matches!(
                         math,
                         MathFn::Sqrt
@@ -113,7 +124,7 @@ fn region_costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
                     } else if series {
                         (CALL / 2, CALL / 2 * registers)
                     } else {
-                        // At worst the same calls, and lanes taken out and put in.
+                        // One call for each lane, an extract and an insert.
                         (CALL, (CALL + 2) * lanes)
                     }
                 }
@@ -131,7 +142,7 @@ fn region_costs(module: &Module, region: &Region, width: u32) -> (u64, u64) {
             wide += if same { one } else { all };
             narrow += one * lanes;
         }
-        // The test for lanes that wait.
+        // The terminator; a masked block also tests whether any lane is active.
         wide += if masked { 3 } else { 1 };
         narrow += lanes;
         together = together.saturating_add(wide.saturating_mul(turns).saturating_mul(factor) / 4);

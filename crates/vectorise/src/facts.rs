@@ -1,5 +1,13 @@
-//! What is known of a kernel's values before it is cut into regions: their shapes along a row, which of them the group
-//! shares, and which extensions do not wrap around.
+//! Facts about a kernel's values before it is cut into regions: their shapes along a row, the values that the group
+//! shares, and the extensions that do not wrap around.
+//!
+//! ```text
+//! %g: i64 = wi.WorkgroupId 0           the same for the group
+//! %l: i32 = wi.LocalInvocationId 0     affine: one more in the next lane of a row
+//! %m: i64 = to.sext %l                 affine; never wraps around
+//! %i: i32 = wi.GlobalInvocationId 0    affine
+//! %j: i64 = to.sext %i                 affine if %i does not wrap around: tested at the start of a chunk or row
+//! ```
 
 use std::collections::HashSet;
 
@@ -11,23 +19,23 @@ use crate::array_layout::ArrayLayout;
 use crate::input::Input;
 use crate::sub_groups::Rows;
 
-/// What is known of the whole kernel.
+/// The facts about one kernel at one width.
 pub(crate) struct Facts {
-    /// The kernel, its private arrays laid out by lane where they can be.
+    /// The kernel. Its private arrays are laid out by lane where they can be.
     pub function: Function,
     pub arrays: ArrayLayout,
-    /// Where lanes are those of a sub-group.
+    /// How rows and sub-groups meet, where the lanes are those of a sub-group.
     pub sub_groups: Option<Rows>,
     shapes: Shapes,
-    /// Values of loops that lanes leave at different times.
+    /// Values of divergent loops: behind the loop each lane has that of its own last iteration.
     apart: HashSet<ValueId>,
-    /// Kept values that are the same in the whole group.
+    /// Saved values that are the same for the whole group.
     pub group: HashSet<ValueId>,
-    /// Others that are the same in each sub-group, where lanes are those of one.
+    /// Other saved values that are the same for the lanes of a sub-group.
     pub in_sub_group: HashSet<ValueId>,
-    /// Extensions that are known not to wrap around.
+    /// Extensions that never wrap around.
     pub never_wraps: Vec<ValueId>,
-    /// Extensions that are tested at the start of each chunk, with the steps of what they extend.
+    /// Extensions that are tested not to wrap around, with the steps of their operands.
     pub no_wrap: Vec<(ValueId, i64)>,
 }
 
@@ -35,7 +43,7 @@ impl Facts {
     pub(crate) fn new(input: &Input<'_>, width: u32, sub_groups: Option<Rows>) -> Self {
         let module = input.module;
         let mut function = input.function.clone();
-        // Between regions arrays live with their items: chunks must be at multiples of their width then.
+        // Across stops an array lies in the state area, by work-item: chunks must then begin at multiples of the width.
         let whole =
             sub_groups.is_some() || input.group_size.is_some_and(|s| s[0].is_multiple_of(width));
         let arrays = if input.segments.stops.is_empty() || whole {
@@ -94,7 +102,7 @@ impl Facts {
         }
     }
 
-    /// The shape of a value that another region made.
+    /// The shape, along a row, of a value from another region.
     pub(crate) fn row_shape(&self, v: ValueId) -> Shape {
         if self.group.contains(&v) || self.in_sub_group.contains(&v) {
             Shape::Uniform
@@ -107,7 +115,7 @@ impl Facts {
 }
 
 impl Facts {
-    /// The same in a sub-group that is no part of a row.
+    /// The shape of a value from another region over the lanes of a sub-group that is not part of a row.
     pub(crate) fn sub_group_shape(&self, v: ValueId) -> Shape {
         if self.group.contains(&v) || self.in_sub_group.contains(&v) {
             Shape::Uniform
@@ -117,7 +125,7 @@ impl Facts {
     }
 }
 
-/// Those of `values` that are the same for all `lanes`.
+/// The `values` that are the same for all `lanes`.
 fn uniform_in(
     module: &Module,
     function: &Function,
@@ -139,7 +147,7 @@ fn uniform_in(
         .collect()
 }
 
-/// Values of loops that lanes leave at different times: behind those they differ.
+/// Values of divergent loops, which differ behind the loop: lanes leave it in different iterations.
 fn left_apart(function: &Function, shapes: &Shapes) -> HashSet<ValueId> {
     let cfg = Cfg::new(function);
     let loops = Loops::new(&cfg);

@@ -1,4 +1,14 @@
-//! Cuts a kernel into regions at its barriers.
+//! Cuts a kernel into regions at its stops.
+//!
+//! ```text
+//! b0:                      region 0, from the start: b0 up to the barrier
+//!   %v = load %p
+//!   barrier Workgroup      stop 0: %v is saved
+//!   store %q, %v           region 1, after stop 0: the rest of b0
+//!   ret
+//! ```
+//!
+//! A region is a function of its own. A block that several regions reach is copied into each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,7 +45,7 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         blocks: Vec::new(),
         ..original.clone()
     };
-    // Segments become blocks as they are reached.
+    // A segment becomes a block when it is first reached.
     let mut block_of: HashMap<usize, BlockId> = HashMap::new();
     let mut order = vec![first];
     block_of.insert(first, function.add_block());
@@ -71,7 +81,7 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         }
         function.blocks[own.index()].term = term;
     }
-    // Phis keep the ways that are left. A block's last segment carries its name for phis.
+    // Phis keep the edges that remain. They name a block by its last segment.
     let mut new_name: HashMap<BlockId, BlockId> = HashMap::new();
     for (&segment, &block) in &block_of {
         if segments.list[segment].stop.is_none() {
@@ -148,7 +158,7 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
             &given(together.clone()),
         )
     };
-    // A chunk for which a test fails is no row either.
+    // A chunk whose test fails runs like a sub-group that is not part of a row.
     let tested = !together.is_empty() || !facts.no_wrap.is_empty();
     region.sub_group_shapes = match facts.sub_groups {
         Some(Rows::Whole) if !tested => None,
@@ -174,7 +184,7 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
     region
 }
 
-/// Makes the cheap values in front of the first block: those from before the stop too.
+/// Computes rematerialised values at the start of the first block, those from before the stop included.
 fn rematerialise(
     segments: &Segments,
     function: &mut Function,
@@ -205,7 +215,7 @@ fn rematerialise(
             op.operands(|v| stack.push((v, false)));
         }
     }
-    // They hang on ids, arguments and constants only: one place is enough.
+    // They depend on ids, arguments and constants only: one place serves all uses.
     let moved: HashSet<InstId> = front.iter().copied().collect();
     for block in &mut function.blocks {
         block.insts.retain(|inst| !moved.contains(inst));
@@ -214,8 +224,8 @@ fn rematerialise(
     function.blocks[0].insts = front.into_iter().chain(rest).collect();
 }
 
-/// Whether all work-items of a group are sure to come to the same stops: which region is next is then one
-/// answer for all.
+/// Whether all work-items of a group are sure to reach the same stops. The next region is then the same for all of
+/// them.
 pub(crate) fn meet_as_a_group(input: &Input<'_>) -> bool {
     let shapes = shape::shapes(input.module, input.function, Together::Group);
     input

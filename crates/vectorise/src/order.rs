@@ -1,8 +1,14 @@
-//! Shape of a control-flow graph: dominators, natural loops, and the order in which lanes meet again.
+//! CFG analysis: dominators, natural loops, and an order of blocks in which each loop is contiguous.
+//!
+//! ```text
+//! b0: br b1    b1: br_if b4, b2    b2: br_if b4, b3    b3: br b1    b4: ret
+//!
+//! order: b0 b1 b2 b3 b4; one loop: header b1, latch b3, members b1 b2 b3
+//! ```
 
 use kernel_ir::Function;
 
-/// What is known of the blocks that can be reached.
+/// The analysis of the blocks that can be reached.
 pub(crate) struct Shape {
     /// Blocks in reverse post-order with every natural loop contiguous; the entry first.
     pub order: Vec<usize>,
@@ -80,7 +86,7 @@ impl Shape {
         }
     }
 
-    // Cooper, Harvey and Kennedy's walk; good enough for graphs of thousands of blocks.
+    // Cooper, Harvey and Kennedy's algorithm; fast enough for graphs of thousands of blocks.
     fn find_dominators(&mut self, predecessors: &[Vec<usize>]) {
         let Some(&entry) = self.order.first() else {
             return;
@@ -149,7 +155,7 @@ impl Shape {
         }
     }
 
-    // Exits of a loop are visited when its header is entered, so they finish first and come last.
+    // A loop's exits are visited first, when its header is entered: in reverse post-order they come behind the loop.
     fn contiguous(&self, successors: &[Vec<usize>]) -> Vec<usize> {
         let count = successors.len();
         let mut first = vec![Vec::new(); count];

@@ -1,11 +1,15 @@
-//! Updates of global memory that are gathered on this thread: a histogram's bins counted with plain additions, and
-//! handed to memory by atomic ones when the call of the kernel ends.
+//! Privatised atomics: a thread collects its updates of global memory in memory of its own.
 //!
-//! What an atomic operation does whose result nobody uses and whose order is relaxed may be seen by others at any
-//! later time. A *window* stands for the bytes behind the address that such operations count from: an array on the
-//! stack, zero where nothing was added yet. It opens once enough operations went to memory one by one that its own
-//! cost is small beside theirs, and closes at the end, or when the same work-item is about to read or write what it
-//! stands for.
+//! ```text
+//! atomic_add(&bins[x], 1);     becomes     window[x] += 1;                       in each work-item
+//!                                          atomic_add(&bins[x], window[x]);      once, at the end, for each x
+//! ```
+//!
+//! It applies to atomic operations whose order is relaxed and whose result is unused: others may see them at any later
+//! time. A *window* stands for the bytes behind the address from which such operations count. It is an array on the
+//! stack that begins as zeros. It opens when so many operations went to memory one by one that its own cost is small
+//! beside theirs. It closes at the end of the kernel's call, or when the same work-item is about to access the memory
+//! behind it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +17,7 @@ use kernel_ir::{
     AddressSpace, AtomicOp, Function, InstId, Module, Op, Order, Scope, Type, ValueDef, ValueId,
 };
 
-/// Windows of a kernel. Not measured: each takes 16 KiB of the first cache.
+/// Windows of a kernel. Not measured: each takes 16 KiB of the first-level cache.
 const MOST: usize = 2;
 
 /// The atomic operations of a kernel that are privatised.
@@ -21,13 +25,13 @@ const MOST: usize = 2;
 pub struct Privatised {
     /// The window of each, an index into `windows`.
     pub sites: HashMap<InstId, usize>,
-    /// Accesses that may read or overwrite memory that lacks the updates of a window: it closes before them.
+    /// Accesses that may touch memory for which a window holds updates: the window closes before them.
     pub guarded: HashSet<InstId>,
     /// The windows.
     pub windows: Vec<Window>,
 }
 
-/// Memory of a thread that stands for a piece of global memory.
+/// Private memory of a thread that stands for a piece of global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     /// The operation that brings an element to global memory when the window closes.
@@ -36,7 +40,7 @@ pub struct Window {
     pub size: u64,
 }
 
-/// What an operation does to memory that holds zero at first, and what brings that to other memory.
+/// The operation that adds a window's element to global memory, given the operation that updates it from zero on.
 fn combined(op: AtomicOp) -> Option<AtomicOp> {
     match op {
         AtomicOp::IAdd | AtomicOp::ISub => Some(AtomicOp::IAdd),
@@ -45,7 +49,7 @@ fn combined(op: AtomicOp) -> Option<AtomicOp> {
     }
 }
 
-/// What an address counts from.
+/// The address that `ptr` is an offset from.
 fn root(function: &Function, mut ptr: ValueId) -> ValueId {
     while let ValueDef::Inst(inst) = function.values[ptr.index()].def
         && let Op::PtrOffset { ptr: base, .. } = function.insts[inst.index()].op
@@ -55,7 +59,7 @@ fn root(function: &Function, mut ptr: ValueId) -> ValueId {
     ptr
 }
 
-/// The operations of `function` that can be gathered; none where another order of what it does could be told.
+/// The operations of `function` that can be privatised; none where others could notice a change of order.
 pub(crate) fn privatised(module: &Module, function: &Function) -> Privatised {
     if !module.uses(kernel_ir::Transform::Privatisation) {
         return Privatised::default();
@@ -130,7 +134,7 @@ pub(crate) fn privatised(module: &Module, function: &Function) -> Privatised {
             }
         }
     }
-    // What the same work-item may come to afterwards.
+    // Accesses that the same work-item may reach afterwards.
     let mut reached = vec![false; function.blocks.len()];
     let mut work = Vec::new();
     let guard = |insts: &[InstId], guarded: &mut HashSet<InstId>| {

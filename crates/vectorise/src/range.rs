@@ -1,14 +1,20 @@
-//! Between which ends an integer lies that is made of a work-item's place in its group: then nothing need be tested
-//! at run time to know that neighbours' values do not wrap around.
+//! Ranges of integers that are computed from a work-item's place in its group. They prove without a test at run time
+//! that neighbours' values do not wrap around.
+//!
+//! ```text
+//! %l: i32 = wi.LocalInvocationId 0    0 to MOST_ITEMS - 1
+//! %m: i32 = imul %l, i32 4            0 to 4 * (MOST_ITEMS - 1)
+//! %n: i64 = to.sext %m                the same: %m does not wrap around in 32 bits
+//! ```
 
 use kernel_ir::abi::MOST_ITEMS;
 use kernel_ir::{BinaryOp, Builtin, ConvertOp, Function, Module, Op, Type, ValueDef, ValueId};
 
-/// Operations from an integer back to what it is made of, on one way and on all together: what is made of itself
-/// twice over has more ways than anyone can follow.
+/// Operations from an integer back to its origin, on one path and on all paths together: shared operands make paths
+/// exponential. Not measured: bounds on compile time.
 const DEPTH: usize = 16;
 const VISITS: usize = 256;
-/// Products of numbers up to here stay far from an `i128`'s ends.
+/// Largest bound: products of two fit an `i128`.
 const FAR: u128 = 1 << 62;
 
 struct Search<'s> {
@@ -18,7 +24,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// The ends of a number that equals the value modulo its width, both inside; `None` where nothing is known.
+    /// The bounds, both inclusive, of a number that equals the value modulo its width; `None` where nothing is known.
     fn range(&mut self, v: ValueId, depth: usize) -> Option<[i128; 2]> {
         self.visits += 1;
         if !matches!(self.module.types.get(self.function.ty(v)), Type::Int(_)) {
@@ -66,7 +72,7 @@ impl Search<'_> {
         }
     }
 
-    /// The ends of `v`, if extending it gives the number that it was made as.
+    /// The bounds of `v`, if extending it keeps its mathematical value.
     fn extended(&mut self, op: ConvertOp, v: ValueId, depth: usize) -> Option<[i128; 2]> {
         let Type::Int(bits) = *self.module.types.get(self.function.ty(v)) else {
             return None;
@@ -80,8 +86,8 @@ impl Search<'_> {
     }
 }
 
-/// Whether extending `v`, which is made of places in the group, gives the number that it was made as, in the sense of
-/// [`Module::known_signed`], in which steps along a row are reckoned too.
+/// Whether extending `v`, which is computed from places in the group, keeps its mathematical value, in the sense of
+/// [`Module::known_signed`]. Steps along a row count with that value.
 pub(crate) fn is_kept(module: &Module, function: &Function, op: ConvertOp, v: ValueId) -> bool {
     let mut search = Search {
         module,
@@ -95,8 +101,8 @@ pub(crate) fn is_kept(module: &Module, function: &Function, op: ConvertOp, v: Va
 mod tests {
     use super::*;
 
-    /// What is found of the last value of a chain of such lines, each of which makes `Y` of `X`, the one before; the first
-    /// is a place in the group. And how many operations were looked at.
+    /// The range of the last value of a chain of such lines, and the number of operations visited. Each line makes `Y`
+    /// of `X`, the value before; the first value is a place in the group.
     fn chain(count: usize, line: &str) -> (Option<[i128; 2]>, usize) {
         let lines = (0..count).map(|i| {
             let names = [("X", format!("%x{i}")), ("Y", format!("%x{}", i + 1))];

@@ -1,4 +1,10 @@
-//! What side by side means for each access and branch of a kernel, for its report.
+//! The report on a kernel for its author: how work-items access memory, where they diverge, and why.
+//!
+//! ```text
+//! out[i] = in[index[i]];      load of index: contiguous
+//!                             load of in: scattered, "a value loaded from memory decides"
+//!                             store: contiguous
+//! ```
 
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::report::{Access, AccessKind, Branch, Pattern, Place};
@@ -8,7 +14,7 @@ use kernel_ir::{ValueDef, ValueId};
 use crate::plan::{Plan, RegionPlan};
 use crate::region::Region;
 
-/// Steps back from a value to what makes it differ.
+/// Operations from a value back to the cause of a difference. Not measured: a bound on compile time.
 const DEPTH: usize = 24;
 
 /// The accesses and divergent branches of all regions, each once, in the module's order.
@@ -20,7 +26,7 @@ pub fn describe(plan: &Plan, module: &Module) -> (Vec<Access>, Vec<Branch>) {
             describe_region(module, region, shapes, &mut accesses, &mut branches);
         }
     }
-    // A block that several regions hold is one to the kernel's author.
+    // A block that several regions hold is one block to the author.
     accesses.sort_by_key(|a| (a.place.word, std::cmp::Reverse(a.pattern)));
     accesses.dedup_by(|b, a| b.place.word != 0 && (b.place.word, b.what) == (a.place.word, a.what));
     branches.sort_by_key(|b| (b.place.word, std::cmp::Reverse(b.is_loop)));
@@ -113,7 +119,7 @@ fn word_of(function: &Function, v: ValueId) -> u32 {
     }
 }
 
-/// The first thing on the way back from `v` that makes lanes differ by no fixed step.
+/// The first cause, back from `v`, of a difference between lanes without a fixed step.
 fn reason(module: &Module, function: &Function, shapes: &Shapes, v: ValueId) -> Option<String> {
     let mut at = v;
     for _ in 0..DEPTH {
@@ -127,7 +133,7 @@ fn reason(module: &Module, function: &Function, shapes: &Shapes, v: ValueId) -> 
                 next = Some(operand);
             }
         });
-        // Conditions and addresses are made of indices: the way goes on to the first that has no step itself.
+        // Conditions and addresses are computed from indices: go on with the first operand that has no step.
         let found = match op {
             Op::Load { .. } => Some("a value loaded from memory decides".to_owned()),
             Op::Alloca { .. } => Some("each work-item has its own".to_owned()),

@@ -1,7 +1,13 @@
-//! Loops that search: what is loaded decides where the next turn loads from, as in a binary search or along a list.
+//! Search loops: the value loaded in one iteration decides the address loaded in the next.
 //!
-//! A turn then waits for the one before: a load, a comparison and a choice, one after the other. More lanes are done in
-//! almost the same time.
+//! ```text
+//! while (low < high) {                        // a binary search; a walk along a list is another
+//!     middle = (low + high) / 2;
+//!     if (a[middle] < key) low = middle + 1; else high = middle;
+//! }
+//! ```
+//!
+//! Each iteration waits for the one before: a load, a comparison and a select. More lanes take almost the same time.
 
 use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::Shapes;
@@ -10,18 +16,20 @@ use kernel_ir::{Builtin, Op, Terminator, ValueId};
 use crate::input::Input;
 use crate::region::Region;
 
-/// Lanes of loops that search; of small kernels, where there are registers enough for them.
+/// Lanes of kernels with search loops, and of small ones, for which the registers suffice. Chosen for dpnp's merges
+/// (sort, searchsorted, histogram's edges; commit c04889b).
 const LANES: u32 = 16;
 const MOST: u32 = 32;
-/// Instructions up to which a kernel is worth the compile time of so many lanes.
+/// Instructions of the longest kernel that is widened, and of the longest small one. Not measured: wide copies of more
+/// take too long to compile.
 const LONG: usize = 1500;
 const SMALL: usize = 400;
 
-/// What a value in a loop is made of: the turn before, and what is loaded from where that leads.
+/// What a value of a loop depends on: the previous iteration, and a value loaded from an address that depends on it.
 const TURN: u8 = 1;
 const FOUND: u8 = 2;
 
-/// More lanes for kernels that search. Only for those of one dimension, whose rows are long.
+/// The width of a kernel with search loops. Wider only for kernels of one dimension, whose rows are long.
 pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
     if !input.module.uses(kernel_ir::Transform::WiderSearches) {
         return usual;
@@ -36,7 +44,7 @@ pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
         .any(|(id, dimension)| is_local(id) && dimension > 0);
     let row = input.group_size.map(|size| size[0]);
     let fills = |lanes: u32| row.is_none_or(|row| row.is_multiple_of(lanes));
-    // Short rows are joined where no work-item waits for others.
+    // Short rows are joined in kernels without stops.
     let many = input.segments.stops.is_empty()
         && instructions <= SMALL
         && input.target.has_mask_registers
@@ -49,7 +57,7 @@ pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
     }
 }
 
-/// Whether there is a loop in it that searches.
+/// Whether the region has a search loop.
 fn searches(region: &Region) -> bool {
     let Some(shapes) = &region.shapes else {
         return false;
@@ -57,7 +65,7 @@ fn searches(region: &Region) -> bool {
     (0..region.loops.loops.len() as u32).any(|l| is_search(region, shapes, l))
 }
 
-/// Whether loop `l`, an innermost one, is such.
+/// Whether `l` is an innermost loop that searches.
 fn is_search(region: &Region, shapes: &Shapes, l: u32) -> bool {
     let function = &region.function;
     let this = &region.loops.loops[l as usize];
@@ -91,7 +99,7 @@ fn is_search(region: &Region, shapes: &Shapes, l: u32) -> bool {
     })
 }
 
-/// What each value of loop `l` is made of, that is made of its header's `phi`.
+/// The values of loop `l` that depend on `phi` of its header, and how.
 fn made_of(region: &Region, shapes: &Shapes, l: u32, phi: ValueId) -> Vec<(ValueId, u8)> {
     let function = &region.function;
     let this = &region.loops.loops[l as usize];
@@ -100,7 +108,7 @@ fn made_of(region: &Region, shapes: &Shapes, l: u32, phi: ValueId) -> Vec<(Value
         let known = made.iter().find(|known| known.0 == v);
         known.map_or(0, |known| known.1)
     };
-    // What branches inside of the loop hang on decides what their ways bring together.
+    // Phis behind a branch depend on its condition.
     let mut ways = 0;
     for &block in &this.blocks {
         for &inst in &function.blocks[block.index()].insts {

@@ -240,7 +240,7 @@ impl Segments {
         }
     }
 
-    /// Whether `v` is a value that a segment must have been given.
+    /// Whether `v` must be saved if a segment behind a stop uses it.
     fn needs_room(&self, function: &Function, v: ValueId) -> bool {
         matches!(function.values[v.index()].def, ValueDef::Inst(_))
             && !self.rematerialised[v.index()]
@@ -359,7 +359,7 @@ fn get(bits: &[u64], v: ValueId) -> bool {
     bits[v.index() / 64] >> (v.index() % 64) & 1 != 0
 }
 
-/// Blocks that end a turn of a loop in which a lane can pass by a sub-group stop.
+/// Latches of loops in which a lane may skip a sub-group stop.
 fn loops_to_meet_in(function: &Function, shape: &Shape) -> Vec<bool> {
     let mut latch = vec![false; function.blocks.len()];
     let waits = |block: usize| {
@@ -374,7 +374,7 @@ fn loops_to_meet_in(function: &Function, shape: &Shape) -> Vec<bool> {
             continue;
         }
         for &end in &l.latches {
-            // Reached only past a stop that is met once in this very turn: lanes cannot drift apart.
+            // Every path to the latch passes a stop that each iteration meets once: lanes cannot drift apart.
             let once = |s: usize| {
                 !shape.loops.iter().any(|inner| {
                     inner.header != l.header
@@ -382,8 +382,8 @@ fn loops_to_meet_in(function: &Function, shape: &Shape) -> Vec<bool> {
                         && inner.members.contains(&s)
                 })
             };
-            // It must be the last one: a lane that waits at an earlier one would go on before those
-            // that still wait at a later one of the turn before.
+            // Only the last stop counts: a lane that waits at an earlier one would go on before lanes that still wait
+            // at a later one, one iteration behind.
             let last = shape.order.iter().rfind(|block| stops.contains(block));
             let held = last.is_some_and(|&s| shape.dominates(s, end) && once(s));
             if !held {

@@ -1,8 +1,12 @@
-//! How the rows of a work-group meet its sub-groups, for kernels whose lanes exchange values.
+//! How the rows of a work-group meet its sub-groups, in kernels whose lanes exchange values.
 //!
-//! Where a row is whole sub-groups, a chunk is a part of a row, as in other kernels. Any other sub-group (of rows of
-//! another length, the last one of a group, a chunk for which an assumption fails) runs under a mask of the lanes that
-//! exist, with a vector of ids in each dimension.
+//! ```text
+//! rows of 32, sub-groups of 16:   a row is two whole sub-groups: a chunk is half a row, as in other kernels
+//! rows of 24, sub-groups of 16:   sub-group 1 has 8 work-items of row 0 and 8 of row 1
+//! ```
+//!
+//! A sub-group that is not part of a row runs under a mask of the lanes that exist, with a vector of ids in each
+//! dimension. So do the last sub-group of a group and a chunk for which a test fails.
 
 use kernel_ir::passes::cfg::{Cfg, Loops};
 use kernel_ir::{BlockId, Builtin, Function, GroupScope, Kernel, Op, Scope};
@@ -12,14 +16,14 @@ use kernel_ir::{BlockId, Builtin, Function, GroupScope, Kernel, Op, Scope};
 pub enum Rows {
     /// Rows of whole sub-groups only: the kernel requires a group size.
     Whole,
-    /// Rows of any length, in one copy of the code under a mask: the kernel requires another group size, or it is too
+    /// Rows of any length, in one copy of the code under a mask: the kernel requires another group size, or is too
     /// large for two copies.
     Broken,
     /// Two copies of the code: the launch decides.
     Any,
 }
 
-/// Whether lanes must be those of one sub-group for it.
+/// Whether an operation needs its lanes to be those of one sub-group.
 fn talks(op: &Op) -> bool {
     use Builtin as B;
     matches!(
@@ -46,7 +50,7 @@ pub(crate) fn rows(kernel: &Kernel, function: &Function, sub_group_size: u32) ->
     })
 }
 
-/// Whether sub-groups exchange values in a loop in which groups do not wait: the kernel's time is spent there.
+/// Whether sub-groups exchange values in a loop without group barriers, where the kernel then spends its time.
 pub(crate) fn repeats(function: &Function) -> bool {
     let has = |block: BlockId, what: fn(&Op) -> bool| {
         let mut insts = function.blocks[block.index()].insts.iter();

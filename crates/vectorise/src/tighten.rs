@@ -1,9 +1,18 @@
-//! Regions that only some chunks have work in: `if (l < width)` in a sum by halves, `if (l == 0)` at its end. Where all
-//! that a region does hangs on comparisons of an id with what is the same for the row, the chunks that have nothing to
-//! do are not visited: the loop over the row's chunks begins and ends where the comparisons say. A visit too many does
-//! no harm, the comparisons stay where they are.
+//! Iteration-range tightening: the loop over a row's chunks visits only the chunks that have work.
 //!
-//! One chunk of the group runs in any case: it leaves what the whole group shares, and says which region is next.
+//! ```text
+//! if (l < half) sum[l] += sum[l + half];     // only the chunks below `half` have work
+//! if (l == 0) out[group] = sum[0];           // only the first chunk has work
+//!
+//! before:  for each chunk of the row { ... }
+//! after:   for each chunk with an l below half { ... }
+//! ```
+//!
+//! It applies where comparisons of ids with limits that are uniform along the row guard all effects of a region. The
+//! comparisons stay in the code, so that a visit too many does no harm.
+//!
+//! One chunk of the group runs in any case: it writes the values that the whole group shares, and tells the next
+//! region.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,15 +25,16 @@ use kernel_ir::{
 use crate::input::Input;
 use crate::region::Region;
 
-/// Instructions computed beforehand for one comparison.
+/// Operations from a comparison back to its ids. Not measured: a bound on the code before the loop.
 const DEPTH: usize = 8;
-/// Largest step from chunk to chunk: no sum of steps along a row leaves 64 bits.
+/// Largest step from chunk to chunk: sums of steps along a row fit 64 bits.
 const STEP: i64 = 1 << 20;
-/// Branches that are looked at, and comparisons that are taken.
+/// Branches that are examined, and comparisons that are used. Not measured: bounds on compile time and on the code
+/// before the loop.
 const BRANCHES: usize = 16;
 const BOUNDS: usize = 4;
 
-/// How much more a value is in the next chunk of a row, and in the next lane of a chunk.
+/// How much larger a value is in the next chunk of a row, and in the next lane of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Steps {
     /// To the next chunk.
@@ -50,35 +60,35 @@ impl Steps {
     }
 }
 
-/// A comparison without which a region does nothing.
+/// A comparison without which a region has no effect.
 pub struct Bound {
     /// How `ids` compares with `limit`.
     pub predicate: Predicate,
-    /// The side that is made of ids.
+    /// The side that is computed from ids.
     pub ids: ValueId,
     /// The side that is the same along a row.
     pub limit: ValueId,
     /// How `ids` changes along a row.
     pub steps: Steps,
-    /// Integers that must not wrap around along the row, unless they cannot: `ids`, and those that are extended.
+    /// Integers that must not wrap around along the row and may: `ids`, and operands of extensions.
     pub no_wrap: Vec<(ValueId, ConvertOp, Steps)>,
 }
 
-/// What narrows a region.
+/// The tightened range of a region.
 pub struct Tightening {
-    /// Comparisons without which the region does nothing; none: it does nothing but what the group shares.
+    /// Comparisons that guard the region; none: its only effects are the values that the group shares.
     pub bounds: Vec<Bound>,
     /// Work-items of a chunk.
     pub width: u32,
-    /// Whether its work-items run one after another: it does little but access memory where lanes lie anywhere.
+    /// Whether its work-items run one after another: it does little but access scattered addresses.
     pub scattered: bool,
 }
 
-/// Instructions of a region of which little but accesses is left.
+/// Instructions, beside accesses, of the longest region that counts as scattered. Not measured.
 const SCATTERED: usize = 24;
 
-/// Whether a region does little but read and write where lanes lie anywhere: where the processor has no fast gathers,
-/// that takes as many accesses side by side as one work-item after another, and the lanes' addresses on top of it.
+/// Whether a region does little but access local memory at scattered addresses. Without fast gathers, vectors need as
+/// many accesses as work-items that run one after another, and extracts of the lanes' addresses besides.
 fn is_scattered(input: &Input<'_>, region: &Region) -> bool {
     let Some(shapes) = region
         .shapes
@@ -118,15 +128,15 @@ struct Search<'s> {
     per_item: &'s PerItem,
     region: &'s Region,
     width: u32,
-    /// The block whose branch is looked at.
+    /// The block whose branch is examined.
     guard: BlockId,
 }
 
-/// The saved values that have an element for each work-item.
+/// The saved values that have an element for each work-item: offsets of their scalars, and the step from lane to lane.
 type PerItem = HashMap<ValueId, (Vec<u64>, Option<i64>)>;
 
-/// The chunks of `width` work-items in which `region` has work, where comparisons of ids say so. `uniform`, `per_item`:
-/// saved values, by the place where they lie.
+/// The chunks of `width` work-items in which `region` has work, where comparisons of ids tell. `uniform`, `per_item`:
+/// the saved values that are the same for the group, and the others.
 pub(crate) fn tighten(
     input: &Input<'_>,
     uniform: &HashSet<ValueId>,
@@ -137,7 +147,7 @@ pub(crate) fn tighten(
     if !input.module.uses(kernel_ir::Transform::Tightening) {
         return None;
     }
-    // Without stops a group is not one row after another: no chunk runs only to name the next region.
+    // Without stops the chunks of a group are not visited row after row, and none is needed to tell the next region.
     if input.segments.stops.is_empty() {
         return None;
     }
@@ -185,7 +195,7 @@ impl Search<'_> {
         })
     }
 
-    /// Blocks in which a work-item does what others may notice or what it needs itself later; `None` if the first
+    /// Blocks with effects that others may notice, or that make a saved value of the work-item; `None` if the first
     /// block is one.
     fn effects(&self) -> Option<Vec<BlockId>> {
         let (region, function) = (self.region, &self.region.function);
@@ -194,7 +204,7 @@ impl Search<'_> {
             let mut insts = function.blocks[block.index()].insts.iter();
             let acts = insts.any(|inst| {
                 let op = &function.insts[inst.index()].op;
-                // Lanes of another sub-group have no part in these.
+                // Other sub-groups take no part in these.
                 let own = matches!(op, Op::Assume(_) | Op::Barrier(_) | Op::Group(..));
                 !op.is_pure() && !own
             });
@@ -215,7 +225,7 @@ impl Search<'_> {
         Some(found)
     }
 
-    /// Whether one of `blocks` is reached from block `from` along other edges than `without`.
+    /// Whether a path from block `from` that avoids the edge `without` reaches one of `blocks`.
     fn reaches(
         &self,
         from: BlockId,
@@ -239,7 +249,7 @@ impl Search<'_> {
         false
     }
 
-    /// The comparisons that must hold where `cond` is `truth`, as far as they are of use.
+    /// Collects the comparisons that hold where `cond` is `truth`, if they bound ids.
     fn take(&self, cond: ValueId, truth: bool, depth: usize, bounds: &mut Vec<Bound>) {
         let Some(op) = self.made_of(cond).filter(|_| depth > 0) else {
             return;
@@ -269,7 +279,7 @@ impl Search<'_> {
     }
 
     fn bound(&self, predicate: Predicate, ids: ValueId, limit: ValueId) -> Option<Bound> {
-        // Whether it is one of integers that says something of a row.
+        // Only comparisons of integers bound a row.
         ends(predicate)?;
         let types = &self.input.module.types;
         if !matches!(types.get(self.input.function.ty(ids)), Type::Int(_)) {
@@ -296,7 +306,7 @@ impl Search<'_> {
         })
     }
 
-    /// The instruction that makes `v`, if it is one of this region.
+    /// The operation that computes `v`, if it is in this region.
     fn made_of(&self, v: ValueId) -> Option<&Op> {
         self.region.block_of(v)?;
         match self.region.function.values[v.index()].def {
@@ -305,8 +315,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether `v` comes from an earlier region, the same for the whole group; if it is made anew in this one, then
-    /// behind the branch only.
+    /// Whether `v` comes from an earlier region and is the same for the whole group. If this region computes it again,
+    /// then only behind the branch.
     fn is_given(&self, v: ValueId) -> bool {
         let made = self.region.block_of(v);
         made.is_none_or(|at| !self.reaches(at, &[self.guard], None))
@@ -314,12 +324,12 @@ impl Search<'_> {
             && self.uniform.contains(&v)
     }
 
-    /// Whether extending `v` is known to give the number that it was made as.
+    /// Whether extending `v` is known to keep its mathematical value.
     fn is_kept(&self, op: ConvertOp, v: ValueId) -> bool {
         crate::range::is_kept(self.input.module, &self.region.function, op, v)
     }
 
-    /// How `v`, made of ids and of what is the same for all by a few steps of arithmetic, differs along a row.
+    /// How `v` changes along a row, where it is computed from ids and group-uniform values by a few operations.
     fn steps(
         &self,
         v: ValueId,

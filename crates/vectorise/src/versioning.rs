@@ -1,5 +1,11 @@
-//! Loop versioning: divergent branches that mostly go one way for a whole chunk of lanes are tested at its start. The
-//! chunk runs without masks where the test holds, else one work-item after another.
+//! Loop versioning: a divergent branch that is uniform for most chunks is tested at the start of each chunk.
+//!
+//! ```text
+//! if (i < n) c[i] = a[i] + b[i];                 // i: an id, n: an argument
+//!
+//! if all lanes agree on i < n:  vectors without masks; the branch is uniform
+//! else:                         one work-item after another
+//! ```
 
 use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{Shape, Shapes};
@@ -12,12 +18,13 @@ use crate::input::Input;
 use crate::no_wrap::from_ids;
 use crate::region::Region;
 
-/// Conditions inside of a condition.
+/// Operations from a condition back to its comparisons. Not measured: a bound on compile time.
 const DEPTH: usize = 16;
-/// Instructions under a branch that some lanes may run alone.
+/// Instructions of the longest body of a branch that runs under a mask instead of being tested. Chosen for stencils of
+/// several dimensions, which ran at half of Intel's speed (commit 8a2c457); the number is not measured.
 const MASKED: usize = 80;
 
-/// Whether few chunks of a row part on Bool `v`: it compares ids with what is the same for all.
+/// Whether few chunks of a row diverge on Bool `v`: it compares ids with values that are uniform along the row.
 fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> bool {
     let function = &region.function;
     if shapes.of(v) == Shape::Uniform {
@@ -49,9 +56,9 @@ fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> b
                     | Predicate::FOrdered
                     | Predicate::FUnordered
             );
-            // One item is always alone with its answer: of a row some chunk parts, and often it is the only one.
+            // Equality holds for a single work-item: one chunk of the row diverges, and often a row has only one chunk.
             let one = matches!(predicate, Predicate::IEq | Predicate::INe);
-            // A large step parts lanes often.
+            // A large step makes many chunks diverge.
             let near = |s: Option<i64>| s.is_some_and(|s| s.unsigned_abs() <= 4);
             !float && !one && near(step(*a)) && near(step(*b))
         }
@@ -76,7 +83,7 @@ fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> b
     }
 }
 
-/// Whether the branch at the end of `block` can be found beforehand to be one way for all, and mostly is.
+/// Whether a test before the branch at the end of `block` can find it uniform, and mostly does.
 pub(crate) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool {
     let term = &region.function.blocks[block.index()].term;
     matches!(term, kernel_ir::Terminator::CondBr { .. })
@@ -85,8 +92,8 @@ pub(crate) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool
         })
 }
 
-/// Divergent branches that are worth a test at the start. Where ids of several dimensions count, rows are short and
-/// their ends part a share of all chunks: what runs well under a mask is not tested.
+/// The divergent branches that are tested at the start of a chunk. With ids of several dimensions rows are short, and
+/// the chunks at their ends, which diverge, are many: bodies that run well under a mask are then not tested.
 pub(crate) fn assumed_uniform(input: &Input<'_>, region: &Region, shapes: &Shapes) -> Vec<BlockId> {
     if !input.module.uses(kernel_ir::Transform::Versioning) {
         return Vec::new();
@@ -99,7 +106,7 @@ pub(crate) fn assumed_uniform(input: &Input<'_>, region: &Region, shapes: &Shape
         .collect()
 }
 
-/// Whether the function asks where its work-item is beyond the first dimension.
+/// Whether the function uses ids beyond the first dimension.
 fn has_rows(function: &Function) -> bool {
     ids(function).iter().any(|id| {
         matches!(
@@ -112,8 +119,8 @@ fn has_rows(function: &Function) -> bool {
     })
 }
 
-/// Whether what hangs on the branch of `block` costs little more for some lanes than for all: no loops, no stops,
-/// rows of words.
+/// Whether the body of the branch of `block` costs little more under a mask than without: no loops, no stops, and
+/// contiguous accesses.
 fn runs_well_masked(input: &Input<'_>, region: &Region, shapes: &Shapes, block: BlockId) -> bool {
     let function = &region.function;
     let stop = region.post.immediate(block);
@@ -143,7 +150,7 @@ fn runs_well_masked(input: &Input<'_>, region: &Region, shapes: &Shapes, block: 
     true
 }
 
-/// Whether an instruction is plain arithmetic, or an access that a mask does not slow down.
+/// Whether an instruction is plain arithmetic, or an access that is as fast under a mask.
 fn is_row_work(input: &Input<'_>, function: &Function, shapes: &Shapes, inst: InstId) -> bool {
     let inst = &function.insts[inst.index()];
     let is_row = |ptr: ValueId, ty: TypeId| {
