@@ -48,28 +48,29 @@
 //! | regions between barriers, and their branches | `region`, `form_regions`, `versioning` |
 //! | how wide | `width`, `search_loops`, `sub_groups`, `cost` |
 //! | loops over chunks | `unroll_and_jam`, `tighten` |
+//! | how values are held, how memory is accessed | `representation`, `access`, `interleave`, `tuple`, `privatise`, `functions` |
+//! | the plan, its text form, the report to the kernel's author | `plan`, `forms`, `print`, `report` |
+//!
 //! | word | meaning |
 //! |---|---|
 //! | chunk | the work-items that run as one: the lanes of one vector |
 //! | row | the work-items of a group with neighbouring ids in dimension 0; a chunk is usually a part of a row |
 //! | width | work-items of a chunk |
-//! | form | a kernel's body after one choice of the passes; forms are tried in turn until one has a plan |
+//! | form | a kernel's body after one choice of the passes; the first form that has a plan is used |
 //! | stop | a point at which work-items wait for each other, such as a barrier |
 //! | region | the code from one stop to the next ones |
-//! | saved value | one that lives in memory across a stop, in the group's *state area* |
-//! | rematerialised value | one that is cheaper to compute again behind a stop than to save |
+//! | saved value | one that lives in memory across a stop |
+//! | state area | memory of a work-group for saved values and private arrays |
+//! | rematerialised value | one that is computed again behind a stop instead of saved |
 //! | uniform, affine, varying | the same in all lanes; a fixed step from lane to lane; anything else |
-//! | divergent | decided differently by the lanes of a chunk: a branch, or a loop that they leave in different
-//! iterations | | masked | run under a mask of the active lanes |
+//! | divergent | of a branch: lanes may disagree; of a loop: lanes may leave it in different iterations |
+//! | masked | run under a mask of the active lanes |
 //! | tested | valid only if a test at run time, at the start of a chunk or a row, says so |
-//! | assumed uniform | a branch that such a test finds uniform (loop versioning) |
-//! | no-wrap | of an integer: does not wrap around between the lanes of a chunk |
+//! | assumed uniform | of a branch: such a test finds it uniform (loop versioning) |
+//! | no-wrap | of an integer: it does not wrap around from lane to lane |
 //! | scalarised | one scalar access for each lane |
 //! | jammed | run together with other chunks (unroll-and-jam) |
 //! | window | memory of a thread that collects atomic updates (privatised atomics) |
-//! Words: a *chunk* is the work-items that run as one; a *row* is the work-items of a group with neighbouring ids in
-//! dimension 0; a *stop* is a point at which work-items wait; *saved* values live in memory across a stop; a *tested*
-//! property holds only if a test at run time says so.
 #![forbid(unsafe_code)]
 
 mod access;
