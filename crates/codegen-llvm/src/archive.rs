@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-/// One object as it is, several as the members of an archive.
+/// A single object as it is; several objects as the members of an archive.
 pub(crate) fn archive(mut objects: Vec<Vec<u8>>) -> Vec<u8> {
     if objects.len() == 1 {
         return objects.pop().unwrap_or_default();
@@ -10,7 +10,7 @@ pub(crate) fn archive(mut objects: Vec<Vec<u8>>) -> Vec<u8> {
     let mut bytes = b"!<arch>\n".to_vec();
     for (i, object) in objects.iter().enumerate() {
         let (name, size) = (format!("{i}.o/"), object.len());
-        // Name, time, owner, group, mode, size. A vector takes all that is written to it.
+        // Name, time, owner, group, mode, size. Writing to a vector cannot fail.
         let _ = writeln!(
             bytes,
             "{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`",

@@ -1,4 +1,4 @@
-//! What a kernel is given: the launch record, the argument block, private and work-group memory.
+//! The inputs of a kernel: the launch record, the argument block, private and work-group memory.
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
 use kernel_ir::{ArgKind, BuildError, Kernel};
@@ -52,7 +52,7 @@ impl Lower<'_> {
             };
             self.params.push(value);
         }
-        // Without records the copies have one place on the stack.
+        // Without records a copy has one place on the stack.
         if self.segments.stops.is_empty() {
             for &(i, _, size) in &self.copies {
                 self.params[i] = self.room(ir.array(ir.i8, size), 16);
@@ -61,7 +61,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Addresses of the work-group variables that the kernel mentions. Tells whether groups may run as one.
+    /// Places the work-group variables that the kernel uses. Returns whether groups may run as one.
     pub(crate) fn place_locals(&mut self, kernel: &Kernel, info: &mut KernelInfo) -> bool {
         let ir = self.ir;
         let facts = kernel_ir::passes::facts(self.values.module, kernel);

@@ -1,4 +1,4 @@
-//! Arithmetic, comparison, and the taking apart of vectors and aggregates.
+//! Arithmetic, comparisons, and the construction and extraction of vectors and aggregates.
 
 use kernel_ir::{BinaryOp, BuildError, Flags, Predicate, Type, TypeId, UnaryOp, ValueId};
 
@@ -6,7 +6,7 @@ use crate::fast_math::{AFN, ARCP, CONTRACT, NINF, NNAN, NSZ, REASSOC};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
 use crate::lower::{Lower, unsupported};
 
-/// LLVM's fast-math flags for SPIR-V's; what may be contracted is so already.
+/// LLVM's fast-math flags for SPIR-V's. Contraction is already done, in kernel-ir.
 pub(crate) fn fast_flags(fast: u32) -> u32 {
     let mut flags = 0;
     for (bit, flag) in [
@@ -25,7 +25,7 @@ pub(crate) fn fast_flags(fast: u32) -> u32 {
 }
 
 impl Lower<'_> {
-    /// Marks a float operation with what its kernel and its own flags permit.
+    /// Gives a float operation the fast-math flags that its kernel and its own flags permit.
     pub(crate) fn fast(&self, v: Val, flags: Flags) -> Val {
         if flags.fast & Flags::ROUNDED != 0 {
             return self
@@ -40,7 +40,7 @@ impl Lower<'_> {
         self.ir.int_width(self.ir.scalar(ty))
     }
 
-    /// The divisor, with 1 where the processor would trap: by zero, or the overflow of MIN / -1.
+    /// The divisor, or 1 where the processor would trap: division by zero, and the overflow of MIN / -1.
     pub(crate) fn safe_divisor(&self, a: Val, b: Val, signed: bool) -> Val {
         let ir = self.ir;
         let ty = ir.type_of(b);
@@ -224,7 +224,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `parts` side by side as a value of type `ty`.
+    /// A value of type `ty` made of `parts`.
     pub(crate) fn construct(&mut self, parts: &[ValueId], ty: TypeId) -> Val {
         let ir = self.ir;
         if !matches!(self.values.module.types.get(ty), Type::Vector(..)) {
@@ -253,7 +253,7 @@ impl Lower<'_> {
         whole
     }
 
-    /// The part of `whole` at `path`; it has the register form of its type.
+    /// The part of `whole` at `path`, in the register form of its type.
     pub(crate) fn extract(&self, mut whole: Val, mut ty: TypeId, path: &[u32]) -> Val {
         let ir = self.ir;
         let types = &self.values.module.types;
@@ -294,7 +294,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Scalars of a single work-item's value.
+    /// Splits a work-item's value into scalars.
     pub(crate) fn take_apart(&self, v: Val, ty: TypeId, out: &mut Vec<Val>) {
         let (ir, types) = (self.ir, &self.values.module.types);
         match types.get(ty) {
@@ -321,7 +321,7 @@ impl Lower<'_> {
         self.take_apart(self.values.to_register(part, ty), ty, out);
     }
 
-    /// A single work-item's value from its scalars.
+    /// A work-item's value made of scalars.
     pub(crate) fn put_together(&self, ty: TypeId, scalars: &mut impl Iterator<Item = Val>) -> Val {
         let (ir, types) = (self.ir, &self.values.module.types);
         let fields: Vec<TypeId> = match types.get(ty) {
@@ -347,7 +347,7 @@ impl Lower<'_> {
         whole
     }
 
-    /// Where among a type's scalars the part at `path` begins, and how many it has.
+    /// The index of the first scalar of the part at `path`, and the number of its scalars.
     pub(crate) fn place_of(&self, mut ty: TypeId, path: &[u32]) -> (usize, usize) {
         let types = &self.values.module.types;
         let count = |ty: TypeId| {
@@ -367,7 +367,7 @@ impl Lower<'_> {
         (from, count(ty))
     }
 
-    /// Lanes of `a` then `b`, which may differ in length.
+    /// Selects lanes of `a` followed by `b`, which may differ in length.
     pub(crate) fn pick_lanes(
         &self,
         a: Val,
@@ -386,7 +386,7 @@ impl Lower<'_> {
         if na == nb {
             return Ok(ir.shuffle(a, b, lanes));
         }
-        // The same length for both, the shorter padded.
+        // A shuffle takes vectors of one length: the shorter one is padded.
         let n = na.max(nb);
         let widen = |v: Val, from: u32| {
             let lanes: Vec<u32> = (0..n)

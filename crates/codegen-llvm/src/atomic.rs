@@ -14,7 +14,7 @@ pub(crate) fn ordering(order: Order) -> Ordering {
         Order::SequentiallyConsistent => Ordering::LLVMAtomicOrderingSequentiallyConsistent,
     }
 }
-/// The part of an order that a load can keep.
+/// The memory order of the load in an operation of this order.
 pub(crate) fn load_ordering(order: Order) -> Ordering {
     match order {
         Order::Release => Ordering::LLVMAtomicOrderingMonotonic,
@@ -22,7 +22,7 @@ pub(crate) fn load_ordering(order: Order) -> Ordering {
         other => ordering(other),
     }
 }
-/// The part of an order that a store can keep.
+/// The memory order of the store in an operation of this order.
 pub(crate) fn store_ordering(order: Order) -> Ordering {
     match order {
         Order::Acquire => Ordering::LLVMAtomicOrderingMonotonic,
@@ -31,7 +31,7 @@ pub(crate) fn store_ordering(order: Order) -> Ordering {
     }
 }
 
-/// The associative operation that an atomic one repeats, if it does.
+/// The associative operation that an atomic operation applies, if it applies one.
 pub(crate) fn reduction_of(op: AtomicOp) -> Option<Reduction> {
     Some(match op {
         AtomicOp::IAdd | AtomicOp::ISub => Reduction::IAdd,
@@ -50,7 +50,7 @@ pub(crate) fn reduction_of(op: AtomicOp) -> Option<Reduction> {
 }
 
 impl Lower<'_> {
-    /// Whether only this thread can reach the memory: a work-group runs on one.
+    /// Whether only this thread can reach the memory: a work-group runs on one thread.
     pub(crate) fn is_own(&self, ptr: ValueId) -> bool {
         matches!(
             self.values.module.types.get(self.ty(ptr)),
@@ -58,7 +58,8 @@ impl Lower<'_> {
         )
     }
 
-    /// An atomic operation on memory of this thread; the result, which is the old content mostly.
+    /// An atomic operation on memory that only this thread reaches. Returns its result, for most operations the old
+    /// value.
     pub(crate) fn update_own(
         &self,
         op: AtomicOp,
@@ -167,7 +168,7 @@ impl Lower<'_> {
                     .ok_or_else(|| unsupported(word, "a compare-exchange without comparator"))?;
                 let expected = self.get(expected);
                 let (new, memory) = (needs(operand)?, self.values.memory(ty));
-                // Only integers and pointers may be compared in memory.
+                // LLVM compares only integers and pointers in memory.
                 let int = ir.int(types.size_of(ty) as u32 * 8);
                 let bits = |v: Val| {
                     if float {

@@ -25,26 +25,26 @@ use crate::stages::{self, Clock, FRONT_END, INSTRUCTIONS, LANES, LLVM_PASSES, SC
 use crate::values::{Values, global_symbol};
 use crate::{fast_math, limits, parts, service};
 
-/// The option by which a test makes LLVM give up for good.
+/// The option with which a test provokes a fatal error of LLVM.
 const FATAL_OPTION: &str = "-solum-test-fatal";
 
-/// Compiles `request`, on a compiler thread; any thread may call, many at once.
+/// Compiles `request` on a compiler thread. Any thread may call, many at once.
 ///
 /// # Errors
-/// What the front end refuses, what the back end cannot do, or what LLVM died of.
+/// What the front end rejects, what the code generator cannot do, and LLVM's fatal errors.
 pub fn compile(request: &Request) -> Reply {
     let request = request.clone();
     service::run(move || Ready::of(&request)?.compile())
 }
 
-/// A program for which no code is made yet.
+/// A program that is ready for code generation.
 pub(crate) struct Ready {
     pub(crate) module: Module,
     pub(crate) settings: Settings,
     unresolved: Vec<String>,
     exports: Vec<String>,
     log: String,
-    /// Whether a test wants LLVM to die of it.
+    /// Whether a test wants a fatal error of LLVM.
     pub(crate) fatal: bool,
 }
 
@@ -72,7 +72,7 @@ impl Ready {
                 ..Settings::of(request)
             },
             unresolved: built.unresolved,
-            // One kernel is no library.
+            // A variant of one kernel, for launches with certain null pointers, exports nothing.
             exports: match request.nulls {
                 Some(_) => Vec::new(),
                 None => built.exports,
@@ -85,12 +85,12 @@ impl Ready {
         })
     }
 
-    /// Whether its kernels can be compiled one by one.
+    /// Whether its kernels can be compiled separately.
     pub(crate) fn stands_alone(&self) -> bool {
         self.unresolved.is_empty() && parts::alone(&self.module)
     }
 
-    /// What is known of the program as a whole.
+    /// The metadata of the program as a whole.
     pub(crate) fn info(&self) -> ModuleInfo {
         ModuleInfo {
             functions: self.exports.clone(),
@@ -100,7 +100,7 @@ impl Ready {
         }
     }
 
-    /// All of it.
+    /// Compiles all kernels.
     pub(crate) fn compile(self) -> Reply {
         if self.fatal {
             return Err(machine::die());
@@ -115,12 +115,12 @@ impl Ready {
 /// Compiles a module whose kernels stand alone, on a compiler thread.
 ///
 /// # Errors
-/// What the back end cannot do, or what LLVM died of.
+/// What the code generator cannot do, and LLVM's fatal errors.
 pub fn compile_module(module: Module, settings: Settings) -> Reply {
     service::run(move || generate(module, &settings, &[]))
 }
 
-/// LLVM's text of such a module before its passes, for tests.
+/// LLVM's text of such a module before LLVM's passes, for tests.
 ///
 /// # Errors
 /// As [`compile_module`].
@@ -138,7 +138,7 @@ pub fn llvm_text(module: &Module, settings: &Settings) -> Result<String, BuildEr
 }
 
 fn generate(module: Module, settings: &Settings, unresolved: &[String]) -> Reply {
-    // A program with imports left is linked before a kernel of it is made: nothing runs yet.
+    // A program with unresolved imports is linked before its kernels are compiled: nothing of it runs yet.
     let parts = match unresolved {
         [] => parts::of(&module),
         _ => Vec::new(),
@@ -176,7 +176,8 @@ pub(crate) fn part(
         }
     };
     clock.ended(LANES);
-    // A hundredth of the time, and all that stands between a defect of ours and LLVM's undefined behaviour.
+    // In every build: it takes a hundredth of the time, and nothing else keeps defects here from undefined behaviour in
+    // LLVM.
     ir.verify()
         .map_err(|error| codegen_error(format!("broken LLVM IR: {error}")))?;
     let target = target(settings);
@@ -200,8 +201,8 @@ pub(crate) fn part(
     Ok(Compiled { object, info })
 }
 
-/// Puts all kernels into `ir`, the first as the program's kernel `first`, and what became of each into `reports` if
-/// they are wanted.
+/// Lowers all kernels into `ir`, the first as the program's kernel `first`, and adds a report of each to `reports` if
+/// reports are wanted.
 pub(crate) fn translate(
     ir: &Ir,
     mut module: Module,
@@ -212,7 +213,7 @@ pub(crate) fn translate(
     limits::check(&module)?;
     machine::prepare(ir, &target(settings)).map_err(codegen_error)?;
     contract(&mut module, settings);
-    // Lanes side by side run kernels in a form of their own where one suits them better.
+    // The forms of each kernel that are made for vectors.
     let size = |wanted: u32| match wanted {
         0 => settings.sub_group_size,
         size => size,
@@ -300,8 +301,8 @@ pub(crate) fn translate(
     Ok(info)
 }
 
-/// Makes one operation of products and sums, as far as kernel, options and processor permit. LLVM does not do so: what it
-/// joins depends on what else it does.
+/// Fuses products and sums as far as kernel, options and processor permit. LLVM does not: what it would fuse depends on
+/// its other passes.
 fn contract(module: &mut Module, settings: &Settings) {
     let widths = machine::contracted(&settings.cpu, &settings.features);
     let is_used = module.uses(kernel_ir::Transform::Contraction);
@@ -311,7 +312,7 @@ fn contract(module: &mut Module, settings: &Settings) {
     let options = &settings.options;
     let licensed = options.mad_enable || options.unsafe_math || options.fast_relaxed_math;
     for (i, function) in module.functions.iter_mut().enumerate() {
-        // Functions that are called through pointers are everybody's.
+        // A function that is called through pointers may belong to any kernel.
         let of = |kernel: &&Kernel| kernel.function.index() == i;
         let own = module.kernels.iter().any(|kernel| of(&kernel));
         let mut users = module.kernels.iter().filter(|kernel| !own || of(kernel));
@@ -320,7 +321,7 @@ fn contract(module: &mut Module, settings: &Settings) {
     }
 }
 
-/// LLVM's flags for all float operations of a program.
+/// LLVM's fast-math flags for all float operations of a program.
 fn fast_flags(options: &Options) -> u32 {
     use fast_math::{AFN, ARCP, CONTRACT, NINF, NNAN, NSZ, REASSOC};
     let mut flags = 0;

@@ -1,4 +1,4 @@
-//! Conversions, with the roundings and saturations that the processor does not have.
+//! Conversions, with roundings and saturations that the processor lacks.
 
 use kernel_ir::{BuildError, ConvertOp, Rounding};
 
@@ -28,7 +28,7 @@ impl Lower<'_> {
                 } else {
                     Opcode::LLVMFPToSI
                 };
-                // Out of range is any value, the same one everywhere, and no undefined behaviour.
+                // Out of range gives an unspecified value, the same one at every use, and no undefined behaviour.
                 ir.freeze(ir.cast(opcode, whole, to))
             }
             C::SatFToS | C::SatFToU => {
@@ -111,7 +111,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A whole number, saturated to an integer of at most 16 bits: LLVM takes vectors of those apart.
+    /// A whole number, saturated to an integer of at most 16 bits: LLVM would scalarise such vectors.
     fn float_to_narrow(&self, v: Val, signed: bool, to: Ty) -> Val {
         let ir = self.ir;
         let mut v = v;
@@ -133,14 +133,14 @@ impl Lower<'_> {
         }
         let low = ir.float_const(from, f64::from(low));
         let high = ir.float_const(from, f64::from(high));
-        // Not a number is not greater than the lower bound: zero without a sign.
+        // NaN is not greater than the lower bound and becomes it: zero for unsigned integers.
         v = ir.select(ir.fcmp(RealPred::LLVMRealOGT, v, low), v, low);
         v = ir.select(ir.fcmp(RealPred::LLVMRealOLT, v, high), v, high);
         let wide = ir.cast(Opcode::LLVMFPToSI, v, ir.shaped(ir.i32, to));
         ir.cast(Opcode::LLVMTrunc, wide, to)
     }
 
-    /// `v` rounded to a whole number as a conversion to an integer asks; as it is for truncation.
+    /// `v` rounded to a whole number for a conversion to an integer; unchanged if the conversion truncates.
     fn round_to_whole(&self, v: Val, rounding: Rounding) -> Val {
         let name = match rounding {
             Rounding::Default | Rounding::Rtz => return v,
@@ -159,8 +159,8 @@ impl Lower<'_> {
             return ir.cast(Opcode::LLVMFPExt, v, to);
         }
         let nearest = if (a, b) == (64, 16) {
-            // Through f32 rounded to odd: a second rounding then cannot go wrong. LLVM would call a
-            // function of its run-time library.
+            // Through f32 rounded to odd: the second rounding is then correct. LLVM would call a function of its
+            // run-time library.
             let odd = self.narrow_to_odd(v);
             ir.cast(Opcode::LLVMFPTrunc, odd, to)
         } else {
@@ -169,7 +169,7 @@ impl Lower<'_> {
         if matches!(rounding, Rounding::Default | Rounding::Rte) {
             return nearest;
         }
-        // One step back where the nearest lies on the wrong side.
+        // One step back if the nearest value lies on the wrong side.
         let back = ir.cast(Opcode::LLVMFPExt, nearest, from);
         let int = ir.shaped(ir.int(b), to);
         let bits = ir.cast(Opcode::LLVMBitCast, nearest, int);
@@ -193,7 +193,7 @@ impl Lower<'_> {
         ir.cast(Opcode::LLVMBitCast, ir.select(wrong, stepped, bits), to)
     }
 
-    /// f64 to f32 such that inexact results have an odd last bit.
+    /// f64 to f32, rounded to odd: inexact results have an odd last bit.
     fn narrow_to_odd(&self, v: Val) -> Val {
         let ir = self.ir;
         let from = ir.type_of(v);
@@ -231,7 +231,7 @@ impl Lower<'_> {
             let exact = self.int_to_float(v, signed, rounding, wide);
             return self.float_to_float(exact, rounding, to);
         }
-        // The magnitude cut to the float's precision converts exactly; one step up where the direction
+        // The magnitude, cut to the float's precision, converts exactly. One step up where the rounding direction
         // leads away from zero.
         let wide = ir.shaped(ir.i64, from);
         let zero = ir.int_const(wide, 0);

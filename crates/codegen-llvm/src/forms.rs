@@ -1,4 +1,4 @@
-//! Which form a kernel gets: the first of those side by side that it can have and that can be emitted, else one
+//! The choice of a kernel's form: the first of its forms for vectors that can be planned and emitted, else one
 //! work-item after another.
 
 use kernel_ir::abi::KernelInfo;
@@ -7,9 +7,9 @@ use kernel_ir::{BuildError, Kernel};
 use crate::kernel::{Failure, Failures, Setting, lower_once};
 use crate::stages;
 
-/// Puts `kernel` into the module and fills the sizes that the launch must know into `info`.
+/// Lowers `kernel` into the module, and fills in the sizes in `info` that a launch needs.
 ///
-/// A form side by side that cannot be emitted is no form: the next one is taken then, as where it does not fit.
+/// A form for vectors that cannot be emitted is skipped, like one that cannot be planned.
 pub(crate) fn lower(
     setting: &Setting<'_>,
     kernel: &Kernel,
@@ -52,7 +52,8 @@ mod tests {
     use crate::settings::{self, Settings};
     use crate::{machine, service};
 
-    /// Two forms side by side: without the branch, and as it is; barriers and local memory are laid out anew for each.
+    /// A kernel with two forms for vectors: without the branch, and as it is. Each lays out barriers and local memory
+    /// anew.
     fn text(name: &str) -> String {
         format!(
             "var @t: [64 x i32] in local
@@ -84,7 +85,7 @@ b2:
         )
     }
 
-    /// Report, metadata and LLVM's text of the kernel of that name, which LLVM finds well formed and compiles.
+    /// Report, metadata and LLVM's text of the kernel of that name. LLVM verifies and compiles it.
     fn made(name: &str) -> (KernelReport, ModuleInfo, String) {
         let mut module = kernel_ir::parse(&text(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
         kernel_ir::passes::prepare(&mut module).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -119,7 +120,7 @@ b2:
     #[test]
     fn a_form_that_cannot_be_emitted_is_left_out() {
         let [none, one, two] = ["fails_0", "fails_1", "fails_2"].map(made);
-        // As (form, why) and the sizes that a launch needs.
+        // Form, reason, and the sizes that a launch needs.
         let all = [&none, &one, &two].map(|(report, ..)| (report.form, report.why.as_deref()));
         assert_eq!(all[0], (Form::Lanes, None));
         assert_eq!(all[1].0, Form::Lanes);
@@ -140,7 +141,7 @@ b2:
         assert_eq!(local, [256; 3]);
         let arguments = [&none, &one, &two].map(|(_, info, _)| info.kernels[0].args_size);
         assert_eq!(arguments, [arguments[0]; 3]);
-        // Nothing is left of what failed: each has one kernel in it, and that is another one.
+        // Nothing is left of the failed forms: each module has one kernel, and the kernels differ.
         for (_, info, text) in [&none, &one, &two] {
             let definition = format!("@{}(", info.kernels[0].symbol);
             assert_eq!(text.matches(&definition).count(), 1, "{text}");

@@ -1,14 +1,14 @@
-//! What LLVM says of the stack frames that it made: how much of each holds values for which there were no registers.
+//! LLVM's remarks about stack frames: how many bytes of each hold spilled registers.
 
 use std::ffi::CStr;
 
-/// Of LLVM's command line: it tells the slots of each function's frame.
+/// An option of LLVM's command line: remarks list the slots of each function's frame.
 pub(crate) const ASKED: &CStr = c"-pass-remarks-analysis=stack-frame-layout";
 
-/// Registers that a function keeps for its caller, at most; they lie beside the return address.
+/// Registers that a function saves for its caller, at most. They lie beside the return address.
 const KEPT: usize = 6;
 
-/// The function that a remark about slots is of, and the bytes of those for want of registers; none for other remarks.
+/// The function that a remark about a frame is of, and the bytes of its spill slots; `None` for other remarks.
 pub(crate) fn spilled(remark: &str) -> Option<(&str, u64)> {
     let (_, layout) = remark.split_once("\nFunction: ")?;
     let (function, slots) = layout.split_once('\n').unwrap_or((layout, ""));

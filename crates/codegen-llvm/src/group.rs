@@ -1,5 +1,13 @@
-//! Sub-group operations. Lanes that stand at the same stop have left their operands in their records; the
-//! operation runs once over them and leaves each lane's result in its record.
+//! Sub-group operations of work-items that run one after another.
+//!
+//! Lanes that wait at the same stop have stored their operands in their records. The operation runs once for all of
+//! them and stores each lane's result in its record:
+//!
+//! ```text
+//! pass:   each lane runs up to the stop of %s = reduce.add %v and stores %v
+//! meet:   sum = 0; for each lane at the stop: sum += %v; for each lane at the stop: store sum as %s
+//! pass:   each lane runs on from the stop and loads %s
+//! ```
 
 use kernel_ir::{BuildError, GroupOp, InstId, Op, Reduction, TypeId, ValueId};
 
@@ -7,7 +15,7 @@ use crate::llvm::{Bb, IntPred, Opcode, Ty, Val};
 use crate::lower::{Lower, unsupported};
 use vectorise::StopKind;
 
-/// The lanes that meet: of the sub-group that begins at work-item `start`, those at stop `number`.
+/// The lanes that meet: those of the sub-group from work-item `start` on that wait at stop `number`.
 #[derive(Clone, Copy)]
 struct Meeting {
     start: Val,
@@ -16,8 +24,8 @@ struct Meeting {
 }
 
 impl Lower<'_> {
-    /// After a pass: runs the operation of the lowest stop that lanes wait at and resumes them with another
-    /// pass; goes on to `done` when none waits.
+    /// After a pass: runs the operation of the lowest stop at which lanes wait, and resumes these with another pass.
+    /// Continues at `done` if none waits.
     pub(crate) fn meet(
         &mut self,
         lowest: Val,
@@ -50,7 +58,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A lane's operands into its record.
+    /// Stores a lane's operands in its record.
     pub(crate) fn leave_group_operands(&mut self, group: InstId) {
         let mut operands = Vec::new();
         self.function.insts[group.index()]
@@ -66,7 +74,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A lane's result out of its record.
+    /// Loads a lane's result from its record.
     pub(crate) fn group_result(&mut self, _stop: usize, result: ValueId) -> Val {
         let ty = self.ty(result);
         let from = self.ir.offset_by(self.item.record, self.record.result);
@@ -121,7 +129,7 @@ impl Lower<'_> {
         ir.at_end(end);
     }
 
-    /// Gives every lane that meets what `var` holds.
+    /// Stores the value of `var` as the result of every lane that meets.
     fn spread(&mut self, meeting: Meeting, var: Val, register: Ty, ty: TypeId) {
         self.each_lane(meeting, |low, _, record| {
             let value = low.ir.load(register, var, 1);
@@ -168,7 +176,7 @@ impl Lower<'_> {
             }
             GroupOp::ClusteredReduce(reduction, cluster) => {
                 let cluster = cluster.clamp(1, self.sub_group_size.max(1));
-                // One running value for each cluster.
+                // One accumulator for each cluster.
                 let size = self.values.module.types.size_of(ty).max(1);
                 let sums = self.room(ir.array(ir.i8, size * u64::from(self.sub_group_size)), 64);
                 let identity = self
@@ -286,7 +294,7 @@ impl Lower<'_> {
         first
     }
 
-    /// Bool: whether two values are equal in every part.
+    /// Bool: whether two values are equal in all their parts.
     fn same(&self, a: Val, b: Val, ty: TypeId) -> Val {
         let ir = self.ir;
         let types = &self.values.module.types;
@@ -364,7 +372,7 @@ impl Lower<'_> {
                 }
                 _ => ir.and(index, last),
             };
-            // A lane that does not exist has no record; one that is not here has left no operand.
+            // A lane beyond the group has no record; a lane that waits elsewhere has stored no operand.
             let exists = ir.icmp(IntPred::LLVMIntULT, source, meeting.len);
             let source = ir.select(exists, source, lane);
             let from = low.record_of(ir.add(meeting.start, source));
@@ -381,7 +389,7 @@ impl Lower<'_> {
         });
     }
 
-    /// The neutral element, in every lane of a vector type.
+    /// The neutral element; for a vector type, in every lane.
     pub(crate) fn identity(&self, reduction: Reduction, ty: Ty) -> Val {
         let ir = self.ir;
         let scalar = ir.scalar(ty);

@@ -1,4 +1,4 @@
-//! One instruction to LLVM.
+//! Lowers one instruction.
 
 use kernel_ir::{BuildError, GroupScope, InstId, Op};
 
@@ -6,7 +6,7 @@ use crate::llvm::Val;
 use crate::lower::{Lower, unsupported};
 
 impl Lower<'_> {
-    /// Emits `inst` where the builder stands and defines its result.
+    /// Emits `inst` at the builder's position and defines its result.
     pub(crate) fn instruction(&mut self, inst: InstId) -> Result<(), BuildError> {
         let function = self.function;
         let inst = &function.insts[inst.index()];
@@ -28,7 +28,7 @@ impl Lower<'_> {
         let typed =
             || result_ty.ok_or_else(|| unsupported(word, "an operation without its result"));
         Ok(Some(match op {
-            // Made at the start of the block.
+            // Phis are made at the start of the block.
             Op::Phi(_) => return Ok(None),
             Op::Binary(op, a, b, flags) => {
                 let (a, b) = (self.get(*a), self.get(*b));
@@ -76,7 +76,7 @@ impl Lower<'_> {
             }
             Op::ExtractDynamic(vector, index) => {
                 let (v, i) = (self.get(*vector), self.get(*index));
-                // Out of range would be poison; unspecified is to mean a value.
+                // An index out of range gives poison; `freeze` makes it an unspecified value.
                 ir.freeze(ir.extract_element(v, i))
             }
             Op::InsertDynamic(vector, element, index) => {
@@ -138,7 +138,7 @@ impl Lower<'_> {
                 self.fence(*scope, *order);
                 return Ok(None);
             }
-            // Stops of the plan never come here.
+            // Stops end segments and are not lowered here.
             Op::Barrier(_) => return Ok(None),
             Op::WorkItem(builtin, dimension) => self.work_item(*builtin, *dimension, typed()?),
             Op::Group(group, GroupScope::Subgroup, operands) => {
@@ -160,7 +160,7 @@ impl Lower<'_> {
                 self.trap(args, word);
                 return Ok(None);
             }
-            // No optimisation of ours profits yet, and each costs compile time.
+            // No pass profits from assumptions yet, and each costs compile time.
             Op::Assume(_) => return Ok(None),
             Op::Copy(v) => self.get(*v),
         }))

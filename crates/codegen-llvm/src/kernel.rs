@@ -1,7 +1,16 @@
 //! One kernel: its entry, the loops over groups and work-items, its segments.
 //!
-//! Without stops the work-items are three nested loops around the body. With stops they are passes over
-//! records: each pass resumes the work-items that its selector names, until all of a group have returned.
+//! ```text
+//! with a plan           without stops             with stops
+//! for each group {      for each group {          for each group {
+//!     see `lanes`           for z, for y, for x {     until all work-items have returned {
+//! }                             the body                  a pass: for each work-item that waits at the
+//!                           }                             selected stop, run on to its next stop
+//!                       }                             }
+//!                                                 }
+//! ```
+//!
+//! With stops each work-item has a record, which holds the number of its stop and the saved values.
 
 pub(crate) mod callable;
 
@@ -19,49 +28,50 @@ use crate::record::Record;
 use crate::values::Values;
 use vectorise::{LaneOrder, Segments, StopKind, TargetInfo, first_plan, private_arrays};
 
-/// A work-item's number for "not begun", in records and as the selector of a first pass.
+/// The stop number of work-items that have not begun, in records and as the selector of the first pass.
 pub(crate) const START: u32 = 0;
-/// In a record: returned. Larger than any stop.
+/// The stop number, in records, of work-items that have returned. Larger than any stop's.
 const DONE: u32 = u32::MAX;
-/// Selector: all that wait at a work-group stop.
+/// Selector of all work-items that wait at a work-group stop.
 const ALL: u32 = u32::MAX - 1;
-/// Levels of cheap arithmetic on ids, arguments and constants that cost less than a record's load.
+/// Cheap operations, one on another, that rematerialise a value at less than the cost of a load from the record. Not
+/// measured.
 const REMADE: u8 = 3;
-/// Private arrays beyond this go to the work-item's record instead of the stack.
+/// Private arrays of more bytes than this lie in the work-item's record instead of on the stack.
 const STACK_ROOM: u64 = 1 << 20;
 
-/// What lowering a kernel needs beside the kernel.
+/// The setting in which a kernel is lowered.
 pub(crate) struct Setting<'a> {
     pub(crate) values: &'a Values<'a>,
     pub(crate) sub_group_size: u32,
     pub(crate) fast: u32,
-    /// Whether work-items run side by side where they can.
+    /// Whether work-items may run as lanes of vectors.
     pub(crate) wide: bool,
     /// Lanes of kernels without sub-group operations; by speed when `None`.
     pub(crate) lanes: Option<u32>,
     pub(crate) symbol: &'a str,
-    /// Where what becomes of each kernel is told, if it is.
+    /// Receives a report of each kernel, if reports are wanted.
     pub(crate) reports: Option<&'a RefCell<Vec<KernelReport>>>,
     /// The processor.
     pub(crate) target: TargetInfo,
-    /// The kernel as suits lanes side by side, where those are other forms; the first that can be is taken.
+    /// The kernel's forms for vectors; the first that can be planned is used.
     pub(crate) suited: &'a [Function],
 }
 
-/// Forms side by side of a kernel that could not be emitted.
+/// Forms for vectors of a kernel that could not be emitted.
 #[derive(Default)]
 pub(crate) struct Failures {
-    /// So many of the first ones are not to be tried.
+    /// Number of forms, from the first on, that are not to be tried.
     pub(crate) forms: usize,
-    /// Why not the last of them.
+    /// Why the last of them failed.
     pub(crate) why: Option<String>,
 }
 
-/// Why a kernel was not lowered.
+/// Why a kernel could not be lowered.
 pub(crate) enum Failure {
-    /// There is no way to.
+    /// It cannot be lowered in any form.
     Kernel(BuildError),
-    /// Not in the form side by side of that number: what was made of it is to be deleted.
+    /// The form for vectors of that number failed. The LLVM function that was begun is to be deleted.
     Form(usize, Val, BuildError),
 }
 
@@ -71,8 +81,9 @@ impl From<BuildError> for Failure {
     }
 }
 
-/// Plans the kernel as lanes of vectors in the first of its forms that can be, from form `first` on, and puts plan and
-/// form into `low`. `copies`: work-items have copies of arguments. The form's number, and the reason if no form can be.
+/// Plans the kernel in the first of its forms, from form `first` on, that can run as lanes of vectors, and puts plan
+/// and form into `low`. `copies`: work-items have copies of arguments. Returns the form's number, and the reason if no
+/// form can run so.
 fn choose<'a>(
     low: &mut Lower<'a>,
     setting: &Setting<'a>,
@@ -98,7 +109,7 @@ fn choose<'a>(
     }
 }
 
-/// What a test's kernel says of itself: `fails_N` cannot be emitted in its first N forms side by side.
+/// A fault for tests: a kernel named `fails_N` cannot be emitted in its first N forms for vectors.
 #[cfg(test)]
 fn fault(kernel: &Kernel, form: usize) -> Result<(), BuildError> {
     let fails = kernel.name.strip_prefix("fails_");
@@ -111,7 +122,7 @@ fn fault(kernel: &Kernel, form: usize) -> Result<(), BuildError> {
     }
 }
 
-/// What [`lower`](crate::forms::lower) does, but for the forms of which `failures` tells: another may fail.
+/// As [`lower`](crate::forms::lower), but without the forms that `failures` excludes; another form may fail.
 pub(crate) fn lower_once(
     setting: &Setting<'_>,
     kernel: &Kernel,
@@ -260,7 +271,7 @@ impl Lower<'_> {
     fn group_loop(&mut self, first: Val, count: Val) -> Result<(), BuildError> {
         let ir = self.ir;
         let end = ir.add(first, count);
-        // A launch without a cancel flag reads a zero on our own stack instead.
+        // A launch without a cancel flag reads a zero on the kernel's own stack instead.
         let cancel = ir.load(
             ir.ptr,
             ir.offset_by(ir.param(self.llvm_function, 1), launch_offset::CANCEL),
@@ -322,7 +333,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Three nested loops around the body; then on to `done`.
+    /// Three nested loops around the body; continues at `done`.
     fn nested_items(&mut self, done: Bb) -> Result<(), BuildError> {
         let ir = self.ir;
         let mut ids = [ir.i64c(0); 3];
@@ -337,7 +348,7 @@ impl Lower<'_> {
         }
         let row = ir.add(ir.mul(ids[2], self.launch.size[1]), ids[1]);
         let linear = ir.add(ir.mul(row, self.launch.size[0]), ids[0]);
-        // Private arrays too large for the stack: one record serves all, they run one after another.
+        // Private arrays too large for the stack lie in one record: the work-items run one after another.
         self.item = Item {
             local: ids,
             linear,
@@ -364,7 +375,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Passes over records until all work-items have returned; then on to `done`.
+    /// Passes over records until all work-items have returned; continues at `done`.
     fn passes(&mut self, done: Bb) -> Result<(), BuildError> {
         let ir = self.ir;
         let last = self.segments.sub_group_stops;
@@ -504,7 +515,7 @@ impl Lower<'_> {
         ir.offset(self.state, ir.mul(linear, ir.i64c(self.record.stride)))
     }
 
-    /// Counts local ids on, x fastest.
+    /// Local ids of the next work-item, x fastest.
     fn advance(&self, ids: [Val; 3]) {
         let ir = self.ir;
         let mut carry = ir.i64c(1);
@@ -530,7 +541,7 @@ impl Lower<'_> {
             self.rooms.insert(v, room);
         }
         self.make_segment_blocks();
-        // By-value copies and the like belong to the beginning of the work-item only.
+        // Copies of by-value parameters and the like are made when a work-item begins.
         let begin = self.new_block(c"begin");
         let mut cases = vec![(ir.i32c(START), begin)];
         for stop in &self.segments.stops {
@@ -593,7 +604,7 @@ impl Lower<'_> {
                 if result.is_some_and(|r| self.segments.rematerialised[r.index()]) {
                     continue;
                 }
-                // All phis stand first: only now may something else follow them.
+                // Phis stand first in a block: from here on other instructions may follow.
                 for (result, phi) in made_phis.drain(..) {
                     self.define(result, phi);
                 }
@@ -612,7 +623,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// At the start of a segment that follows a stop: everything needed is loaded from the record.
+    /// At the start of a segment that follows a stop: loads the values that it needs from the record.
     fn resume(&mut self, at: usize) -> Result<(), BuildError> {
         let Some(stop) = at
             .checked_sub(1)
@@ -640,7 +651,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// What must be evaluated before the segment's last jump.
+    /// Evaluates what must precede the segment's last jump: the operands of a sub-group operation.
     fn end_segment(&mut self, at: usize) -> Result<(), BuildError> {
         if let Some(stop) = self.segments.list[at].stop
             && let Some(group) = self.segments.stops[stop].group
@@ -655,7 +666,7 @@ impl Lower<'_> {
         if let Some(stop) = self.segments.list[at].stop {
             for i in 0..self.segments.stops[stop].live.len() {
                 let v = self.segments.stops[stop].live[i];
-                // The result of the stop's own operation is not there yet.
+                // The result of the stop's own operation is computed later.
                 let value = self.get(v);
                 let value = self.values.to_memory(value, self.ty(v));
                 let to = ir.offset_by(self.item.record, self.record.values[&v]);

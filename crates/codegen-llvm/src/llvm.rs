@@ -1,8 +1,9 @@
-//! The one door to LLVM's C interface: a module under construction and its builder.
+//! A safe wrapper of LLVM's C interface: a module under construction and its builder.
 //!
-//! Handles are plain copies, valid as long as the [`Ir`] they came from; they never leave this crate and
-//! never outlive a compile. Everything that LLVM would check only with assertions (types of operands,
-//! a positioned builder) is the lowering's duty; [`Ir::verify`] checks the whole in tests and debug builds.
+//! Handles ([`Val`], [`Ty`], [`Bb`]) are plain copies. They are valid as long as the [`Ir`] they came from; they never
+//! leave this crate and never outlive a compilation. LLVM checks the types of operands and the builder's position only
+//! by assertions, which release builds lack: they are the lowering's duty. [`Ir::verify`] checks the whole module, in
+//! every build, before LLVM's passes run.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -32,7 +33,7 @@ pub(crate) struct Bb(pub(crate) LLVMBasicBlockRef);
 /// A function and its type.
 type Callee = (Val, Ty);
 
-/// Calls into LLVM with handles of this module.
+/// Calls LLVM with handles of this module.
 macro_rules! llvm {
     ($call:expr) => {{
         // SAFETY: every handle comes from the context of the same `Ir`, which is alive; strings are
@@ -48,7 +49,7 @@ pub(crate) struct Ir {
     builder: LLVMBuilderRef,
     intrinsics: RefCell<HashMap<(&'static str, Vec<Ty>), Callee>>,
     externals: RefCell<HashMap<String, Callee>>,
-    /// What LLVM says without dying.
+    /// LLVM's messages that do not end the process.
     diagnostics: Box<RefCell<Diagnostics>>,
     pub(crate) void: Ty,
     pub(crate) i1: Ty,
@@ -62,10 +63,10 @@ pub(crate) struct Ir {
     pub(crate) ptr: Ty,
 }
 
-/// What LLVM says of a module.
+/// LLVM's messages about a module.
 #[derive(Default)]
 struct Diagnostics {
-    /// Problems, one a line.
+    /// Errors, one a line.
     complaints: String,
     /// Bytes of spilled registers, by function.
     spilled: HashMap<String, u64>,
@@ -74,7 +75,7 @@ struct Diagnostics {
 extern "C" fn record_diagnostic(info: LLVMDiagnosticInfoRef, to: *mut libc::c_void) {
     // SAFETY: `to` is the `diagnostics` of an `Ir` that is alive while its context is.
     let log = unsafe { &*to.cast::<RefCell<Diagnostics>>() };
-    // SAFETY: LLVM passes a live record; the description is freed by the owner type below.
+    // SAFETY: LLVM passes a live record; the description is copied and freed.
     let (severity, text) = unsafe {
         let text = LLVMGetDiagInfoDescription(info);
         let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
@@ -128,12 +129,12 @@ impl Ir {
         }
     }
 
-    /// What LLVM complained of so far.
+    /// LLVM's errors so far.
     pub(crate) fn complaints(&self) -> String {
         self.diagnostics.borrow().complaints.clone()
     }
 
-    /// Bytes of registers that the machine code of a function spills.
+    /// Bytes of registers that a function's machine code spills.
     pub(crate) fn spilled(&self, function: &str) -> u64 {
         let log = self.diagnostics.borrow();
         log.spilled.get(function).copied().unwrap_or(0)
@@ -150,7 +151,7 @@ impl Ir {
         }
     }
 
-    /// Whether the module obeys LLVM's rules; the text says which it breaks.
+    /// Verifies the module; the error tells the rules that it breaks.
     pub(crate) fn verify(&self) -> Result<(), String> {
         let mut message = std::ptr::null_mut();
         // SAFETY: the message is LLVM's, copied and freed.
@@ -306,7 +307,7 @@ impl Ir {
         let name = c_string(name);
         Val(llvm!(LLVMAddFunction(self.module, name.as_ptr(), ty.0)))
     }
-    /// Takes a function of the module, which nothing refers to, out of it again, and the builder away from it.
+    /// Deletes a function that nothing refers to. The builder has no position afterwards.
     pub(crate) fn delete_function(&self, function: Val) {
         llvm!({
             LLVMClearInsertionPosition(self.builder);
@@ -354,7 +355,7 @@ impl Ir {
     pub(crate) fn is_declaration(&self, global: Val) -> bool {
         llvm!(LLVMIsDeclaration(global.0)) != 0
     }
-    /// Found by name in the object, never through a table of addresses.
+    /// Gives a symbol hidden visibility: code reaches it without a global offset table.
     pub(crate) fn hide(&self, global: Val) {
         llvm!(LLVMSetVisibility(
             global.0,
@@ -374,18 +375,18 @@ impl Ir {
             .insert(name.to_owned(), (function, ty));
         (function, ty)
     }
-    /// As [`Self::external`], for functions of mathematics that touch no memory.
+    /// As [`Self::external`], for mathematical functions that touch no memory.
     pub(crate) fn pure_external(&self, name: &str, result: Ty, params: &[Ty]) -> (Val, Ty) {
         let new = !self.externals.borrow().contains_key(name);
         let found = self.external(name, result, params);
         if new {
-            // errno is nobody's business here. 0 = no memory at all.
+            // Generated code does not read errno. 0 = no memory at all.
             self.attribute(found.0, None, "memory", 0);
             self.attribute(found.0, None, "willreturn", 0);
         }
         found
     }
-    /// As [`Self::external`], for functions that do not return: what leads there is laid aside.
+    /// As [`Self::external`], for functions that do not return: LLVM moves code that leads to a call out of the way.
     pub(crate) fn last_external(&self, name: &str, params: &[Ty]) -> (Val, Ty) {
         let new = !self.externals.borrow().contains_key(name);
         let found = self.external(name, self.void, params);
@@ -426,7 +427,7 @@ impl Ir {
     pub(crate) fn at_end(&self, block: Bb) {
         llvm!(LLVMPositionBuilderAtEnd(self.builder, block.0));
     }
-    /// Before the block's terminator, or at its end when it has none yet.
+    /// Puts the builder before the block's terminator, or at the block's end if it has none yet.
     pub(crate) fn before_end(&self, block: Bb) {
         llvm!({
             let end = LLVMGetBasicBlockTerminator(block.0);
@@ -437,7 +438,7 @@ impl Ir {
             }
         });
     }
-    /// The block that the builder stands in.
+    /// The block of the builder's position.
     pub(crate) fn here(&self) -> Bb {
         Bb(llvm!(LLVMGetInsertBlock(self.builder)))
     }
@@ -539,7 +540,7 @@ impl Ir {
             c"".as_ptr()
         )))
     }
-    /// Unsigned, wider or narrower.
+    /// An unsigned conversion to a wider or narrower integer.
     pub(crate) fn zext_or_trunc(&self, v: Val, to: Ty) -> Val {
         let from = self.int_width(self.scalar(self.type_of(v)));
         let op = if self.int_width(self.scalar(to)) > from {
@@ -573,7 +574,7 @@ impl Ir {
             c"".as_ptr()
         )))
     }
-    /// Lane `u32::MAX` is poison.
+    /// A shuffle; index `u32::MAX` gives a lane of poison.
     pub(crate) fn shuffle(&self, a: Val, b: Val, lanes: &[u32]) -> Val {
         let lanes: Vec<Val> = lanes
             .iter()
@@ -615,7 +616,7 @@ impl Ir {
         }
         v
     }
-    /// Alignment 0 is the type's own, for variables.
+    /// A load. Alignment 0 is that of the type, for variables.
     pub(crate) fn load(&self, ty: Ty, ptr: Val, align: u64) -> Val {
         let v = Val(llvm!(LLVMBuildLoad2(
             self.builder,
@@ -692,7 +693,7 @@ impl Ir {
             0
         )))
     }
-    /// The old value.
+    /// A compare-and-exchange; returns the old value.
     pub(crate) fn cmpxchg(
         &self,
         ptr: Val,
@@ -741,7 +742,7 @@ impl Ir {
         llvm!(LLVMBuildRetVoid(self.builder));
     }
 
-    // Flags; values that LLVM folded to constants have none and are left alone.
+    // Flags. Values that LLVM folded to constants have none and stay as they are.
 
     pub(crate) fn set_wrap(&self, v: Val, nsw: bool, nuw: bool) {
         llvm!(if !LLVMIsAInstruction(v.0).is_null() {

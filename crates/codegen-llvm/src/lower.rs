@@ -1,5 +1,6 @@
-//! A body being lowered: what scalar operations, mathematics and memory accesses need to know of it. Loops over
-//! work-items are the business of [`kernel`](crate::kernel) and [`lanes`](crate::lanes), which lie above.
+//! The state of lowering one body: all that scalar operations, mathematics and memory accesses need.
+//!
+//! Loops over work-items belong to [`kernel`](crate::kernel) and [`lanes`](crate::lanes), which lie above.
 
 mod value;
 
@@ -13,7 +14,7 @@ use crate::llvm::{Bb, Ir, Rmw, Ty, Val};
 use crate::record::Record;
 use crate::values::Values;
 
-/// The work-item that is being run.
+/// The work-item whose code is being emitted.
 #[derive(Clone, Copy)]
 pub(crate) struct Item {
     /// Local id in each dimension, 64 bits.
@@ -24,21 +25,21 @@ pub(crate) struct Item {
     pub(crate) record: Val,
 }
 
-/// A window of the kernel being made: variables on its stack.
+/// A window of privatised atomics: variables on the kernel's stack.
 #[derive(Clone, Copy)]
 pub(crate) struct Window {
-    /// The address that it stands for.
+    /// The address in global memory that it stands for.
     pub(crate) at: Val,
-    /// Operations that went to memory one by one, and how many must before it opens.
+    /// The operations that went to memory one by one, and the number of them at which the window opens.
     pub(crate) count: Val,
     pub(crate) goal: Val,
-    /// What was added.
+    /// The updates collected so far: the window's elements.
     pub(crate) room: Val,
     pub(crate) rmw: Rmw,
     pub(crate) size: u64,
 }
 
-/// What a function knows of the kernel that it runs in.
+/// The kernel that a callable function runs in, as far as the function sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct Within {
     pub(crate) context: Val,
@@ -59,14 +60,14 @@ pub(crate) struct Lower<'a> {
     pub(crate) segments: Segments,
     pub(crate) record: Record,
     pub(crate) sub_group_size: u32,
-    /// The group's size where the kernel says it; launches keep to it.
+    /// The group's size where the kernel requires one; launches keep to it.
     pub(crate) group_size: Option<[u32; 3]>,
     /// The processor.
     pub(crate) target: TargetInfo,
     /// LLVM's fast-math flags that every float operation gets.
     pub(crate) fast: u32,
-    /// Whether what the module says of overflow holds for the values at hand: the first lane of a vector may be one that
-    /// does not come to the operation, and the others are made of it.
+    /// Whether the no-wrap flags of the module's operations hold for their first lane: it may be inactive, and affine
+    /// values compute the other lanes from it.
     pub(crate) wrap_flags: bool,
     pub(crate) entry: Bb,
     pub(crate) llvm_function: Val,
@@ -83,27 +84,26 @@ pub(crate) struct Lower<'a> {
     pub(crate) locals: HashMap<GlobalId, Val>,
     pub(crate) stack_allocas: HashMap<ValueId, Val>,
     pub(crate) known: Vec<Option<Val>>,
-    /// 64 bytes that lanes which are off read and write.
+    /// 64 bytes that inactive lanes read and write.
     pub(crate) nowhere: Option<Val>,
-    /// Where traps write what they tell: none comes back.
+    /// The record that traps write. Traps do not return, so one record serves all.
     pub(crate) trap_record: Option<Val>,
-    /// Where atomic operations are gathered.
+    /// The windows of privatised atomics.
     pub(crate) windows: Vec<Window>,
     pub(crate) rooms: HashMap<ValueId, Val>,
-    /// Values loaded or made again in the segment at hand.
+    /// Values loaded or rematerialised in the current segment.
     pub(crate) near: HashMap<ValueId, Val>,
     pub(crate) segment_starts: Vec<Bb>,
     pub(crate) segment_ends: Vec<Bb>,
-    /// How work-items run side by side, if they do.
+    /// The plan, if work-items run as lanes of vectors.
     pub(crate) lanes: Option<Plan>,
-    /// Whether the state area has room for the work-items that a group's last sub-group lacks.
+    /// Whether the state area covers whole sub-groups, also where a group's last one is not full.
     pub(crate) whole_sub_groups: bool,
-    /// In a function that a kernel calls: what it knows of the kernel.
+    /// In a callable function: the kernel that it runs in.
     pub(crate) within: Option<Within>,
-    /// What could not be made of an operation, the first one, where there is no way to say so at once: nothing else of this
-    /// is used.
+    /// The first error found where it could not be returned at once. The output is then discarded.
     pub(crate) fault: Option<BuildError>,
-    /// Number of the stop where the work-item at hand stopped.
+    /// A variable: the number of the stop that the current work-item has reached.
     pub(crate) at_stop: Val,
     pub(crate) item_stopped: Bb,
 }
@@ -119,7 +119,7 @@ pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
 }
 
 impl<'a> Lower<'a> {
-    /// Of nothing yet but a body's place and the group's memory.
+    /// The initial state for one body; the caller fills in the rest.
     pub(crate) fn new(
         values: &'a Values<'a>,
         function: &'a Function,
@@ -181,7 +181,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What a plan of this kernel is made from.
+    /// The input of this kernel's plan.
     pub(crate) fn input(&self) -> Input<'_> {
         Input {
             module: self.values.module,
@@ -193,7 +193,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A variable on the stack, made once per call of the kernel.
+    /// An entry alloca: a variable on the stack, allocated once per call of the kernel.
     pub(crate) fn room(&self, ty: Ty, align: u64) -> Val {
         let here = self.ir.here();
         self.ir.at_end(self.entry);
@@ -202,7 +202,7 @@ impl<'a> Lower<'a> {
         room
     }
 
-    /// `size` bytes that no work-item's lanes share with anything: what those read and write that are off.
+    /// `size` bytes for the accesses of inactive lanes. Nothing else uses them.
     pub(crate) fn nowhere(&mut self, size: u64) -> Val {
         const BYTES: u64 = 64;
         let ir = self.ir;
@@ -214,7 +214,7 @@ impl<'a> Lower<'a> {
         }
         let ty = ir.array(ir.i8, BYTES);
         let room = self.room(ty, BYTES);
-        // What is read must be something.
+        // Reads must not see uninitialised memory.
         let here = ir.here();
         ir.at_end(self.entry);
         ir.store(ir.null(ty), room, BYTES);

@@ -6,7 +6,7 @@ use crate::atomic::ordering;
 use crate::llvm::{IntPred, Opcode, Val};
 use crate::lower::{Lower, unsupported};
 
-/// An alignment that LLVM takes: a power of two.
+/// An alignment that LLVM accepts: a power of two.
 pub(crate) fn sane_align(align: u64) -> u64 {
     let align = align.clamp(1, 4096);
     if align.is_power_of_two() {
@@ -62,7 +62,7 @@ impl Lower<'_> {
         let local = within(self.memory, self.launch.state_offset);
         let (frame, record_size) = self.private_places();
         let in_records = within(self.state, record_size);
-        // Private arrays on the stack are in this very frame, or in those of the callers.
+        // Private arrays on the stack lie in this function's frame or in those of its callers.
         let low = ir.intrinsic("llvm.stacksave", &[ir.ptr], &[]);
         let top = ir.cast(Opcode::LLVMPtrToInt, frame, ir.i64);
         let bottom = ir.cast(Opcode::LLVMPtrToInt, low, ir.i64);
@@ -79,7 +79,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The end of the private memory on the stack, and the bytes of that in records.
+    /// The end of the private memory on the stack, and the bytes of private memory in records.
     pub(crate) fn private_places(&self) -> (Val, Val) {
         let ir = self.ir;
         if let Some(within) = self.within {
@@ -87,7 +87,7 @@ impl Lower<'_> {
         }
         let mut items = self.launch.items;
         if self.whole_sub_groups {
-            // A sub-group's room is whole even where its last lanes are not.
+            // The state area covers whole sub-groups, also where the last one is not full.
             let last = u64::from(self.sub_group_size - 1);
             items = ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last));
         }
@@ -100,7 +100,7 @@ impl Lower<'_> {
         if order == Order::Relaxed {
             return;
         }
-        // A work-group runs on one thread: only the compiler must keep its accesses in order.
+        // The work-items of a group run on one thread: only the compiler must keep their accesses in order.
         let one_thread = matches!(
             scope,
             Scope::Workgroup | Scope::Subgroup | Scope::Invocation
@@ -108,7 +108,7 @@ impl Lower<'_> {
         self.ir.fence(ordering(order), one_thread);
     }
 
-    /// INTEL's block accesses: row `r`, lane `l` is element `r * size + l` behind the pointer.
+    /// Intel's block accesses: row `r` of lane `l` is the element at index `r * size + l` from the pointer.
     pub(crate) fn block_access(
         &mut self,
         op: GroupOp,

@@ -1,4 +1,4 @@
-//! Where a work-item is: ids, sizes, counts.
+//! A work-item's place in the launch: ids, sizes, counts.
 
 use kernel_ir::{Builtin, TypeId};
 

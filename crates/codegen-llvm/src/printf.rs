@@ -1,4 +1,4 @@
-//! printf: the arguments as a record on the stack, handed to the host's function.
+//! printf: a record on the stack holds the arguments; a function of the host reads it.
 
 use kernel_ir::abi::PRINTF_SYMBOL;
 use kernel_ir::{BuildError, Constant, Type, ValueDef, ValueId};

@@ -1,5 +1,5 @@
-//! Layout of a work-item's record: the number of its stop, the values that survive, its private arrays,
-//! and the room through which sub-group operations pass operands and results.
+//! Layout of a work-item's record: the number of its stop, the saved values, its private arrays, and the operands and
+//! results of sub-group operations.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use kernel_ir::{Function, InstId, TypeId, ValueId};
 use crate::values::Values;
 use vectorise::Segments;
 
-/// Byte offsets in the record; the stop's number lies at 0, 4 bytes.
+/// Byte offsets in the record. The stop's number lies at offset 0 and has 4 bytes.
 #[derive(Default)]
 pub(crate) struct Record {
     pub(crate) values: HashMap<ValueId, u64>,
     pub(crate) allocas: HashMap<ValueId, u64>,
-    /// Own copies of by-value parameters.
+    /// Copies of by-value parameters, to which the body may write.
     pub(crate) by_value: HashMap<usize, u64>,
     /// Operands of a sub-group operation.
     pub(crate) operands: HashMap<InstId, Vec<u64>>,
     /// Result of a sub-group operation.
     pub(crate) result: u64,
-    /// Bytes of a record, a multiple of 64 when it holds anything that wide.
+    /// Bytes of a record: a multiple of its alignment, which is 64 at most.
     pub(crate) stride: u64,
     align: HashMap<ValueId, u64>,
 }
@@ -37,7 +37,7 @@ impl Record {
         let mut at = 4u64;
         let mut widest = 16u64;
         let mut take = |size: u64, align: u64| {
-            // Records start at multiples of 64 at best.
+            // Records are aligned to 64 bytes at most.
             let align = align.clamp(1, 64);
             widest = widest.max(align);
             at = at.next_multiple_of(align);
@@ -46,7 +46,7 @@ impl Record {
             offset
         };
         let size_align = |ty: TypeId| (types.size_of(ty), types.align_of(ty).min(64));
-        // Small ones first: they share the cache line of the stop's number.
+        // Small values first: they share the cache line of the stop's number.
         let mut kept = segments.saved.clone();
         kept.sort_by_key(|&v| types.size_of(function.ty(v)));
         for v in kept {
@@ -87,7 +87,7 @@ impl Record {
         self.values.is_empty() && self.allocas.is_empty()
     }
 
-    /// Alignment of a kept value's places.
+    /// Alignment of a saved value in memory.
     pub(crate) fn align_of_value(&self, v: ValueId) -> u64 {
         self.align.get(&v).copied().unwrap_or(1)
     }

@@ -6,7 +6,7 @@ use vectorise::StopKind;
 
 use crate::lower::Lower;
 
-/// The report of a kernel that was lowered; `why`: the reason for not having a better form.
+/// The report of a kernel that was lowered. `why`: the reason why it has no better form.
 pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> KernelReport {
     let barriers = low.segments.stops.iter();
     let barriers = barriers.filter(|s| s.kind == StopKind::Workgroup).count();

@@ -1,4 +1,4 @@
-//! What beside the module decides the code, and errors of the code generator.
+//! The settings that decide the code beside the module, and errors of the code generator.
 
 use kernel_ir::{BuildError, BuildErrorKind, Options, Request};
 
@@ -15,17 +15,17 @@ pub struct Settings {
     pub sub_group_size: u32,
     /// Build flags.
     pub options: Options,
-    /// Whether work-items run side by side, as vectors, where they can; otherwise one after another.
+    /// Whether work-items run as lanes of vectors where they can; otherwise one after another.
     pub wide: bool,
-    /// Work-items that run side by side in kernels without sub-group operations: 4, 8, 16 or 32; by speed when
-    /// `None`. Only with `wide`.
+    /// Work-items of a chunk in kernels without sub-group operations: 4, 8, 16 or 32; by speed when `None`. Only with
+    /// `wide`.
     pub lanes: Option<u32>,
-    /// Whether code is to be made quickly, whatever it is like; not where nobody wants it optimised.
+    /// Whether compile time matters more than the code. Has no effect where optimisation is off.
     pub baseline: bool,
 }
 
 impl Settings {
-    /// Those of a request.
+    /// The settings of a request.
     #[must_use]
     pub fn of(request: &Request) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Traps and failed assertions: the work-item's ids as a record on the stack, handed to the host's function.
+//! Traps and failed assertions: a record on the stack holds the work-item's ids; a function of the host reads it.
 
 use kernel_ir::ValueId;
 use kernel_ir::abi::{ASSERTION_WORDS, TRAP_SYMBOL};

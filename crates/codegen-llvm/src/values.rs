@@ -10,21 +10,21 @@ use kernel_ir::{AddressSpace, ConstId, Constant, FunctionId, GlobalId, Module, T
 
 use crate::llvm::{Ir, Linkage, Opcode, Ty, Val};
 
-/// Memo of what a module's types and variables became.
+/// The LLVM counterparts of a module's types and variables, each made once.
 pub(crate) struct Values<'a> {
     pub(crate) ir: &'a Ir,
     pub(crate) module: &'a Module,
     registers: RefCell<Vec<Option<Ty>>>,
     memory: RefCell<Vec<Option<Ty>>>,
     globals: RefCell<Vec<Option<Val>>>,
-    /// Functions that bring gathered updates to memory, by operation and size of element.
+    /// Functions that add a window's updates to global memory, by operation and size of element.
     pub(crate) movers: RefCell<HashMap<(u32, u64), Val>>,
-    /// Records of functions that have an address.
+    /// Records of functions whose address is taken.
     pub(crate) callables: RefCell<HashMap<FunctionId, Val>>,
-    /// Code of functions that are called.
+    /// Code of callable functions.
     pub(crate) codes: RefCell<HashMap<FunctionId, Val>>,
     signatures: OnceCell<Signatures>,
-    /// Those of `codes` that have no body yet.
+    /// The functions in `codes` that have no body yet.
     pub(crate) undefined: RefCell<Vec<FunctionId>>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Numbers of the types of functions.
+    /// Numbers of function types.
     pub(crate) fn signatures(&self) -> &Signatures {
         self.signatures
             .get_or_init(|| Signatures::new(&self.module.types))
@@ -98,7 +98,7 @@ impl<'a> Values<'a> {
     pub(crate) fn to_memory(&self, v: Val, id: TypeId) -> Val {
         self.ir.cast(Opcode::LLVMZExt, v, self.memory(id))
     }
-    /// A value as it lay in memory, in its register form.
+    /// A value loaded from memory, in its register form.
     pub(crate) fn to_register(&self, v: Val, id: TypeId) -> Val {
         self.ir.cast(Opcode::LLVMTrunc, v, self.register(id))
     }
@@ -119,7 +119,7 @@ impl<'a> Values<'a> {
         let (ir, module) = (self.ir, self.module);
         let own = module.constants.ty(id);
         match module.constants.get(id) {
-            // Zero, and not LLVM's undef: a branch on that would be undefined behaviour.
+            // Zero, not LLVM's undef: a branch on undef would be undefined behaviour.
             Constant::Null | Constant::Undef => ir.null(ty),
             Constant::FunctionAddress(id) => self.callable(*id),
             Constant::Bool(b) => ir.int_const(ty, u64::from(*b)),
@@ -148,8 +148,8 @@ impl<'a> Values<'a> {
                 }
             }
             Constant::GlobalAddress(global, offset) => {
-                // Work-group variables have no address before a launch; the lowering of a kernel
-                // replaces theirs.
+                // Work-group variables have no address before a launch; the lowering of a kernel replaces
+                // theirs.
                 match module.globals[global.index()].space {
                     AddressSpace::Local => ir.null(ty),
                     _ => ir.const_offset(self.global(*global), *offset),
@@ -171,7 +171,7 @@ impl<'a> Values<'a> {
             ir.array(ir.i8, global.size)
         };
         let made = ir.add_global(&global_symbol(id), ty);
-        // Known before its content is: a variable may point to itself.
+        // Entered before the initialiser is made: a variable may point to itself.
         self.globals.borrow_mut()[id.index()] = Some(made);
         let init = match global.init {
             Some(init) if self.module.constants.ty(init) == global.ty => {

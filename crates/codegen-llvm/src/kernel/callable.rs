@@ -1,9 +1,13 @@
-//! Functions that stay callable: those that pointers mean, and those that call themselves.
+//! Callable functions: those that pointers refer to, and those that call themselves.
 //!
-//! A pointer to a function is the address of its [`kernel_ir::abi`] record. The code behind takes a context,
-//! which says which work-item calls, and a frame, through which arguments and result pass: the result at its
-//! beginning, then the arguments, each aligned. One work-item at a time calls; such a function meets no other
-//! one, so it has no stops.
+//! A pointer to a function is the address of its [`kernel_ir::abi`] record. The code takes two pointers: a context,
+//! which identifies the calling work-item, and a frame, which carries the result and then the arguments, each aligned:
+//!
+//! ```text
+//! int f(long a, char b)      frame: 0 result, 8 a, 16 b
+//! ```
+//!
+//! One work-item at a time calls. A callable function does not wait for other work-items, so it has no stops.
 
 use kernel_ir::abi::{CALLEE_SYMBOL, callable};
 use kernel_ir::{
@@ -36,14 +40,14 @@ mod context {
     pub(super) const BYTES: u64 = 104;
 }
 
-/// What functions have in common that is not their own.
+/// Settings that all callable functions share.
 pub(crate) struct Shared {
     pub(crate) fast: u32,
     pub(crate) target: TargetInfo,
     pub(crate) sub_group_size: u32,
 }
 
-/// Offsets of the arguments in a frame, and its bytes.
+/// Offsets of the arguments in a frame, and the frame's bytes.
 fn frame(module: &Module, result: Option<TypeId>, args: &[TypeId]) -> (Vec<u64>, u64) {
     let types = &module.types;
     let mut at = result.map_or(0, |ty| types.size_of(ty));
@@ -72,7 +76,7 @@ fn types_of(function: &Function, values: &[ValueId]) -> Vec<TypeId> {
     values.iter().map(|&v| function.ty(v)).collect()
 }
 
-/// Work-group variables that a function mentions.
+/// The work-group variables that a function uses.
 fn variables(module: &Module, function: &Function) -> Vec<GlobalId> {
     let mut found: Vec<GlobalId> = Vec::new();
     for value in &function.values {
@@ -101,7 +105,7 @@ fn insts(function: &Function) -> impl Iterator<Item = &Op> {
     ids.map(|id| &function.insts[id.index()].op)
 }
 
-/// Why `function` has no code of its own.
+/// The reason why `function` cannot be callable.
 fn refusal(function: &Function) -> Option<&'static str> {
     if function.blocks.is_empty() {
         return Some("it is an import that nothing satisfies");
@@ -114,7 +118,7 @@ fn refusal(function: &Function) -> Option<&'static str> {
 }
 
 impl Values<'_> {
-    /// The code of a function, defined later by [`define`].
+    /// The declaration of a function's code; [`define_all`] adds the body.
     fn code(&self, id: FunctionId) -> (Val, Ty) {
         let ir = self.ir;
         let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr]);
@@ -128,7 +132,7 @@ impl Values<'_> {
         (code, ty)
     }
 
-    /// The address of a function: of its record, which is put into the object on first use.
+    /// The address of a function's record, which is put into the object on first use.
     pub(crate) fn callable(&self, id: FunctionId) -> Val {
         if let Some(&made) = self.callables.borrow().get(&id) {
             return made;
@@ -169,7 +173,7 @@ impl Values<'_> {
     }
 }
 
-/// Gives all functions that were called or pointed to their code.
+/// Defines the code of all functions that are called or pointed to.
 pub(crate) fn define_all(values: &Values<'_>, shared: &Shared) -> Result<(), BuildError> {
     for (i, function) in values.module.functions.iter().enumerate() {
         if function.exported {
@@ -192,7 +196,7 @@ fn define(values: &Values<'_>, shared: &Shared, id: FunctionId) -> Result<(), Bu
     ir.set_linkage(code, Linkage::LLVMInternalLinkage);
     ir.attribute(code, None, "nounwind", 0);
     ir.attribute(code, None, "noredzone", 0);
-    // Recursion ends at the guard page, wherever it is.
+    // Too deep a recursion ends at the guard page: the prologue touches every page of a frame.
     ir.text_attribute(code, "probe-stack", "inline-asm");
     let [entry, setup, end] = [c"entry", c"setup", c"end"].map(|name| ir.block(code, name));
     ir.at_end(setup);
@@ -265,7 +269,7 @@ fn define(values: &Values<'_>, shared: &Shared, id: FunctionId) -> Result<(), Bu
 }
 
 impl Lower<'_> {
-    /// A function's result, for its caller; nothing in a kernel.
+    /// Stores a function's result for its caller; does nothing in a kernel.
     pub(super) fn leave_result(&mut self, result: Option<ValueId>) {
         let (Some(within), Some(v)) = (self.within, result) else {
             return;
@@ -277,7 +281,7 @@ impl Lower<'_> {
             .store(value, within.frame, align(self.values.module, ty));
     }
 
-    /// Who calls: the context of the function at hand, or that of the work-item that a kernel runs.
+    /// The caller's context: that of the function being lowered, or of the kernel's current work-item.
     fn context(&mut self) -> Val {
         if let Some(within) = self.within {
             return within.context;
@@ -329,7 +333,7 @@ impl Lower<'_> {
         })
     }
 
-    /// A call of a function that calls itself.
+    /// A direct call of a callable function.
     pub(crate) fn call_function(
         &mut self,
         callee: FunctionId,
@@ -348,7 +352,7 @@ impl Lower<'_> {
         Ok(self.call(code, args, result))
     }
 
-    /// A call through a pointer; one to anything else than a function of that type is a fault.
+    /// A call through a pointer; a pointer to anything but a function of that type is a fault.
     pub(crate) fn call_pointer(
         &mut self,
         pointer: ValueId,

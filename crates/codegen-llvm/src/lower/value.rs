@@ -1,4 +1,4 @@
-//! Where values are: at hand, in a record, made again.
+//! The values of a body: in registers, in memory, or rematerialised.
 
 use kernel_ir::{Constant, ValueDef, ValueId};
 
@@ -6,7 +6,7 @@ use super::Lower;
 use crate::llvm::Val;
 
 impl Lower<'_> {
-    /// Gives `v` its value, here and for the segments that follow.
+    /// Defines `v`, for this segment and those that follow.
     pub(crate) fn define(&mut self, v: ValueId, value: Val) {
         self.near.insert(v, value);
         if self.segments.rematerialised[v.index()] {
@@ -29,7 +29,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value of `v` where the builder stands.
+    /// The value of `v` at the builder's position.
     pub(crate) fn get(&mut self, v: ValueId) -> Val {
         let ir = self.ir;
         match self.function.values[v.index()].def {
@@ -64,23 +64,23 @@ impl Lower<'_> {
         if self.segments.rematerialised[v.index()]
             && let ValueDef::Inst(inst) = self.function.values[v.index()].def
         {
-            // At most three levels deep, and cheap: see the plan.
+            // Cheap: the caller of `Segments::new` bounds the number of operations.
             if self.instruction(inst).is_ok()
                 && let Some(&near) = self.near.get(&v)
             {
                 return near;
             }
         }
-        // A use that no definition reaches: such code does not run.
+        // No definition reaches this use: such code does not run.
         self.known[v.index()].unwrap_or_else(|| ir.null(self.values.register(self.ty(v))))
     }
 
-    /// Forgets what was loaded or made again.
+    /// Forgets the values loaded or rematerialised in the segment that ends.
     pub(crate) fn clear_near(&mut self) {
         self.near.clear();
     }
 
-    /// What `v` is where the builder stands.
+    /// Sets the value of `v` in the current segment.
     pub(crate) fn set_near(&mut self, v: ValueId, value: Val) {
         self.near.insert(v, value);
     }
