@@ -1,4 +1,4 @@
-//! A compilation told: the outcome of one stage, and a report of each kernel.
+//! An explained compilation: the output of one stage, and a report of each kernel.
 
 use std::cell::RefCell;
 use std::sync::mpsc::channel;
@@ -15,8 +15,8 @@ use crate::settings::{Settings, codegen_error, target};
 use crate::stages::{Clock, FRONT_END, INSTRUCTIONS, LANES, LLVM_PASSES, SCALAR_PASSES};
 use crate::{machine, service};
 
-/// Compiles `request` as [`compile`](crate::compile) does, on a compiler thread, and tells what became of it; any
-/// thread may call, many at once.
+/// Compiles `request` as [`compile`](crate::compile) does, on a compiler thread, and explains the outcome. Any thread
+/// may call, many at once.
 ///
 /// # Errors
 /// As [`compile`](crate::compile).
@@ -106,7 +106,7 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
     Ok((report, output))
 }
 
-/// Instructions of a function in LLVM's text of assembly, and how many of them spill.
+/// The number of instructions of a function in LLVM's assembly, and how many of them spill.
 fn counted(assembly: &str, symbol: &str) -> (u32, u32) {
     let labels = [format!("{symbol}:"), format!("\"{symbol}\":")];
     let body = assembly
@@ -118,7 +118,7 @@ fn counted(assembly: &str, symbol: &str) -> (u32, u32) {
         let Some(text) = line.strip_prefix('\t') else {
             continue;
         };
-        // Directives, and lines of nothing but remarks.
+        // Directives, and lines that hold only a remark.
         if text.starts_with(['.', '#']) {
             continue;
         }
@@ -130,7 +130,7 @@ fn counted(assembly: &str, symbol: &str) -> (u32, u32) {
     (instructions, spills)
 }
 
-/// Puts lines of source to the places of the reports. With several modules a place's module is not known.
+/// Adds source lines to the places in the reports. With several modules a place's module is not known.
 fn name_lines(request: &Request, kernels: &mut [KernelReport]) {
     let [module] = request.modules.as_slice() else {
         return;

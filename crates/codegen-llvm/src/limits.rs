@@ -1,8 +1,8 @@
-//! What is refused before LLVM sees it: sizes at which it would take minutes, or more stack than we have.
+//! Limits that are checked before LLVM sees a program: beyond them LLVM takes minutes, or more stack than there is.
 
 use kernel_ir::{BuildError, BuildErrorKind, Function, Module, Type, TypeId};
 
-/// Blocks of a kernel.
+/// Blocks of a kernel. Not measured, as the other limits.
 const BLOCKS: usize = 50_000;
 /// Instructions of a kernel.
 const INSTRUCTIONS: usize = 500_000;
@@ -12,13 +12,13 @@ const BLOCK_INSTRUCTIONS: usize = 100_000;
 const OPERANDS: usize = 4096;
 /// Scalars in a value held in registers.
 const LEAVES: u64 = 4096;
-/// Types within types.
+/// Depth of nested types.
 const NESTING: u32 = 64;
 
 pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
     let mut shapes = Vec::with_capacity(module.types.len());
     for at in 0..module.types.len() {
-        // Parts are interned before wholes.
+        // Component types are interned before the types made of them.
         let shape = |part: TypeId| {
             shapes
                 .get(part.0 as usize)

@@ -1,8 +1,17 @@
-//! Lane masks between blocks.
+//! Widens lane masks between blocks, on processors without mask registers.
 //!
-//! LLVM carries a vector of Bools from block to block packed into bytes, and unpacks it wherever it is used.
-//! After its passes such values become vectors of ones and zeros as wide as the compared values; within a
-//! block instruction selection then sees the comparison itself or a sign bit, which is what blends read.
+//! LLVM carries a vector of Bools from block to block packed into bytes, and unpacks it at every use. This pass runs
+//! LLVM's passes and turns such masks into vectors of integers, as wide as most of the function's compared values:
+//!
+//! ```text
+//! %m = fcmp olt <8 x float> %a, %b      %m = fcmp olt <8 x float> %a, %b
+//!                                       %w = sext <8 x i1> %m to <8 x i32>
+//! other block:                          other block:
+//!   select <8 x i1> %m, ...               %n = icmp slt <8 x i32> %w, zeroinitializer
+//!                                         select <8 x i1> %n, ...
+//! ```
+//!
+//! Within a block instruction selection then sees the comparison itself, or a sign bit, which is the operand of blends.
 
 use std::collections::HashMap;
 
@@ -12,7 +21,7 @@ use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 
 use crate::llvm::Ir;
 
-/// Widens all vectors of Bools that are used in other blocks than their own.
+/// Widens all vectors of Bools that are used outside their own block.
 pub(crate) fn widen(ir: &Ir) {
     // SAFETY: all handles come from this module, which nobody else changes meanwhile; instructions are put in
     // where their operands are defined, and no instruction is removed that still has uses.
@@ -27,7 +36,7 @@ pub(crate) fn widen(ir: &Ir) {
     }
 }
 
-/// Number of lanes if the value is a vector of Bools.
+/// The number of lanes, if the value is a vector of Bools.
 unsafe fn bools(v: LLVMValueRef) -> Option<u32> {
     // SAFETY: the caller's handle is alive.
     unsafe {
@@ -74,7 +83,7 @@ unsafe fn widen_function(ir: &Ir, builder: LLVMBuilderRef, function: LLVMValueRe
             block = LLVMGetNextBasicBlock(block);
         }
         let scalar = if wide > narrow { ir.i64.0 } else { ir.i32.0 };
-        // First every value gets its wide form, then uses are redirected.
+        // First every value gets its wide form; then uses are redirected.
         let mut forms: HashMap<LLVMValueRef, LLVMValueRef> = HashMap::new();
         for &inst in &found {
             let Some(lanes) = bools(inst) else { continue };
@@ -113,7 +122,7 @@ unsafe fn widen_function(ir: &Ir, builder: LLVMBuilderRef, function: LLVMValueRe
                     LLVMAddIncoming(form, &raw mut wide, &raw mut from, 1);
                 }
             }
-            // Uses elsewhere see the sign bits; so do those in a phi's own block.
+            // Uses in other blocks see the sign bits; so do uses of a phi in its own block.
             let mut uses = Vec::new();
             let mut at = LLVMGetFirstUse(inst);
             while !at.is_null() {
@@ -152,7 +161,7 @@ unsafe fn widen_function(ir: &Ir, builder: LLVMBuilderRef, function: LLVMValueRe
                 }
             }
         }
-        // Phis of Bools now feed each other at most.
+        // Phis of Bools are now used by each other at most.
         for &inst in &found {
             if is_phi(inst) {
                 let poison = LLVMGetPoison(LLVMTypeOf(inst));
@@ -172,7 +181,7 @@ unsafe fn is_phi(inst: LLVMValueRef) -> bool {
     unsafe { LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMPHI }
 }
 
-/// Whether a use that is no phi lies in another block.
+/// Whether another block has a use that is not a phi.
 unsafe fn crosses(inst: LLVMValueRef, block: LLVMBasicBlockRef) -> bool {
     // SAFETY: the caller's handles are alive.
     unsafe {

@@ -1,6 +1,6 @@
-//! Parts of a program that are compiled side by side, on as many compiler threads as are free.
+//! Parts of a program that are compiled in parallel, on as many compiler threads as are free.
 //!
-//! Where the cuts are depends on the program alone, so that a program has one object wherever it is compiled.
+//! The cuts depend on the program alone, so that it has the same object on every machine.
 
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
@@ -17,15 +17,15 @@ use crate::archive::archive;
 use crate::service;
 use crate::settings::codegen_error;
 
-/// Instructions from which on a part is worth a module of LLVM and an object of its own.
+/// Instructions of the smallest part that is worth an LLVM module and an object of its own. Not measured.
 const WORTH: usize = 200;
-/// Parts beyond which a program is not cut: each has copies of what they share.
+/// Most parts of a program: each has copies of what they share. Not measured.
 const MOST: usize = 64;
-/// Bytes of constants that every part may have a copy of.
+/// Bytes of constants of which every part may have a copy. Not measured.
 const TABLES: u64 = 64 << 10;
 
-/// Kernels of each part; none where kernels have more in common than constants: variables, functions that are called
-/// or have an address.
+/// The kernels of each part; empty if kernels share more than constants: variables, and functions that are called or
+/// have an address.
 pub(crate) fn of(module: &Module) -> Vec<Range<usize>> {
     if !alone(module) {
         return Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn of(module: &Module) -> Vec<Range<usize>> {
         }
     }
     match parts.last_mut() {
-        // What is left is too little for itself.
+        // The rest is too little for a part of its own.
         Some(last) => last.end = module.kernels.len(),
         None => parts.push(0..module.kernels.len()),
     }
@@ -55,10 +55,10 @@ fn instructions(function: &Function) -> impl Iterator<Item = &Op> {
     ids.map(|id| &function.insts[id.index()].op)
 }
 
-/// Whether a module is its kernels and what each of them may have a copy of.
+/// Whether a module consists of kernels and of data that each of them may have a copy of.
 pub(crate) fn alone(module: &Module) -> bool {
     let constants = &module.constants;
-    // Nobody outside knows where a constant lies that is not exported.
+    // No other module can observe the address of a constant that is not exported.
     let table = |global: &&Global| global.space == AddressSpace::Constant && !global.exported;
     let shared_variable = |global: &Global| global.space != AddressSpace::Local && !table(&global);
     let tables = module.globals.iter().filter(table);
@@ -89,9 +89,9 @@ pub(crate) fn alone(module: &Module) -> bool {
             .all(|(f, kernel)| kernel && !f.exported && !instructions(f).any(calls))
 }
 
-/// Whether kernels may tell where a constant lies: then it lies at one place for all of them.
+/// Whether kernels may observe the address of a constant: it then has the same one in all of them.
 fn tells_addresses(module: &Module) -> bool {
-    // Parts of constants and of types are interned before what they make up.
+    // Parts of constants and types are interned before the whole.
     let mut addresses: Vec<bool> = Vec::with_capacity(module.constants.len());
     for id in 0..module.constants.len() {
         let of = |part: &ConstId| addresses.get(part.0 as usize).copied().unwrap_or(true);
@@ -118,7 +118,7 @@ fn tells_addresses(module: &Module) -> bool {
     module.functions.iter().any(|function| {
         let pointer = |v: &ValueId| pointers[function.ty(*v).0 as usize];
         instructions(function).any(|op| match op {
-            // These keep an address, or read what is there.
+            // These keep an address to themselves, or read the memory there.
             Op::Load { .. }
             | Op::CopyMemory { .. }
             | Op::PtrOffset { .. }
@@ -139,7 +139,7 @@ fn tells_addresses(module: &Module) -> bool {
     })
 }
 
-/// A program of some kernels of a module whose kernels stand alone.
+/// A program of some kernels of a module whose kernels can be compiled separately.
 pub(crate) fn program(module: &Module, kernels: Range<usize>) -> Module {
     let mut functions = Vec::with_capacity(kernels.len());
     let own = module.kernels[kernels].iter().map(|kernel| {
@@ -161,15 +161,15 @@ pub(crate) fn program(module: &Module, kernels: Range<usize>) -> Module {
     }
 }
 
-/// A part that nobody has begun yet.
+/// A part that no thread has begun yet.
 pub(crate) type Waiting<J> = Arc<Mutex<Option<J>>>;
 
-/// The part, for the first who asks.
+/// The part, for the first thread that asks.
 pub(crate) fn begin<J>(part: &Waiting<J>) -> Option<J> {
     part.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The parts of a program; those that nobody has begun are given up with it.
+/// The parts of a program. Dropping them gives up those that no thread has begun.
 struct Parts<J>(Vec<Waiting<J>>);
 
 impl<J> Drop for Parts<J> {
@@ -185,12 +185,12 @@ fn give_up<J>(parts: &[Waiting<J>]) {
     }
 }
 
-/// Runs all jobs. This thread, one of the compiler's, takes what no other one has begun, so it waits only for what
-/// runs. None of them runs any more when it returns: a program that ends because of an error must not end LLVM under
-/// another thread.
+/// Runs all jobs. This thread, a compiler thread, takes every job that no other thread has begun, so that it waits only
+/// for running ones. No job runs any more when this returns: a program that exits because of an error must not destroy
+/// LLVM under another thread.
 ///
 /// # Errors
-/// The first that fails, in their order; later ones are not begun then, whether it failed, panicked or was LLVM's end.
+/// The first error, in the order of the jobs. After an error, a panic or a fatal error of LLVM no later job begins.
 pub(crate) fn compile<J>(jobs: Vec<J>) -> Result<Vec<Compiled>, BuildError>
 where
     J: FnOnce() -> Reply + Send + 'static,
@@ -200,7 +200,7 @@ where
         .map(|job| Arc::new(Mutex::new(Some(job))))
         .collect();
     let parts = Parts(waiting);
-    // The others begin at the end, so that they and this thread meet once.
+    // Other threads begin at the end of the list, so that they and this thread meet once.
     let mut elsewhere: Vec<Receiver<Reply>> = parts
         .0
         .iter()
@@ -240,7 +240,7 @@ where
     replies.into_iter().collect()
 }
 
-/// One program of its parts, in their order.
+/// Joins the parts, in their order, into one program.
 pub(crate) fn join(parts: Vec<Compiled>) -> Compiled {
     let mut info = ModuleInfo::default();
     let mut objects = Vec::with_capacity(parts.len());
@@ -272,7 +272,7 @@ mod tests {
                 let (begun, running) = (Arc::clone(&begun), Arc::clone(&running));
                 move || -> Reply {
                     if part == 0 {
-                        // It fails while another one runs, where there are threads for that.
+                        // It fails while another job runs, where there are threads for that.
                         while !alone && begun.load(Ordering::SeqCst) == 0 {
                             std::thread::yield_now();
                         }
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(error.unwrap_err().message, "the first");
         assert_eq!(running.load(Ordering::SeqCst), 0);
         let before = begun.load(Ordering::SeqCst);
-        // Whoever still comes to a part that was given up does nothing.
+        // A thread that comes late to a part that was given up does nothing.
         drop(service::wait(&service::submit_part(|| {
             Err(codegen_error(String::new()))
         })));

@@ -1,7 +1,7 @@
-//! The guard around LLVM: it runs on threads of our own, with large stacks, and when it wants to end the
-//! process, the request fails and the thread is parked for good; a fresh one takes its place.
+//! The guard around LLVM. LLVM runs on threads of this crate, with large stacks. On a fatal error of LLVM the request
+//! fails and the thread is parked for ever; a fresh thread takes its place.
 //!
-//! The process may end while these threads compile: LLVM's static variables are not destroyed then (`build.rs`).
+//! If the process ends while these threads compile, LLVM's static variables are not destroyed (`build.rs`).
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use kernel_ir::build::Reply;
 use kernel_ir::{BuildError, BuildErrorKind};
 use signal_mask::HeldSignals;
 
-/// Virtual; instruction selection recurses over the operands of a block.
+/// Bytes of a thread's stack, virtual memory: instruction selection recurses over the operands of a block.
 const STACK: usize = 256 << 20;
 
 type Job = (Box<dyn FnOnce() -> Reply + Send>, Sender<Reply>);
@@ -24,13 +24,13 @@ type Job = (Box<dyn FnOnce() -> Reply + Send>, Sender<Reply>);
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
-    /// Parts of programs whose thread would come to them later.
+    /// Parts of programs, which the program's own thread compiles if no other thread begins them first.
     parts: VecDeque<Job>,
     threads: usize,
     idle: usize,
-    /// Jobs on threads that wait for a reply.
+    /// Jobs that run on callers' threads while these wait for a reply.
     helping: usize,
-    /// Set by [`stop`]: no job begins any more.
+    /// Set by [`stop`]: no further job begins.
     ends: bool,
 }
 
@@ -46,7 +46,7 @@ static WORK: Condvar = Condvar::new();
 static PREPARED: Once = Once::new();
 
 impl State {
-    /// A program before parts of others: those are compiled without this thread as well.
+    /// The next job. Programs come before parts: a part does not depend on this thread.
     fn next(&mut self) -> Option<Job> {
         self.jobs.pop_front().or_else(|| self.parts.pop_front())
     }
@@ -57,21 +57,21 @@ impl State {
 }
 
 thread_local! {
-    /// Who waits for what this thread compiles.
+    /// Sends the reply of the job on this thread.
     static CURRENT: RefCell<Option<Sender<Reply>>> = const { RefCell::new(None) };
-    /// Whether this is a compiler thread; a waiting thread may do a job, too.
+    /// Whether this is a compiler thread. A thread that waits for a reply may run a job, too.
     static SERVES: Cell<bool> = const { Cell::new(false) };
-    /// The duty of [`at_death`], should LLVM want to end the process on this thread.
+    /// The duty of [`at_death`], in case of a fatal error on this thread.
     static DUTY: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
 }
 
-/// `duty` is done if LLVM wants to end the process on this thread, before whoever waits is told; until
-/// [`forget_duty`]. It does not call LLVM.
+/// Registers `duty`: it runs on a fatal error of LLVM on this thread, before the caller that waits is told. It must not
+/// call LLVM. [`forget_duty`] revokes it.
 pub(crate) fn at_death(duty: impl FnOnce() + 'static) {
     DUTY.set(Some(Box::new(duty)));
 }
 
-/// Ends [`at_death`].
+/// Revokes [`at_death`].
 pub(crate) fn forget_duty() {
     drop(DUTY.take());
 }
@@ -92,7 +92,7 @@ extern "C" fn fatal(reason: *const libc::c_char) {
         .to_string_lossy()
         .into_owned();
     if !SERVES.get() {
-        // Not one of our threads, which alone can be parked: LLVM ends the process, with its text.
+        // Only a compiler thread can be parked. On any other thread LLVM ends the process, with its message.
         return;
     }
     let Some(waiting) = CURRENT.with(RefCell::take) else {
@@ -120,22 +120,22 @@ pub(crate) fn run(job: impl FnOnce() -> Reply + Send + 'static) -> Reply {
     wait(&submit_program(job))
 }
 
-/// Has `job` run on a compiler thread as soon as there is one.
+/// Runs `job` on a compiler thread as soon as one is free.
 pub(crate) fn submit_program(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
     submit(job, |state| &mut state.jobs)
 }
 
-/// Whether a compiler thread has begun to work.
+/// Whether a compiler thread has started.
 static BEGUN: AtomicBool = AtomicBool::new(false);
-/// Whether the first one did not within [`START`].
+/// Whether the first one had not started within [`START`].
 static LATE: AtomicBool = AtomicBool::new(false);
-/// How long the first job waits for a thread that begins. A thread begins within 0.1 ms on an idle machine.
+/// How long the first job waits for a thread to start. On an idle machine a thread starts within 0.1 ms.
 const START: Duration = Duration::from_secs(1);
 
-/// The reply of a job.
+/// Waits for the reply of a job.
 pub(crate) fn wait(reply: &Receiver<Reply>) -> Reply {
-    // A constructor of a library waits here with the dynamic linker's lock, without which no thread of Rust's begins: then
-    // this thread compiles.
+    // The constructor of a library waits here with the dynamic linker's lock. No new thread starts without that lock:
+    // this thread then compiles.
     while !BEGUN.load(Ordering::Acquire) {
         let is_late = LATE.load(Ordering::Relaxed);
         match reply.recv_timeout(if is_late { Duration::ZERO } else { START }) {
@@ -152,7 +152,7 @@ pub(crate) fn wait(reply: &Receiver<Reply>) -> Reply {
             job
         };
         let Some(job) = job else { break };
-        // On this thread's own stack, whose size is the program's choice.
+        // On this thread's own stack, whose size the program has chosen.
         let (reply, sender) = perform(job);
         state().helping -= 1;
         let _ = sender.send(reply);
@@ -162,8 +162,8 @@ pub(crate) fn wait(reply: &Receiver<Reply>) -> Reply {
         .unwrap_or_else(|_| Err(codegen_error("no compiler thread could be started")))
 }
 
-/// Has a part of a program, or a kernel that nobody waits for yet, run on a compiler thread that has nothing else to do. A
-/// job must not wait for one that it does not know to have begun.
+/// Runs a part of a program, or a kernel that no caller waits for yet, on a compiler thread that is otherwise idle. A
+/// job must not wait for another one, unless that one has certainly begun.
 pub(crate) fn submit_part(job: impl FnOnce() -> Reply + Send + 'static) -> Receiver<Reply> {
     submit(job, |state| &mut state.parts)
 }
@@ -196,25 +196,25 @@ fn submit(
 }
 
 fn refuse(waiting: &Sender<Reply>) {
-    // Nobody may wait any more.
+    // No caller may wait any longer.
     let _ = waiting.send(Err(codegen_error(
         "nothing is compiled any more, because the process ends",
     )));
 }
 
-/// The process whose threads these are: a fork has none of them.
+/// The process that these threads belong to: a forked child has none of them.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-/// How long the end of a process is held up at most. The modules known to take longest take four seconds.
+/// How long the end of a process is delayed at most. The slowest modules known take four seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two looks at the jobs that run.
+/// Pause between two checks of the running jobs.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// An exit handler for a shared libLLVM, whose static variables are destroyed after it: refuses the jobs that wait and all
-/// that follow, and waits for those that run. It cannot help where a job makes a static variable while the process ends.
+/// An exit handler for a shared libLLVM, whose static variables are destroyed after it. It refuses waiting and later
+/// jobs, and waits for running ones. It cannot help where a job creates a static variable while the process ends.
 /// LLVM's static archives need none of this: see `build.rs`.
 extern "C" fn stop() {
     let compiles = CURRENT.try_with(|current| {
-        // Borrowed only by a compiler thread.
+        // Only a compiler thread borrows it.
         current.try_borrow().is_ok_and(|current| current.is_none())
     });
     // A compiler thread would wait for itself.
@@ -223,7 +223,7 @@ extern "C" fn stop() {
     }
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
-        // Whoever has the lock may be this very thread, when a signal handler calls `exit`.
+        // This very thread may hold the lock, if a signal handler calls `exit`.
         let state = match STATE.try_lock() {
             Ok(state) => Some(state),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
@@ -246,20 +246,20 @@ extern "C" fn stop() {
     }
 }
 
-/// Processors that the process may use, as at the first question: each further one would read files of the system's.
+/// Processors that the process may use. Asked once: each question reads files of the system.
 pub(crate) fn processors() -> usize {
     static FOUND: OnceLock<usize> = OnceLock::new();
     *FOUND.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// One thread per processor, started as jobs need them.
+/// Starts threads as jobs need them, one per processor at most.
 fn start_threads() {
     let limit = processors();
     let mut state = state();
     if state.threads >= limit || state.waiting() <= state.idle {
         return;
     }
-    // The program's handlers run on the program's threads.
+    // Compiler threads run no signal handlers of the program.
     let _held = HeldSignals::all();
     while state.threads < limit && state.waiting() > state.idle {
         let started = std::thread::Builder::new()
@@ -300,7 +300,7 @@ fn serve() {
     }
 }
 
-/// Does a job on this thread; its reply, and where that goes.
+/// Runs a job on this thread. Returns its reply and the sender for it.
 fn perform((job, sender): Job) -> (Reply, Sender<Reply>) {
     CURRENT.with(|current| *current.borrow_mut() = Some(sender.clone()));
     let reply = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {

@@ -1,7 +1,7 @@
-//! A program whose kernels are compiled as they are asked for.
+//! A program whose kernels are compiled on demand.
 //!
-//! What the front end, the limits and the lowering to LLVM's language refuse is told when the program is opened; after
-//! that only LLVM can fail.
+//! Errors of the front end, of the limits and of lowering are reported when the program is opened. After that only LLVM
+//! can fail.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -17,15 +17,15 @@ use crate::parts::{Waiting, begin};
 use crate::settings::{Settings, codegen_error};
 use crate::{machine, parts, service};
 
-/// A program in the making.
+/// An opened program.
 pub enum Opened {
-    /// Its kernels have more in common than constants, or are few and wanted in full: here is everything.
+    /// The compiled program: its kernels share more than constants, or they are few and wanted in full.
     Whole(Compiled),
-    /// What is known before its kernels are compiled, and who compiles them.
+    /// The metadata known before kernels are compiled, and the session that compiles them.
     Outline(Outline, Session),
 }
 
-/// A program whose kernels are compiled one by one. What has begun ends, whoever drops the session; nothing else begins.
+/// A program whose kernels are compiled one by one. Running jobs end even if the session is dropped; no others begin.
 pub struct Session {
     ready: Arc<Ready>,
     state: Mutex<State>,
@@ -34,9 +34,9 @@ pub struct Session {
 struct State {
     /// How often a kernel was asked for.
     asked: usize,
-    /// For each kernel whether it has been asked for or begun.
+    /// For each kernel, whether it has been requested or begun.
     known: Vec<bool>,
-    /// Kernels that nobody has asked for yet, of this tier.
+    /// Kernels compiled ahead in this tier, which no caller has requested yet.
     early: HashMap<usize, Early>,
     tier: Tier,
 }
@@ -49,10 +49,10 @@ struct Early {
 }
 
 impl Early {
-    /// One that has been compiled.
+    /// A kernel that has already been compiled.
     fn made(compiled: Compiled) -> Self {
         let (sender, reply) = channel();
-        // The receiver is at hand.
+        // The receiver is alive.
         let _ = sender.send(Ok(compiled));
         Self {
             job: Waiting::default(),
@@ -61,12 +61,12 @@ impl Early {
     }
 }
 
-/// Compiles `request` as [`compile`](crate::compile) does, or of a program of more than `few` kernels that stand alone only
-/// what is known before they are compiled; any thread may call, many at once. Where `tier` is not [`Tier::Full`] a program
-/// of few kernels that stand alone is an outline as well, whose kernels are ready in that tier.
+/// Opens `request`: compiles it as [`compile`](crate::compile) does, or, if it has more than `few` kernels that can be
+/// compiled separately, only its metadata. Any thread may call, many at once. Where `tier` is not [`Tier::Full`], a
+/// program of few such kernels is an outline as well, and its kernels are ready in that tier.
 ///
 /// # Errors
-/// As [`compile`](crate::compile), without what LLVM may die of.
+/// As [`compile`](crate::compile), without LLVM's fatal errors.
 pub fn open(request: &Request, few: usize, tier: Tier) -> Result<Opened, BuildError> {
     let request = request.clone();
     let (sender, receiver) = channel();
@@ -85,7 +85,7 @@ pub fn open(request: &Request, few: usize, tier: Tier) -> Result<Opened, BuildEr
                 early.insert(kernel, Early::made(compiled));
             }
         } else if tier != Tier::Replacement {
-            // A small part of what compiling takes, for refusals that belong into the build log.
+            // Lowering takes a small part of the compile time; its errors belong into the build log.
             let tried = Ir::new(c"kernels");
             translate(&tried, ready.module.clone(), 0, &ready.settings, None)?;
         }
@@ -122,10 +122,10 @@ pub fn open(request: &Request, few: usize, tier: Tier) -> Result<Opened, BuildEr
 }
 
 impl Session {
-    /// A kernel's object, and how to launch it; any thread may call, many at once.
+    /// A kernel's object, and how to launch it. Any thread may call, many at once.
     ///
     /// # Errors
-    /// That there is no such kernel, or what LLVM died of.
+    /// If there is no such kernel, and LLVM's fatal errors.
     pub fn kernel(&self, kernel: usize, tier: Tier) -> Reply {
         if kernel >= self.ready.module.kernels.len() {
             return Err(codegen_error(format!("the program has no kernel {kernel}")));
@@ -156,14 +156,14 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who asks for one kernel after another will ask for the next. Those that are compiled unasked are fewer than those
-    /// asked for, and no more of those still to come than keep all threads busy beside a long one: if nobody asks for
-    /// them no more of them follow.
+    /// Compiles ahead: a caller that requests one kernel after another will request the next. Fewer kernels are
+    /// compiled ahead than were requested, and no more at a time than keep all threads busy beside a long one. If none
+    /// of them is requested, no more follow.
     fn look_ahead(&self, kernel: usize) {
         let mut state = self.state();
         let asked = state.asked;
         state.asked += 1;
-        // Those before this one were passed over: the caller has them from a cache, or wants them later.
+        // Kernels before this one were passed over: the caller has them cached, or wants them later.
         let mut ahead = state.early.keys().filter(|&&next| next > kernel).count();
         for next in kernel + 1..self.ready.module.kernels.len() {
             if ahead >= 2 * (service::processors() - 1) || state.early.len() >= asked {
@@ -207,7 +207,7 @@ fn job(ready: &Arc<Ready>, kernel: usize, tier: Tier) -> Job {
     })
 }
 
-/// Baseline code keeps every value on the stack that lives longer than a block.
+/// Whether a baseline kernel's stack is small enough: such code spills every value that outlives its block.
 fn fits_on_the_stack(kernel: &KernelInfo) -> bool {
     const MOST: u64 = 1 << 20;
     kernel.spill_size <= MOST

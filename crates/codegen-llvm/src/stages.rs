@@ -1,4 +1,4 @@
-//! `SOLUM_LOG=compile`: a line on stderr for each part of a program that is compiled, with the time of each stage.
+//! `SOLUM_LOG=compile`: a line on stderr for each compiled part of a program, with the time of each stage.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -6,25 +6,25 @@ use std::time::Instant;
 use kernel_ir::abi::ModuleInfo;
 use kernel_ir::report::{Stage, log_line};
 
-/// Names of stages, in order.
+/// Names of the stages, in order. The first one reads and links SPIR-V.
 pub(crate) const FRONT_END: &str = "front end";
-/// Calls inlined, values found.
+/// Inlines calls and turns variables into values.
 pub(crate) const SCALAR_PASSES: &str = "scalar passes";
-/// From our language to LLVM's, work-items side by side.
+/// Lowers kernel-ir to LLVM's language, vectors of work-items included.
 pub(crate) const LANES: &str = "lanes";
-/// LLVM's passes.
+/// LLVM's optimisation.
 pub(crate) const LLVM_PASSES: &str = "LLVM passes";
-/// LLVM's selection of instructions, up to the object.
+/// LLVM's code generation, from instruction selection to the object.
 pub(crate) const INSTRUCTIONS: &str = "instructions";
 
-/// Stages as they end.
+/// The stages that have ended, with their times.
 pub(crate) struct Clock {
     since: Instant,
     stages: Vec<Stage>,
 }
 
 impl Clock {
-    /// The first stage begins now.
+    /// Begins the first stage.
     pub(crate) fn start() -> Self {
         Self {
             since: Instant::now(),
@@ -32,7 +32,7 @@ impl Clock {
         }
     }
 
-    /// A stage ends, and the next one begins.
+    /// Ends a stage and begins the next one.
     pub(crate) fn ended(&mut self, name: &str) {
         let now = Instant::now();
         self.stages.push(Stage {
@@ -42,32 +42,32 @@ impl Clock {
         self.since = now;
     }
 
-    /// What was done since the last stage belongs to none.
+    /// Leaves the time since the last stage out of all stages.
     pub(crate) fn skip(&mut self) {
         self.since = Instant::now();
     }
 
-    /// All stages that have ended.
+    /// The stages that have ended.
     pub(crate) fn stages(self) -> Vec<Stage> {
         self.stages
     }
 }
 
-/// Whether the variable asks for it. What is no value of it the driver has refused.
+/// Whether the variable asks for it. The driver has refused invalid values.
 fn is_wanted() -> bool {
     static WANTED: OnceLock<bool> = OnceLock::new();
     let wants = |value: String| value.split(',').any(|one| one.trim() == "compile");
     *WANTED.get_or_init(|| std::env::var("SOLUM_LOG").is_ok_and(wants))
 }
 
-/// Writes what the clock says of `what`, if that is wanted.
+/// Writes the stages of the clock, named by `what`, if that is wanted.
 pub(crate) fn write(clock: Clock, what: impl FnOnce() -> String) {
     if is_wanted() {
         signal_mask::write_stderr(log_line(&what(), &clock.stages()).as_bytes());
     }
 }
 
-/// Writes what happened, if that is wanted.
+/// Writes a note, if that is wanted.
 pub(crate) fn note(what: impl FnOnce() -> String) {
     if is_wanted() {
         let line = format!("solum: compile: {}\n", what());
@@ -75,7 +75,7 @@ pub(crate) fn note(what: impl FnOnce() -> String) {
     }
 }
 
-/// The kernels of an object, in words.
+/// The names of an object's kernels, as text.
 pub(crate) fn kernels(info: &ModuleInfo) -> String {
     match info.kernels.as_slice() {
         [] => "no kernel".to_owned(),
