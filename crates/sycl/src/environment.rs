@@ -269,7 +269,7 @@ mod tests {
         let mut listed = Vec::new();
         for fields in fields {
             assert_eq!(fields.len(), 5, "{fields:?}");
-            let effective = fields[4] != "without effect";
+            let effective = fields[4] != "no effect";
             assert_eq!(
                 WITHOUT_EFFECT.contains(&fields[0]),
                 !effective,

@@ -124,7 +124,7 @@ fn chosen<T: Copy>(variable: &str, all: &[(&str, T); 2]) -> T {
     named(&value, all).unwrap_or_else(|| {
         let [(first, default), (second, _)] = *all;
         let line = format!(
-            "xpti: {variable}={}: allowed: {first}, {second}\n",
+            "xpti: {variable}={}: allowed are {first} and {second}\n",
             value.display()
         );
         signal_mask::write_stderr(line.as_bytes());

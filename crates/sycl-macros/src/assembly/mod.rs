@@ -457,8 +457,8 @@ fn literal(token: &Token<'_>, scalar: Scalar) -> Result<Vec<u32>, TextError> {
     let (bits, width) = match (bits, scalar) {
         (Some(value), Scalar::Int { bits, .. } | Scalar::Float { bits }) => (value, bits),
         (None, Scalar::Int { bits, signed }) => {
-            let sign = if signed { "signed" } else { "unsigned" };
-            return Err(token.error(format!("{text} is no {sign} integer of {bits} bits")));
+            let sign = if signed { "a signed" } else { "an unsigned" };
+            return Err(token.error(format!("{text} is not {sign} integer of {bits} bits")));
         }
         (None, Scalar::Float { bits }) => {
             return Err(token.error(format!(
