@@ -1,7 +1,8 @@
 //! Widens lane masks between blocks, on processors without mask registers.
 //!
 //! LLVM carries a vector of Bools from block to block packed into bytes, and unpacks it at every use. This pass runs
-//! LLVM's passes and turns such masks into vectors of integers, as wide as most of the function's compared values:
+//! after LLVM's passes. It turns such masks into vectors of integers, as wide as most of the function's compared
+//! values:
 //!
 //! ```text
 //! %m = fcmp olt <8 x float> %a, %b      %m = fcmp olt <8 x float> %a, %b

@@ -1,5 +1,5 @@
-//! Mathematics: instructions where there are any, C's library per lane otherwise, compositions for what C
-//! does not have. 32-bit compositions go through doubles, so that one rounding is left.
+//! Mathematics: instructions where there are any, else C's library on each lane, and compositions for functions that C
+//! lacks. Compositions for 32 bits compute in doubles, so that only one rounding is left.
 
 use kernel_ir::{BuildError, Flags, MathFn};
 
@@ -81,7 +81,7 @@ impl Lower<'_> {
             if math != MathFn::Fract {
                 return Ok(v);
             }
-            // The largest half below one: rounding may have carried up to one.
+            // The largest half below one, because rounding may have carried up to one.
             let one = self.ir.float_const(result, 1.0);
             let below = self.ir.float_const(result, 1.0 - f64::powi(2.0, -11));
             let carried = self.ir.fcmp(RealPred::LLVMRealOEQ, v, one);
@@ -90,7 +90,8 @@ impl Lower<'_> {
         Ok(self.math_of(math, args, flags, result))
     }
 
-    /// Exact in f64 but for the sum, which is rounded to odd by its error term before the last rounding.
+    /// A fused multiply-add of halves, exact in f64 except for the sum, which is rounded to odd by its error term
+    /// before the last rounding.
     fn half_fma(&self, wide: &[Val], result: Ty) -> Val {
         let ir = self.ir;
         let double = ir.shaped(ir.double, result);
@@ -144,7 +145,7 @@ impl Lower<'_> {
         };
         let c = |name: &str| self.per_lane(name, &[a], ty);
         let c2 = |name: &str| self.per_lane(name, &[a, b], ty);
-        // In double for 32-bit operands: one rounding is left at the end.
+        // In doubles for 32-bit operands: only one rounding is left, at the end.
         let wide = |v: Val| ir.cast(Opcode::LLVMFPExt, v, ir.shaped(ir.double, ty));
         let narrow = |v: Val| ir.cast(Opcode::LLVMFPTrunc, v, ty);
         let scaled = |name: &str, factor: f64| {
@@ -318,7 +319,7 @@ impl Lower<'_> {
         self.per_lane(name, &[a, b], self.ir.type_of(a))
     }
 
-    /// `f` on the scalars of each lane.
+    /// Applies `f` to the scalars of each lane.
     fn each_element(&self, args: &[Val], result: Ty, f: impl Fn(&[Val]) -> Val) -> Val {
         let ir = self.ir;
         let Some(lanes) = ir.lanes(ir.type_of(args[0])) else {
@@ -342,8 +343,8 @@ impl Lower<'_> {
         whole
     }
 
-    /// A function that leaves a second result of type `second` behind a pointer; `wanted` says that it is
-    /// that one that counts.
+    /// A function that stores a second result of type `second` through a pointer. `wanted`: the type to return if the
+    /// second result is the one to return.
     fn through_memory(
         &self,
         name: &str,
@@ -421,7 +422,7 @@ impl Lower<'_> {
         ir.select(ir.and(below, whole), ir.int_const(result, 0), sign)
     }
 
-    /// x to the y for x >= 0 as OpenCL defines it: no number for negative x and the undecided cases.
+    /// x to the power of y for x >= 0, as OpenCL defines it: NaN for negative x and for indeterminate cases.
     fn powr(&self, a: Val, b: Val) -> Val {
         let ir = self.ir;
         let ty = ir.type_of(a);
@@ -436,7 +437,7 @@ impl Lower<'_> {
         ir.select(none, ir.float_const(ty, f64::NAN), v)
     }
 
-    /// The n-th root of a double: a power, and one Newton step against the rounding of 1/n.
+    /// The n-th root of a double: a power, and one Newton step that corrects the rounding of 1/n.
     fn rootn(&self, a: Val, n: Val) -> Val {
         let ir = self.ir;
         let ty = ir.type_of(a);
@@ -446,7 +447,7 @@ impl Lower<'_> {
         let magnitude = ir.intrinsic("llvm.fabs", &[ty], &[a]);
         let exponent = ir.bin(Opcode::LLVMFDiv, one, float_n);
         let root = self.per_lane2("pow", magnitude, exponent);
-        // root * (1 + ln a * what rounding 1/n has lost), left out where it is not finite.
+        // root * (1 + ln a * the rounding error of 1/n), unless the correction is not finite.
         let back = ir.intrinsic("llvm.fma", &[ty], &[ir.fneg(exponent), float_n, one]);
         let lost = ir.bin(Opcode::LLVMFDiv, back, float_n);
         let error = ir.bin(
@@ -484,7 +485,7 @@ impl Lower<'_> {
         let ir = self.ir;
         let ty = ir.type_of(of);
         let number = |v: f64| ir.float_const(ty, v);
-        // From 2^53 on all numbers are even: as good as zero, and twice them stays finite.
+        // From 2^53 on all numbers are even: zero gives the same result, and doubling it stays finite.
         let size = ir.intrinsic("llvm.fabs", &[ty], &[of]);
         let large = ir.fcmp(RealPred::LLVMRealOGE, size, number(f64::powi(2.0, 53)));
         let a = ir.intrinsic("llvm.copysign", &[ty], &[number(0.0), of]);
@@ -522,7 +523,7 @@ impl Lower<'_> {
             MathFn::Sinpi => sine(),
             MathFn::Cospi => cosine(),
             _ => {
-                // Whole numbers give a zero, halves between them an infinity; the signs alternate.
+                // Whole numbers give zeros, and the halves between them infinities, with alternating signs.
                 let whole = ir.fcmp(RealPred::LLVMRealOEQ, sin, ir.null(ty));
                 let zero = ir.intrinsic("llvm.copysign", &[ty], &[ir.null(ty), a]);
                 let plain = ir.bin(Opcode::LLVMFDiv, sin, cos);
@@ -536,7 +537,7 @@ impl Lower<'_> {
         ir.select(self.is_infinite(of), nan, v)
     }
 
-    /// Seven low bits of the quotient nearest to a / b, with its sign: from the remainder modulo 128 b.
+    /// The low seven bits of the quotient nearest to a / b, with its sign, from the remainder modulo 128 b.
     fn remquo(&self, a: Val, b: Val, result: Ty) -> Val {
         let ir = self.ir;
         let ty = ir.type_of(a);
@@ -549,7 +550,7 @@ impl Lower<'_> {
         let many = ir.bin(Opcode::LLVMFMul, y, ir.float_const(wide_ty, 128.0));
         let huge = self.is_infinite(many);
         let reduced = ir.select(huge, x, self.per_lane2("fmod", x, many));
-        // Exact: the remainder is a multiple away, and the quotient below 2^8.
+        // Exact: the difference is a multiple of the divisor, and the quotient is below 2^8.
         let rest = self.per_lane2("remainder", reduced, y);
         let quotient = ir.bin(Opcode::LLVMFDiv, ir.bin(Opcode::LLVMFSub, reduced, rest), y);
         let quotient = ir.intrinsic("llvm.roundeven", &[wide_ty], &[quotient]);

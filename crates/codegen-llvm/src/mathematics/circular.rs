@@ -12,11 +12,11 @@ pub(super) enum Function {
     Tangent,
 }
 
-/// Angles from here on go through C's library: the reductions below lose bits.
+/// Angles from here on use C's library: the reductions below lose bits.
 const FAR_FLOAT: f64 = 65_536.0;
 const FAR_DOUBLE: f64 = 1_073_741_824.0;
 
-/// Pi / 2 as a sum, each part less than what it stands for, so that zeros keep their sign.
+/// Pi / 2 as a sum. Each part is less than the value that it stands for, so that zeros keep their sign.
 const QUARTER_FLOAT: [f64; 3] = {
     let first = cut(c::FRAC_PI_2);
     let second = cut(c::FRAC_PI_2 - first);
@@ -24,14 +24,14 @@ const QUARTER_FLOAT: [f64; 3] = {
 };
 const QUARTER_DOUBLE: [f64; 3] = {
     let second = f64::from_bits(PI_2_REST.to_bits() - 1);
-    // What the second part stands below, and what Pi / 2 has beyond two doubles.
+    // The distance of the second part from its value, and the remainder of Pi / 2 beyond two doubles.
     let step = PI_2_REST - second;
     [c::FRAC_PI_2, second, step - 1.497_384_904_859_183_3e-33]
 };
-/// What Pi / 2 has beyond a double.
+/// The remainder of Pi / 2 beyond a double.
 const PI_2_REST: f64 = 6.123_233_995_736_766e-17;
 
-/// The number without the bits that a float has not.
+/// The number without the bits that a float lacks.
 const fn cut(v: f64) -> f64 {
     f64::from_bits(v.to_bits() & !0x1fff_ffff)
 }
@@ -64,7 +64,7 @@ impl<'a> Real<'a> {
         v
     }
 
-    /// Of angles that are not far.
+    /// The function of angles that are not far.
     pub(super) fn rough_circular(self, function: Function) -> Self {
         let (n, whole) = (self * c::FRAC_2_PI).nearest();
         let parts = if self.is_double() {
@@ -87,7 +87,7 @@ impl<'a> Real<'a> {
     fn near_zero(self, sin: &[f64], cos: &[f64]) -> (Self, Self) {
         let z = self * self;
         let sine = (z * self).fma(z.series(sin), self);
-        // 1 - z/2 with what is lost in it.
+        // 1 - z/2, and its rounding error.
         let half = z * 0.5;
         let near = 1.0 - half;
         let lost = (1.0 - near) - half;
@@ -95,9 +95,9 @@ impl<'a> Real<'a> {
         (sine, cosine)
     }
 
-    /// Of pi times a double; `full` to a double's accuracy.
+    /// The function of pi times a double; `full`: to a double's accuracy.
     pub(super) fn turn(self, function: Function, full: bool) -> Self {
-        // All exact: the angle less full turns, in quarters and a rest.
+        // All exact: the angle less full turns, as quarter turns and a rest.
         let turns = (self * 0.5).rint();
         let angle = turns.times_plus(-2.0, self);
         let (n, quarters) = (angle * 2.0).nearest();
@@ -111,7 +111,7 @@ impl<'a> Real<'a> {
         match function {
             Function::Sine => {
                 let v = function.of_quadrant(n, sine, cosine);
-                // Whole numbers give a zero with the operand's sign.
+                // A whole number gives a zero with the operand's sign.
                 v.is(0.0).pick(zero.sign_of(self), v)
             }
             Function::Cosine => {
@@ -119,7 +119,7 @@ impl<'a> Real<'a> {
                 v.is(0.0).pick(zero, v)
             }
             Function::Tangent => {
-                // Whole numbers give a zero, halves between them an infinity; the signs alternate.
+                // Whole numbers give zeros, and the halves between them infinities, with alternating signs.
                 let (odd, turned) = (n.bit(1), n.bit(2));
                 let whole = sine.is(0.0);
                 let signed = |v: Self| turned.pick(-v, v);
@@ -138,7 +138,7 @@ impl<'a> Real<'a> {
 }
 
 impl Function {
-    /// Of n quarter turns and an angle of these sine and cosine.
+    /// The function of n quarter turns and an angle that has this sine and cosine.
     fn of_quadrant<'a>(self, n: Whole<'a>, sine: Real<'a>, cosine: Real<'a>) -> Real<'a> {
         match self {
             Self::Sine => n.bit(1).pick(cosine, sine).negated_by(n, 2),

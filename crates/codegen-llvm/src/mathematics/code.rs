@@ -5,7 +5,7 @@ use crate::llvm::{Ir, Val};
 /// Bytes of all vector registers of a processor with AVX-512.
 pub(super) const AVX512: u64 = 32 * 64;
 
-/// Where the code goes.
+/// The function under construction and the processor's registers.
 pub(crate) struct Mathematics<'a> {
     pub(crate) ir: &'a Ir,
     /// The function under construction.

@@ -1,4 +1,4 @@
-//! What has no error: exponents and mantissas, neighbours, remainders.
+//! Functions without error: exponents and mantissas, neighbours, remainders.
 
 use super::code::AVX512;
 use super::lane::{Real, Whole};
@@ -19,12 +19,12 @@ impl Quotient {
 }
 
 impl<'a> Real<'a> {
-    /// Zero, infinite or none.
+    /// Whether the number is zero, infinite or NaN.
     fn is_special(self) -> super::lane::Truth<'a> {
         !(self.abs().above(0.0) & self.abs().below(f64::INFINITY))
     }
 
-    /// |self| with what denormal numbers are multiplied by: bits, and the exponent that their fields say.
+    /// The bits of |self|, scaled up to a normal number if it is denormal, and the exponent without that scaling.
     fn fields(self) -> (Whole<'a>, Whole<'a>) {
         let (least, up) = if self.is_double() {
             (f64::MIN_POSITIVE, 54)
@@ -39,7 +39,7 @@ impl<'a> Real<'a> {
         (bits, field - tiny.pick_whole(lowered, bias))
     }
 
-    /// A number of `bits` with this exponent instead.
+    /// The number of `bits`, with exponent `e` instead of its own.
     fn with_exponent(self, bits: Whole<'a>, e: Whole<'a>) -> Self {
         let mask = ((1i64 << self.exponent_bits()) - 1) << self.fraction();
         let field = (e + self.bias()).shl(self.fraction());
@@ -58,7 +58,7 @@ impl<'a> Real<'a> {
         }
         let (bits, e) = self.fields();
         let sum = (e + n.sized(self).clamp(-5000, 5000)).clamp(-1100, 1100);
-        // Two hundred binary places nearer to one, and back.
+        // The exponent is brought two hundred nearer to zero; a multiplication brings it back and rounds.
         let small = sum.less(0);
         let near = small.pick_whole(sum + 200, sum - 200);
         let (down, up) = (f64::powi(2.0, -200), f64::powi(2.0, 200));
@@ -67,7 +67,7 @@ impl<'a> Real<'a> {
         self.is_special().pick(self, v)
     }
 
-    /// The exponent: the largest integer for what is infinite or none, the least for zero.
+    /// The exponent: the largest integer for infinities and NaN, the least for zero.
     pub(super) fn ilogb(self) -> Whole<'a> {
         let e = self.fields().1.low();
         let least = e.number(i64::from(i32::MIN));
@@ -79,11 +79,11 @@ impl<'a> Real<'a> {
     pub(super) fn logb(self) -> Self {
         let e = self.fields().1.low().real(self);
         let e = self.is(0.0).pick(self.number(f64::NEG_INFINITY), e);
-        // Infinite numbers, and none, are their own.
+        // Infinities and NaN give their magnitude.
         (!self.abs().below(f64::INFINITY)).pick(self.abs(), e)
     }
 
-    /// Mantissa from 1/2 to 1 and exponent.
+    /// The mantissa, from 1/2 to 1, and the exponent.
     pub(super) fn frexp(self) -> (Self, Whole<'a>) {
         let (bits, e) = self.fields();
         let special = self.is_special();
@@ -106,11 +106,12 @@ impl<'a> Real<'a> {
         self.either_nan(y).pick(self + y, next)
     }
 
-    /// self - n y for the whole n that `quotient` says.
+    /// self - n y for the whole number n that `quotient` defines.
     pub(super) fn remainder(self, y: Self, quotient: Quotient) -> Self {
         let (size, step) = (self.abs(), y.abs());
         let ratio = size / step;
-        // Fewer bits than a number has: all below is exact. Neither is infinite then, nor the step zero.
+        // The quotient has fewer bits than a number: all steps are exact. Neither operand is infinite then, and y is
+        // not zero.
         let limit = f64::powi(2.0, self.fraction() as i32);
         let fits = ratio.below(limit) & step.below(f64::INFINITY);
         let [v] = self.m.if_all(
@@ -123,7 +124,7 @@ impl<'a> Real<'a> {
 
     fn near_remainder(self, step: Self, ratio: Self, quotient: Quotient) -> Self {
         let size = self.abs();
-        // Rounding may have carried up to the next whole number, never down.
+        // Rounding may have carried the ratio up to the next whole number, never down.
         let whole = ratio.trunc();
         let rest = (-whole).fma(step, size);
         let over = rest.below(0.0);

@@ -23,13 +23,13 @@ impl Base {
     }
 }
 
-/// What ln 2 has beyond a double.
+/// The remainder of ln 2 beyond a double.
 const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;
-/// What log10 2 has beyond a double.
+/// The remainder of log10 2 beyond a double.
 const LOG10_2_REST: f64 = -2.803_728_127_785_170_3e-18;
 
 impl<'a> Real<'a> {
-    /// A constant in two parts: as this type has it, and what that lacks.
+    /// A constant in two parts: its value in this type, and the remainder.
     pub(super) fn two_parts(self, whole: f64, rest: f64) -> (f64, f64) {
         if self.is_double() {
             (whole, rest)
@@ -39,7 +39,7 @@ impl<'a> Real<'a> {
         }
     }
 
-    /// base^self = 2^n e^r: r and n, for |n| < 2^31.
+    /// The reduction base^self = 2^n e^r: r and n, for |n| < 2^31.
     fn reduce(self, base: Base) -> (Self, Whole<'a>) {
         let reduce = |n: Self, hi: f64, lo: f64| n.times_plus(-lo, n.times_plus(-hi, self));
         match base {
@@ -81,11 +81,11 @@ impl<'a> Real<'a> {
         n.shl(self.fraction()).as_real(self)
     }
 
-    /// self 2^n, rounded once, for self from 1/2 to 2 and n of no more than 1.5 times a normal number's.
+    /// self 2^n, rounded once, for self from 1/2 to 2 and |n| of at most 1.5 times a normal number's exponent.
     pub(super) fn scaled(self, n: Whole<'a>) -> Self {
         let ir = self.m.ir;
         if self.m.registers >= AVX512 {
-            // One instruction there.
+            // One instruction with AVX-512.
             let args = [self.v, n.v];
             let types = [self.ty(), ir.type_of(n.v)];
             return self.with(ir.intrinsic("llvm.ldexp", &types, &args));
@@ -103,7 +103,7 @@ impl<'a> Real<'a> {
 
     /// base^self 2^by, for a small `by`.
     pub(super) fn exponential_scaled(self, base: Base, by: i64) -> Self {
-        // Beyond these the result is 0 or infinite.
+        // Beyond these arguments the result is 0 or infinite.
         let (low, high) = match (base, self.is_double()) {
             (Base::E, false) => (-105.0, 90.0),
             (Base::Two, false) => (-152.0, 130.0),
@@ -117,7 +117,7 @@ impl<'a> Real<'a> {
         if by == 0 {
             return v.scaled(n);
         }
-        // The exponent of what is no number is not to be counted on.
+        // NaN has no defined exponent n.
         self.is_nan().pick(self, v.scaled(n + by))
     }
 
@@ -134,7 +134,7 @@ impl<'a> Real<'a> {
         (small + 1.0) * self.two_to(n)
     }
 
-    /// e^r for |r| <= ln 2 / 2 and n of self + low, where low is what self lacks.
+    /// e^(self + low) = 2^n e^r with |r| <= ln 2 / 2: e^r and n. `low` is the remainder of an argument beyond self.
     pub(super) fn exp_parts(self, low: Self) -> (Self, Whole<'a>) {
         let (r, n) = self.reduce(Base::E);
         let r = r + low;
@@ -146,7 +146,7 @@ impl<'a> Real<'a> {
         let high = if self.is_double() { 709.9 } else { 88.9 };
         let (r, n) = self.clamp(-60.0, high).reduce(Base::E);
         let q = (r * r).fma(r.exp_rest(), r);
-        // 2^(n - 1), which is a number where 2^n may not be.
+        // 2^(n - 1) is finite where 2^n may not be.
         let t = self.two_to(n - 1);
         let sum = t.fma(q, t - 0.5) * 2.0;
         let sum = n.is(0).pick(q, sum);

@@ -1,4 +1,4 @@
-//! Error functions and the gamma function, of doubles; `full` to a double's accuracy, else to a float's.
+//! Error functions and the gamma function, of doubles. `full`: to a double's accuracy, else to a float's.
 
 use std::f64::consts as c;
 
@@ -9,13 +9,13 @@ use super::coefficients::{
 use super::exponential::Base;
 use super::lane::Real;
 
-/// ln(2 pi) / 2, and what it has beyond a double.
+/// ln(2 pi) / 2, and its remainder beyond a double.
 const LN_ROOT: f64 = 0.918_938_533_204_672_8;
 const LN_ROOT_REST: f64 = -3.878_294_158_067_242e-17;
-/// From here on Stirling's series.
+/// Arguments from here on use Stirling's series.
 const LARGE: f64 = 8.0;
 
-/// gamma(x) = gamma(2 + rest) over / under.
+/// An argument x near 2: gamma(x) = gamma(2 + rest) over / under.
 struct Shifted<'a> {
     rest: Real<'a>,
     over: Real<'a>,
@@ -60,7 +60,7 @@ impl<'a> Real<'a> {
         self.below(0.0).pick(2.0 - v, v)
     }
 
-    /// Arguments from -1/2 to 8 brought near 2.
+    /// Brings arguments from -1/2 to 8 near 2.
     fn shift(self) -> Shifted<'a> {
         let one = self.number(1.0);
         let (mut y, mut over) = (self.at_most(LARGE), one);
@@ -79,7 +79,7 @@ impl<'a> Real<'a> {
         }
     }
 
-    /// What Stirling's formula lacks.
+    /// The correction to Stirling's formula.
     fn stirling_rest(self, full: bool) -> Self {
         let r = 1.0 / self;
         let square = r * r;
@@ -105,7 +105,7 @@ impl<'a> Real<'a> {
         };
         let small = series * shifted.over / shifted.under;
         let small = reflect.pick(factor / small, small);
-        // Beyond these the result is zero or infinite.
+        // Beyond these arguments the result is zero or infinite.
         let far = size.at_most(if full { 190.0 } else { 60.0 });
         let far = far.below(LARGE).pick(self.number(LARGE), far);
         let rest = far.stirling_rest(full);
@@ -143,7 +143,7 @@ impl<'a> Real<'a> {
         let factor = low.pick(shifted.under, shifted.over);
         let log = small.pick(factor, self).logarithm(Base::E);
         let near = shifted.rest * series + low.pick(-log, log);
-        // (x - 1/2) ln x - x, so that no part of it is infinite where the whole is not.
+        // (x - 1/2) ln x - x, in such an order that no part is infinite unless the whole is.
         let rest = self.stirling_rest(full) + (LN_ROOT - 0.5);
         let far = (self - 0.5).fma(log - 1.0, rest);
         small.pick(near, far)
@@ -155,7 +155,7 @@ impl<'a> Real<'a> {
             || [self.ln_gamma_positive(full)],
             || {
                 if full {
-                    // Near the zeros on the negative side much cancels.
+                    // Near the zeros on the negative side the terms cancel.
                     return [self.m.library("lgamma", &[self])];
                 }
                 let size = self.abs();

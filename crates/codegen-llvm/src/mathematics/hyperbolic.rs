@@ -25,7 +25,7 @@ impl<'a> Real<'a> {
         (less / (less + 2.0)).sign_of(self)
     }
 
-    /// Whether squares leave the range.
+    /// Whether squares may leave the range of doubles.
     fn is_large(self) -> Truth<'a> {
         self.above(f64::powi(2.0, 500))
     }

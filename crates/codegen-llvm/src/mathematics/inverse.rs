@@ -1,11 +1,11 @@
-//! Inverse circular functions, of doubles; `full` to a double's accuracy, else to a float's.
+//! Inverse circular functions, of doubles. `full`: to a double's accuracy, else to a float's.
 
 use std::f64::consts as c;
 
 use super::coefficients::{ASIN_DOUBLE, ASIN_FLOAT, ATAN_DOUBLE, ATAN_FLOAT};
 use super::lane::{Real, Truth};
 
-/// What Pi / 2 has beyond a double; Pi has twice, Pi / 4 half of it.
+/// The remainder of Pi / 2 beyond a double. That of Pi is twice, that of Pi / 4 half as large.
 const PI_2_REST: f64 = 6.123_233_995_736_766e-17;
 /// The tangent of Pi / 8.
 const EIGHTH: f64 = c::SQRT_2 - 1.0;
@@ -47,7 +47,7 @@ impl<'a> Real<'a> {
         let none = large.is(0.0);
         let equal = small.equal(large);
         let mid = (large * EIGHTH).less(small) | equal;
-        // Halved, so that no sum is infinite.
+        // Scaled down, so that no sum is infinite.
         let halved = |v: Self| {
             let huge = large.above(f64::powi(2.0, 1000));
             huge.pick(v * f64::powi(2.0, -100), v)
@@ -84,7 +84,8 @@ impl<'a> Real<'a> {
         square * self * series
     }
 
-    /// For |self| above 1/2: (1 - |self|) / 2, of which asin |self| = pi/2 - 2 asin(root); self^2 below.
+    /// A square and its root. Above 1/2 the square is (1 - |self|) / 2, and asin |self| = pi/2 - 2 asin(root); below it
+    /// is self^2.
     fn asin_square(self, size: Self, near: Truth<'a>) -> (Self, Self) {
         let square = near.pick(size * size, (1.0 - size) * 0.5);
         (square, near.pick(size, square.sqrt()))

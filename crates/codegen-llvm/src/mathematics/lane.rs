@@ -1,4 +1,8 @@
-//! Vectors of numbers with Rust's operators: what the mathematics of this folder is written in.
+//! Vectors of numbers with Rust's operators, in which the functions of this folder are written:
+//!
+//! ```text
+//! let small = (self * self).fma(self.exp_rest(), self);     emits LLVM's fmul and fma on all lanes
+//! ```
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
@@ -6,21 +10,21 @@ use super::code::Mathematics;
 use crate::fast_math::{AFN, ARCP, REASSOC};
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
 
-/// Floats or doubles.
+/// A vector of floats or doubles.
 #[derive(Clone, Copy)]
 pub(super) struct Real<'a> {
     pub(super) m: &'a Mathematics<'a>,
     pub(super) v: Val,
 }
 
-/// Integers; two's complement, wrapping.
+/// A vector of integers; two's complement, wrapping.
 #[derive(Clone, Copy)]
 pub(super) struct Whole<'a> {
     pub(super) m: &'a Mathematics<'a>,
     pub(super) v: Val,
 }
 
-/// Truth values.
+/// A vector of truth values.
 #[derive(Clone, Copy)]
 pub(super) struct Truth<'a> {
     pub(super) m: &'a Mathematics<'a>,
@@ -140,15 +144,15 @@ impl<'a> Real<'a> {
     pub(super) fn number(self, value: f64) -> Self {
         self.with(self.m.ir.float_const(self.ty(), value))
     }
-    /// `f` of it, in a function of the object that other calls of the same name share.
+    /// `f` of the number, in an internal function of the object that other calls of the same name share.
     pub(super) fn apart(self, name: &str, f: impl for<'b> FnOnce(Real<'b>) -> Real<'b>) -> Self {
         let made = self.m.internal(name, &[self.v], self.ty(), |m, args| {
             f(Real { m, v: args[0] }).v
         });
-        // There is always an argument, and it is a vector.
+        // There always is an argument, and it is a vector.
         self.with(made.unwrap_or(self.v))
     }
-    /// C's function `name` of it and `y`, in a function of the object.
+    /// C's function `name` of the number and `y`, in an internal function of the object.
     pub(super) fn apart2(self, y: Self, name: &'static str) -> Self {
         let made = self.m.internal(name, &[self.v, y.v], self.ty(), |m, args| {
             m.library(name, &[Real { m, v: args[0] }, Real { m, v: args[1] }])
@@ -159,7 +163,7 @@ impl<'a> Real<'a> {
     fn unary(self, name: &'static str) -> Self {
         self.with(self.m.ir.intrinsic(name, &[self.ty()], &[self.v]))
     }
-    /// Computed as the processor likes, which may take an estimate for a division or a root.
+    /// Permits the processor to estimate this division or root.
     pub(super) fn estimated(self) -> Self {
         self.m.ir.set_fast(self.v, REASSOC | ARCP | AFN);
         self
@@ -192,7 +196,7 @@ impl<'a> Real<'a> {
         let args = [self.v, sign.v];
         self.with(self.m.ir.intrinsic("llvm.copysign", &[self.ty()], &args))
     }
-    /// With the other sign where `n` has the bit `mask`.
+    /// The number, negated where `n` has the bit `mask`.
     pub(super) fn negated_by(self, n: Whole<'a>, mask: i64) -> Self {
         let bits = n.sized(self) & mask;
         let place = i64::from(mask.trailing_zeros());
@@ -229,7 +233,7 @@ impl<'a> Real<'a> {
     pub(super) fn either_nan(self, other: Self) -> Truth<'a> {
         self.compare(RealPred::LLVMRealUNO, other)
     }
-    /// No less than `low`, no more than `high`; NaN stays. In the order of operands that one instruction has.
+    /// At least `low`, at most `high`; NaN stays. The order of operands is that of a single instruction.
     pub(super) fn clamp(self, low: f64, high: f64) -> Self {
         let (low, high) = (self.number(low), self.number(high));
         let v = self.less(low).pick(low, self);
@@ -239,7 +243,7 @@ impl<'a> Real<'a> {
         let high = self.number(high);
         high.less(self).pick(high, self)
     }
-    /// As integers of the same size.
+    /// The bits, as integers of the same size.
     pub(super) fn bits(self) -> Whole<'a> {
         let ir = self.m.ir;
         let int = if self.is_double() { ir.i64 } else { ir.i32 };
@@ -248,7 +252,7 @@ impl<'a> Real<'a> {
             v: ir.cast(Opcode::LLVMBitCast, self.v, ir.shaped(int, self.ty())),
         }
     }
-    /// c0 + x (c1 + x (c2 + ...)); long ones in two chains.
+    /// The polynomial c0 + x (c1 + x (c2 + ...)); long ones in two chains.
     pub(super) fn series(self, coefficients: &[f64]) -> Self {
         if coefficients.len() < 6 {
             return self.chain(coefficients);
@@ -271,7 +275,7 @@ impl<'a> Real<'a> {
         let first = terms.next().unwrap_or_else(|| self.number(0.0));
         terms.fold(first, |all, c| all.fma(self, c))
     }
-    /// The nearest integers, as 32 bits and as numbers; |self| < 2^31.
+    /// The nearest integers, in 32 bits and as numbers, for |self| < 2^31.
     pub(super) fn nearest(self) -> (Whole<'a>, Self) {
         let ir = self.m.ir;
         let int = ir.shaped(ir.i32, self.ty());
@@ -341,15 +345,15 @@ impl<'a> Whole<'a> {
         let narrow = ir.shaped(ir.i32, self.ty());
         self.with(ir.cast(Opcode::LLVMTrunc, self.v, narrow))
     }
-    /// The numbers, as floats like `like`.
+    /// The integers as numbers of `like`'s type.
     pub(super) fn real(self, like: Real<'a>) -> Real<'a> {
         like.with(self.m.ir.cast(Opcode::LLVMSIToFP, self.v, like.ty()))
     }
-    /// The floats of these bits, like `like`.
+    /// The numbers of `like`'s type that have these bits.
     pub(super) fn as_real(self, like: Real<'a>) -> Real<'a> {
         like.with(self.m.ir.cast(Opcode::LLVMBitCast, self.v, like.ty()))
     }
-    /// As wide as the bits of `like`; sign kept.
+    /// The integers, sign-extended to the size of `like`'s numbers.
     pub(super) fn sized(self, like: Real<'a>) -> Self {
         let ir = self.m.ir;
         if !like.is_double() || ir.scalar(self.ty()) == ir.i64 {

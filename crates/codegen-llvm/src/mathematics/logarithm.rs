@@ -6,12 +6,12 @@ use super::coefficients::{LOG_FLOAT, LOG_RATIO_DOUBLE, LOG_RATIO_FLOAT, LOG_RATI
 use super::exponential::Base;
 use super::lane::{Real, Truth};
 
-/// ln 2 to 32 bits, of which all multiples by exponents are exact, and what it has beyond.
+/// ln 2 to 32 bits, so that its multiples by exponents are exact, and the remainder.
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 impl<'a> Real<'a> {
-    /// Positive, normal and finite.
+    /// Whether the number is ordinary: positive, normal and finite.
     pub(super) fn is_ordinary(self) -> Truth<'a> {
         let least = 1i64 << self.fraction();
         let range = (2 * self.bias()) << self.fraction();
@@ -37,7 +37,7 @@ impl<'a> Real<'a> {
         (m.as_real(self), e.real(self))
     }
 
-    /// Of ordinary numbers.
+    /// The logarithm of ordinary numbers.
     pub(super) fn log_ordinary(self, base: Base) -> Self {
         let (m, e) = self.split();
         let f = m - 1.0;
@@ -93,7 +93,7 @@ impl<'a> Real<'a> {
         (m - 1.0).log_of_fraction(e, Base::E, Some(error / self), &LOG_RATIO_DOUBLE)
     }
 
-    /// Whatever the number.
+    /// The logarithm of any number.
     pub(super) fn logarithm(self, base: Base) -> Self {
         let [v] = self.m.if_all(
             self.is_ordinary(),
@@ -103,7 +103,7 @@ impl<'a> Real<'a> {
         v
     }
 
-    /// Denormal, negative, infinite numbers and none too.
+    /// The logarithm of any number: also denormal, negative and infinite ones, and NaN.
     fn log_special(self, base: Base) -> Self {
         let (least, up) = if self.is_double() {
             (f64::MIN_POSITIVE, 54)
@@ -141,7 +141,7 @@ impl<'a> Real<'a> {
         self.below(-1.0).pick(self.number(f64::NAN), log)
     }
 
-    /// The natural logarithm of a positive finite double as a sum of two, with some 65 bits.
+    /// The natural logarithm of a positive finite double as a sum of two numbers, to some 65 bits.
     pub(super) fn log_twofold(self) -> (Self, Self) {
         let tiny = self.below(f64::MIN_POSITIVE);
         let (m, e) = tiny.pick(self * f64::powi(2.0, 54), self).split();
@@ -168,25 +168,25 @@ impl<'a> Real<'a> {
         // e ln 2: the first part is exact.
         let big = e * LN_2_HIGH;
         let (total, carry) = big.quick_sum(sum);
-        // Where e is zero the first summand is too, and nothing is lost.
+        // Where e is zero the first summand is zero too, and nothing is lost.
         let carry = e.is(0.0).pick(e.number(0.0), carry);
         let total = e.is(0.0).pick(sum, total);
         let low = e.times_plus(LN_2_LOW, low) + carry;
         total.quick_sum(low)
     }
 
-    /// self + c = the two exactly, for |c| >= |self|.
+    /// self + c as an exact sum of two numbers, for |c| >= |self|.
     fn plus_constant(self, c: f64) -> (Self, Self) {
         self.number(c).quick_sum(self)
     }
 
-    /// self + other = the two exactly, for |self| >= |other|.
+    /// self + other as an exact sum of two numbers, for |self| >= |other|.
     pub(super) fn quick_sum(self, other: Self) -> (Self, Self) {
         let sum = self + other;
         (sum, other - (sum - self))
     }
 
-    /// (self + low) (other + other_low) as a sum of two.
+    /// (self + low) (other + other_low) as a sum of two numbers.
     pub(super) fn times_twofold(self, low: Self, other: Self, other_low: Self) -> (Self, Self) {
         let product = self * other;
         let rest = self.fma(other, -product);

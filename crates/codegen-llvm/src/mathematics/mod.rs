@@ -1,13 +1,20 @@
-//! Mathematics made of instructions: each function once, for vectors of any width, floats and doubles.
+//! Mathematics made of instructions: each function is written once, for vectors of any width, of floats or doubles.
 //!
-//! Reductions bring the arguments into a small interval, polynomials (`coefficients.rs`) do the rest. What costs
-//! little in floats is computed in floats; other functions of floats are computed in doubles with short
-//! polynomials and rounded once. Special values come out of the arithmetic itself where they can; where they
-//! cannot, the common path is taken when no lane needs more, and a slower one otherwise. Functions of much code
-//! become internal functions of the object, one per vector type.
+//! Reductions bring the arguments into a small interval, in which polynomials (`coefficients.rs`) approximate the
+//! function:
 //!
-//! Held against the interpreter in `tests/machine/mathematics.rs` and, within OpenCL's full profile, against numbers of
-//! 113 bits in `tests/machine/accuracy.rs`; `docs/mathematics.md` lists the largest errors found. Nothing here traps,
+//! ```text
+//! e^x = 2^n e^r    n = round(x / ln 2), r = x - n ln 2, so that |r| <= ln 2 / 2
+//!                  e^r by a polynomial, 2^n by the bits of an exponent
+//! ```
+//!
+//! Functions of floats are computed in floats where that costs little, else in doubles with short polynomials and one
+//! rounding. Special values come out of the arithmetic itself where they can. Where they cannot, the common path is
+//! taken if no lane needs more, and a slower one otherwise. Long functions become internal functions of the object, one
+//! for each vector type.
+//!
+//! Tests compare with the interpreter (`tests/machine/mathematics.rs`) and, within OpenCL's full profile, with numbers
+//! of 113 bits (`tests/machine/accuracy.rs`); `docs/mathematics.md` lists the largest errors found. Nothing here traps,
 //! depends on a rounding mode other than to the nearest, or reads memory other than constants.
 
 mod circular;
@@ -33,12 +40,12 @@ use crate::llvm::{IntPred, Linkage, Ty, Val};
 pub(crate) use code::Mathematics;
 use lane::{Real, Truth, Whole};
 
-/// Lanes from which this is faster than C's library lane by lane.
+/// Fewest lanes for which this is faster than C's library on each lane.
 const LANES: u32 = 4;
 
 impl<'a> Mathematics<'a> {
-    /// The function on vectors of floats or doubles; `None` where there is no such form. `result` is the type
-    /// of the result; where it is one of integers, they have 32 bits.
+    /// The function on vectors of floats or doubles; `None` where there is no such form. `result` is the type of the
+    /// result; if it is an integer type, it has 32 bits.
     pub(crate) fn vector(&'a self, math: MathFn, args: &[Val], result: Ty) -> Option<Val> {
         let ir = self.ir;
         let ty = ir.type_of(*args.first()?);
@@ -47,7 +54,7 @@ impl<'a> Mathematics<'a> {
         if lanes < LANES || !(scalar == ir.double || scalar == ir.float) {
             return None;
         }
-        // The code of the library's form takes its place where the processor has no estimate.
+        // Where the processor has an estimate, it replaces the form below.
         if math == MathFn::Rsqrt
             && let Some(root) = self.real(*args.first()?).inverse_root()
         {
@@ -60,7 +67,7 @@ impl<'a> Mathematics<'a> {
         }
     }
 
-    /// A call of the function made apart, which is made with its first call.
+    /// A call of the internal function for `math`, whose body is made with its first call.
     fn apart(&self, math: MathFn, args: &[Val], result: Ty) -> Option<Val> {
         let name = format!("{math:?}");
         self.internal(&name, args, result, |inner, params| {
@@ -109,7 +116,7 @@ impl<'a> Mathematics<'a> {
         Real { m: self, v }
     }
 
-    /// In doubles for floats, rounded once at the end; as it is for doubles.
+    /// Applies `f` in doubles. Floats are extended to doubles, and the result is rounded once.
     fn in_double(&'a self, args: &[Val], f: impl FnOnce(&[Real<'a>]) -> Real<'a>) -> Val {
         let ty = self.ir.type_of(args[0]);
         let wide: Vec<Real<'a>> = args.iter().map(|&a| self.real(a).to_double()).collect();
@@ -123,7 +130,7 @@ impl<'a> Mathematics<'a> {
         let x = self.real(*args.first()?);
         let y = self.real(args.get(1).copied().unwrap_or(x.v));
         let int = |v: Val| Whole { m: self, v };
-        // Whether results are doubles: those of floats are computed with shorter polynomials.
+        // Whether results are doubles: those of floats need only shorter polynomials.
         let full = x.is_double();
         let wide = |f: &dyn Fn(Real<'a>) -> Real<'a>| self.in_double(&[x.v], |v| f(v[0]));
         let wide2 = |f: &dyn Fn(Real<'a>, Real<'a>) -> Real<'a>| {
@@ -174,7 +181,7 @@ impl<'a> Mathematics<'a> {
                 let product = y * x.logarithm(Base::Two);
                 product.exponential(Base::Two).v
             }
-            // Doubles have no estimate that is worth its steps.
+            // For doubles an estimate would take too many steps.
             M::NativeRsqrt if !full => x.rough_inverse_root().v,
             M::Pown => {
                 let n = int(*args.get(1)?);
@@ -201,7 +208,7 @@ impl<'a> Mathematics<'a> {
         .filter(|&v| v != ir.poison(ir.type_of(v)))
     }
 
-    /// `fast` where every lane of `fits` holds, else `slow`; of as many values each.
+    /// `fast` if `fits` holds in every lane, else `slow`; both compute N values.
     fn if_all<const N: usize>(
         &'a self,
         fits: Truth<'a>,
@@ -210,7 +217,7 @@ impl<'a> Mathematics<'a> {
     ) -> [Real<'a>; N] {
         let ir = self.ir;
         let lanes = ir.lanes(ir.type_of(fits.v)).unwrap_or(1);
-        // Lanes that are off may hold anything.
+        // Inactive lanes may hold anything.
         let bits = ir.cast(
             crate::llvm::Opcode::LLVMBitCast,
             ir.freeze(fits.v),
@@ -238,7 +245,7 @@ impl<'a> Mathematics<'a> {
         })
     }
 
-    /// C's function on each lane; `name` is the double's.
+    /// C's function on each lane; `name` is that of its version for doubles.
     fn library(&'a self, name: &str, args: &[Real<'a>]) -> Real<'a> {
         let ir = self.ir;
         let ty = args[0].ty();

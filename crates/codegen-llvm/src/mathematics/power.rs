@@ -4,12 +4,12 @@ use super::coefficients::CBRT;
 use super::lane::{Real, Whole};
 use crate::llvm::Val;
 
-/// Products with logarithms are cut off here: beyond, the result is 0 or infinite.
+/// Products with logarithms are cut off here: beyond it the result is 0 or infinite.
 const FAR: f64 = 1600.0;
 
 impl<'a> Real<'a> {
-    /// The logarithm of a positive finite double in two parts; to a float's accuracy, and of base 2, if not `full`.
-    /// Of denormal numbers only if `full`: floats have none as doubles.
+    /// The logarithm of a positive finite double as a sum of two numbers. If not `full`, it has base 2 and a float's
+    /// accuracy, and no denormal numbers are allowed: no float is a denormal double.
     fn power_logarithm(self, full: bool) -> (Self, Self) {
         if full {
             self.log_twofold()
@@ -18,12 +18,12 @@ impl<'a> Real<'a> {
         }
     }
 
-    /// What has the logarithm self + low, as `power_logarithm` gives them.
+    /// The number that has the logarithm self + low, in the sense of `power_logarithm`.
     fn of_logarithm(self, low: Self, full: bool) -> Self {
         if !full {
             return self.clamp(-300.0, 300.0).exp2_inside_short();
         }
-        // What has no second part has no finite result.
+        // Beyond `FAR` the second part does not count: the result is 0 or infinite.
         let low = self.abs().below(FAR).pick(low, self.number(0.0));
         let (r, n) = self.clamp(-747.0, 712.0).exp_parts(low);
         r.scaled(n)
@@ -37,14 +37,14 @@ impl<'a> Real<'a> {
         product.of_logarithm(low, full)
     }
 
-    /// self^y of doubles that are no less than zero; not a number for zeros to the zeroth.
+    /// self^y of doubles that are not negative; NaN for zero to the power of zero.
     fn power_special(self, y: Self, full: bool) -> Self {
         let v = self.power(y, full);
         let zero = self.number(0.0);
         let infinite = self.number(f64::INFINITY);
         let edge = self.is(0.0).pick(-infinite, infinite);
         let special = self.is(0.0) | self.is(f64::INFINITY);
-        // Infinity times y decides; where self is no number, so is the product.
+        // For zeros and infinities the product of infinity and y decides; for NaN the product is NaN.
         let product = special.pick(edge, self) * y;
         let far = product.below(0.0).pick(zero, product);
         (special | self.is_nan()).pick(far, v)
@@ -68,7 +68,7 @@ impl<'a> Real<'a> {
         let whole = y.floor().equal(y);
         let half = y * 0.5;
         let odd = whole & !half.floor().equal(half);
-        // One to whatever is one; so is minus one to the infinite, which count as even.
+        // One to any power is one. So is minus one to an infinite power, which counts as even.
         let unit = size.is(1.0) & (self.above(0.0) | whole);
         let v = unit.pick(one, v);
         let none = self.below(0.0) & self.above(f64::NEG_INFINITY) & !whole;
@@ -102,7 +102,7 @@ impl<'a> Real<'a> {
         let quotient = log / count;
         let rest = (-quotient).fma(count, log) + low;
         let root = quotient.of_logarithm(rest / count, full);
-        // Of zero and the infinite.
+        // Roots of zero and infinity.
         let (zero, infinite) = (self.number(0.0), self.number(f64::INFINITY));
         let edge = (size.is(0.0) ^ n.less(0)).pick(zero, infinite);
         let root = (size.is(0.0) | size.is(f64::INFINITY)).pick(edge, root);
@@ -127,7 +127,7 @@ impl<'a> Real<'a> {
         let m = ((bits & ((1 << 52) - 1)) | one).as_real(self);
         let m = m * self.two_to(rest.nearest().0);
         let y = m.series(&CBRT);
-        // y (1 - (y^3 - m) / (2 y^3 + m)): three times as many digits with each step.
+        // Halley's step, y (1 - (y^3 - m) / (2 y^3 + m)), triples the number of correct digits.
         let step = |y: Self| {
             let square = y * y;
             let low = y.fma(y, -square);
@@ -142,13 +142,13 @@ impl<'a> Real<'a> {
         same.pick(self, root.sign_of(self))
     }
 
-    /// One by the root of floats, by the estimate of AVX-512, which is good to 14 bits for all numbers, and a step of
-    /// Newton's: a fourth of the time of a root and a division, and 1.2 units in the last place off at most.
+    /// One over the square root of floats: AVX-512's estimate, which has 14 bits for all numbers, and a Newton step. It
+    /// takes a fourth of the time of a root and a division, and is off by 1.2 units in the last place at most.
     pub(super) fn inverse_root(self) -> Option<Self> {
         let estimate = self.estimated_inverse_root()?;
         let error = (-(self * estimate)).fma(estimate, self.number(1.0));
         let better = (estimate * self.number(0.5)).fma(error, estimate);
-        // Of zeros, infinities and what has no root the estimate is the answer.
+        // For zeros, infinities and numbers without a root the estimate is the answer.
         Some(better.either_nan(better).pick(estimate, better))
     }
 
@@ -182,7 +182,7 @@ impl<'a> Real<'a> {
         Some(self.with(root))
     }
 
-    /// One by the root, by the processor's estimate and a step of Newton's where it has one.
+    /// One over the square root, by the processor's estimate and a Newton step where it has one.
     pub(super) fn rough_inverse_root(self) -> Self {
         let [v] = self.m.if_all(
             self.is_ordinary(),
@@ -192,7 +192,7 @@ impl<'a> Real<'a> {
         v
     }
 
-    /// The root of self^2 + y^2.
+    /// The square root of self^2 + y^2.
     pub(super) fn hypot(self, y: Self) -> Self {
         let (a, b) = (self.abs(), y.abs());
         let root = if self.is_double() {
