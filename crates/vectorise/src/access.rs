@@ -5,7 +5,7 @@
 //! | uniform | one scalar access |
 //! | contiguous | one vector access of 32 bytes |
 //! | reversed | the same, and a shuffle |
-//! | interleaved | rows that cover all lanes' elements, and shuffles |
+//! | interleaved | vector accesses that cover all lanes' elements, and shuffles |
 //! | piecewise | one vector access for each piece, where a test finds the pieces contiguous |
 //! | gather | the processor's gather or scatter |
 //! | scalarised | one access for each lane |
@@ -27,24 +27,24 @@ const FEWEST_GATHERED: u32 = 8;
 /// The class of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// All lanes access one place: one scalar access; the last lane's value is stored.
+    /// All lanes access one address: one scalar access. A store writes the last lane's value.
     Uniform,
-    /// Element after element in memory: one vector access.
+    /// The lanes' elements follow each other in memory: one vector access.
     Contiguous {
-        /// Whether that holds only if a test at run time says so; else the lanes' elements lie anywhere.
+        /// Whether that holds only if a test at run time says so; otherwise the access is scattered.
         tested: bool,
     },
-    /// Element before element.
+    /// The lanes' elements follow each other in memory, last lane first: one vector access and a shuffle.
     Reversed,
-    /// Elements a few elements apart, that many.
+    /// The lanes' elements are that many elements apart: a few vector accesses and shuffles.
     Interleaved(i64),
-    /// Contiguous in pieces of that many lanes where a test at run time says so; else scalarised.
+    /// Contiguous in pieces of that many lanes if a test at run time says so; otherwise scalarised.
     Piecewise(u32),
     /// The processor's gather or scatter.
     Gather,
     /// One access for each lane.
     Scalarised {
-        /// Whether they are a loop over the lanes, for code that seldom runs.
+        /// Whether the accesses are a loop over the lanes, for code that seldom runs.
         in_loop: bool,
     },
 }
@@ -79,7 +79,7 @@ impl Accesses<'_> {
         }
     }
 
-    /// The class of a load whose lanes' elements may lie anywhere.
+    /// The class of a load from scattered addresses.
     #[must_use]
     pub fn scattered_load(&self, ty: TypeId, block: BlockId) -> Access {
         let types = &self.input.module.types;
@@ -99,8 +99,8 @@ impl Accesses<'_> {
         }
     }
 
-    /// The class of a store of type `ty` in `block`, if it is not written together with others
-    /// ([`StoreGroup`](crate::StoreGroup)). `masked`: only some lanes run.
+    /// The class of a store of type `ty` in `block`, if no group writes it ([`StoreGroup`](crate::StoreGroup)).
+    /// `masked`: only some lanes run.
     #[must_use]
     pub fn store(&self, ptr: ValueId, ty: TypeId, block: BlockId, masked: bool) -> Access {
         if let Some(class) = self.direct(ptr, ty, block, masked) {
@@ -112,7 +112,7 @@ impl Accesses<'_> {
         }
     }
 
-    /// The class of a store whose lanes' elements may lie anywhere.
+    /// The class of a store to scattered addresses.
     #[must_use]
     pub fn scattered_store(&self, ty: TypeId, masked: bool) -> Access {
         let types = &self.input.module.types;
@@ -138,7 +138,7 @@ impl Accesses<'_> {
                 .is_some_and(|tuple| tuple.is_word() && matches!(types.size_of(ty), 4 | 8))
     }
 
-    /// Uniform and contiguous accesses.
+    /// The class of a uniform or contiguous access; `None` for others.
     fn direct(&self, ptr: ValueId, ty: TypeId, block: BlockId, masked: bool) -> Option<Access> {
         let types = &self.input.module.types;
         match self.held.at(self.region, ptr, block) {
@@ -153,7 +153,7 @@ impl Accesses<'_> {
         }
     }
 
-    /// Elements from lane to lane, where all lanes run and that is known without a test; of scalars only.
+    /// Elements from one lane's address to the next, for scalars where all lanes run and no test is needed.
     pub(crate) fn elements_apart(
         &self,
         ptr: ValueId,
@@ -177,7 +177,7 @@ impl Accesses<'_> {
         Some(step / size)
     }
 
-    /// Whether rows and shuffles are fewer instructions than one load for each lane.
+    /// Whether vector accesses and shuffles are fewer instructions than one load for each lane.
     fn is_near(&self, apart: i64) -> bool {
         let far = apart.unsigned_abs();
         let is_used = self.input.module.uses(Transform::InterleavedLoads);
@@ -203,8 +203,8 @@ impl Accesses<'_> {
         is_scalar && self.is_gathered(types.size_of(ty))
     }
 
-    /// Lanes whose elements fill a register, where it is worth asking whether they are contiguous: in loops of code for
-    /// rows of any length.
+    /// Lanes whose elements fill a register, where a test for contiguous pieces pays: in loops of code for rows of any
+    /// length.
     fn piece(&self, ty: TypeId, block: BlockId) -> Option<u32> {
         let types = &self.input.module.types;
         let is_broken = self.plan.sub_groups == Some(Rows::Broken);

@@ -21,8 +21,8 @@ pub struct Planned<'a> {
     pub plan: Plan,
 }
 
-/// Plans the first of `forms`, by number, that can run as lanes. Of `input`, the function and its segments are replaced
-/// by each form's. `copies`, `wanted`: as for [`Plan::new`].
+/// Plans the first of `forms`, which are numbered, that can run as lanes of vectors. Each form replaces the function
+/// and the segments of `input`. `copies`, `wanted`: as for [`Plan::new`].
 ///
 /// # Errors
 /// Why the last of them cannot; `None` if there are no forms.

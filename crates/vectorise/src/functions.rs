@@ -2,12 +2,12 @@
 
 use kernel_ir::MathFn;
 
-/// How a function of vectors is made.
+/// How a function on vectors is emitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VectorForm {
-    /// Instructions where it is used.
+    /// Inline instructions.
     Inline,
-    /// A call of a function of the object, which takes vectors.
+    /// A call of a function in the object, which takes vectors.
     Function,
     /// A call of C's library for each lane.
     Library,

@@ -1,4 +1,4 @@
-//! What a plan is made from: one kernel, the machine, and what the launch is known to keep to.
+//! The input of a plan: one kernel, the processor, and what is known about launches.
 
 use kernel_ir::{Function, Module};
 

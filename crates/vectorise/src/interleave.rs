@@ -1,11 +1,11 @@
-//! Loads and stores of lanes that lie a few elements apart, `a[2 * i]` or a member of a structure.
+//! Loads and stores whose lanes are a few elements apart: `a[2 * i]`, or a member of a structure.
 //!
-//! Loads of one structure's members share the rows that cover all of them ([`load_span`]). Stores to one structure's
-//! members are written together, with the last of them ([`store_groups`]):
+//! Loads of a structure's members share the vector accesses that cover all of them ([`load_span`]). Stores to a
+//! structure's members wait for the last of them, which writes whole vectors ([`store_groups`]):
 //!
 //! ```text
 //! store %p.x, %x        offset 0, 8 bytes from lane to lane    waits
-//! store %p.y, %y        offset 4, 8 bytes from lane to lane    writes x0 y0 x1 y1 x2 y2 ... as rows
+//! store %p.y, %y        offset 4, 8 bytes from lane to lane    writes the vectors x0 y0 x1 y1 x2 y2 ...
 //! ```
 
 use kernel_ir::passes::shape::MAX_NEAR_STRIDE;
@@ -17,15 +17,15 @@ use crate::access::Accesses;
 use crate::input::Input;
 use crate::target::TargetInfo;
 
-/// Operations from an index back to where a row begins.
+/// Operations from an index back to where a vector begins. Not measured: a bound on compile time.
 const DEPTH: usize = 12;
-/// Instructions behind a load that are searched for loads of the same structure. Not measured: a bound on compile time.
+/// Instructions after a load that are searched for loads of the same structure. Not measured: a bound on compile time.
 const BEHIND: usize = 256;
 
-/// An address but for a constant offset: base, index and stride.
+/// An address without its constant offset: base, index and stride.
 pub type Origin = (ValueId, Option<(ValueId, i64)>);
 
-/// The origin of an address, and the constant behind it in bytes.
+/// The origin of an address, and its constant offset in bytes.
 #[must_use]
 pub fn origin(function: &Function, mut ptr: ValueId) -> (Origin, i64) {
     let mut far = 0i64;
@@ -56,18 +56,18 @@ pub struct Member {
     pub value: ValueId,
     /// Its alignment in bytes.
     pub align: u64,
-    /// Bytes from the origin of the structures' addresses.
+    /// Offset in bytes from the origin.
     pub far: i64,
 }
 
-/// Stores of a block to different members of the same structures, which are written with the last of them.
+/// Stores of a block to different members of the same structures. The last of them writes them all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreGroup {
     /// The stores, in the block's order.
     pub members: Vec<Member>,
     /// Elements of the structure.
     pub apart: u32,
-    /// Elements of the first row before the lowest member: rows begin where lines of memory probably do.
+    /// Elements of the first vector before the lowest member: vectors begin where cache lines probably do.
     pub lead: u64,
     /// Constant offset of the lowest member.
     pub low: i64,
@@ -80,7 +80,7 @@ pub fn plain_interleaving(target: &TargetInfo) -> u32 {
     if target.has_mask_registers { 3 } else { 4 }
 }
 
-/// The groups of `block`, in which all lanes run, if any do (`masked`: they do not).
+/// The groups of `block`; none if `masked`: some lanes may be inactive.
 #[must_use]
 pub fn store_groups(accesses: &Accesses<'_>, block: BlockId, masked: bool) -> Vec<StoreGroup> {
     if !accesses
@@ -93,7 +93,7 @@ pub fn store_groups(accesses: &Accesses<'_>, block: BlockId, masked: bool) -> Ve
     groups(accesses, block, masked, &mut 0)
 }
 
-/// `visits` counts the instructions looked at.
+/// `visits` counts the instructions visited.
 fn groups(
     accesses: &Accesses<'_>,
     block: BlockId,
@@ -139,7 +139,7 @@ fn groups(
     groups
 }
 
-/// The group of such members, if it is worth one.
+/// The group that these members form, if it is worthwhile.
 fn group(
     input: &Input<'_>,
     function: &Function,
@@ -155,7 +155,7 @@ fn group(
     let is_whole = members.len() == apart as usize;
     let lead = match is_whole {
         true if target.has_mask_registers || apart <= plain_interleaving(target) => 0,
-        // Rows that are not whole anyway begin where lines of memory do.
+        // Vectors that are partly masked anyway begin where cache lines do.
         _ if target.has_mask_registers && target.has_masked(types, ty) => {
             let lead = lead(
                 input.module,
@@ -179,8 +179,8 @@ fn group(
     })
 }
 
-/// The store at `place` and those behind it to other members of the same structures, between which nothing is read or
-/// written.
+/// The store at `place` and the stores that follow it to other members of the same structures, with no other access to
+/// memory between them.
 fn stored_from(
     accesses: &Accesses<'_>,
     block: BlockId,
@@ -217,7 +217,7 @@ fn stored_from(
         );
         let is_alike = (from, size, is_pointer) == like && types.scalar_of(ty) == Some(ty);
         let bytes = size.cast_signed();
-        // Each lane's members lie within one structure, none upon another.
+        // All members lie within one structure, and no two overlap.
         let fits = |other: &Member| {
             far.checked_sub(other.far).is_some_and(|far| {
                 far != 0 && far % bytes == 0 && far.unsigned_abs() < (apart * bytes).unsigned_abs()
@@ -241,7 +241,7 @@ fn stored_from(
     members
 }
 
-/// Whether an address is made in `block` from its origin on: then all such addresses of an origin are held alike.
+/// Whether `block` computes the address from its origin on: then all such addresses of an origin are held alike.
 fn is_made_in(accesses: &Accesses<'_>, block: BlockId, mut ptr: ValueId) -> bool {
     let region = accesses.region;
     while let ValueDef::Inst(inst) = region.function.values[ptr.index()].def
@@ -260,8 +260,8 @@ fn is_made_in(accesses: &Accesses<'_>, block: BlockId, mut ptr: ValueId) -> bool
     true
 }
 
-/// The lowest and the highest constant offset of the load at `place`, an element of `size` bytes whose lanes lie `step`
-/// bytes apart, and of the loads behind it that read members of the same structures.
+/// The lowest and the highest constant offset among the load at `place`, an element of `size` bytes whose lanes are
+/// `step` bytes apart, and the loads after it of members of the same structures.
 #[must_use]
 pub fn load_span(
     module: &Module,
@@ -283,7 +283,7 @@ pub fn load_span(
         };
         let (other, at) = origin(function, *ptr);
         let (lower, upper) = (low.min(at), high.max(at));
-        // All of them lie in one structure, and will be read.
+        // All of them lie in one structure, so that the vectors read them anyway.
         let fits = upper
             .checked_sub(lower)
             .is_some_and(|far| far % bytes == 0 && far <= step.abs() - bytes);
@@ -294,8 +294,8 @@ pub fn load_span(
     (low, high)
 }
 
-/// Elements between the first lane's element and one before it at which a line of memory probably begins, where masks
-/// make it cheap to begin there: any number below `apart` is right.
+/// Elements from an address at which a cache line probably begins to the first lane's element, where masks make it
+/// cheap to begin there. A guess: any number below `apart` is correct.
 #[must_use]
 pub fn lead(
     module: &Module,
@@ -322,7 +322,7 @@ pub fn lead(
     Some(bytes / size % apart)
 }
 
-/// The low bits of an integer for a work-item whose id is a multiple of some power of two; zero where nothing is known.
+/// The low bits of an integer in a work-item whose id is a multiple of some power of two; zero where nothing is known.
 fn first_bits(module: &Module, function: &Function, v: ValueId, depth: usize) -> u64 {
     let inst = match function.values[v.index()].def {
         ValueDef::Const(_) => {
@@ -352,8 +352,7 @@ mod tests {
     use crate::representation::{Chunk, Representations};
     use crate::segments::{LaneOrder, Segments};
 
-    /// A kernel of `count` stores, `apart` bytes from one to the next, of elements that lie 8 bytes apart from lane to
-    /// lane.
+    /// A kernel of `count` stores, `apart` bytes from one to the next. Their lanes are 8 bytes apart.
     fn stores(count: usize, apart: usize) -> String {
         let mut text = "kernel @k(%out: ptr<global>, %n: i32) {
 b0:
@@ -368,7 +367,7 @@ b0:
         text + "  ret\n}"
     }
 
-    /// Instructions that are looked at to group the stores of such a kernel.
+    /// The number of instructions visited to group the stores of such a kernel.
     fn visits(text: &str) -> usize {
         let mut module = kernel_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         kernel_ir::passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -403,7 +402,7 @@ b0:
 
     #[test]
     fn each_store_is_looked_at_a_few_times() {
-        // Alone, in pairs, and each in the midst of another's structure.
+        // Each store alone, in pairs, and overlapping with others.
         for apart in [64, 4, 12] {
             let [few, many] = [70, 700].map(|count| visits(&stores(count, apart)));
             assert!((70..=70 * 6).contains(&few), "{apart}: {few}");

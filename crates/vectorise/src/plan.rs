@@ -84,17 +84,17 @@ impl Plan {
         self.sub_groups.is_some()
     }
 
-    /// Work-items whose state must be there even if some of them do not exist.
+    /// Work-items for which state is allocated as a block, even if some of them do not exist.
     #[must_use]
     pub fn items_per_block(&self) -> u32 {
         if self.has_sub_groups() { self.width } else { 1 }
     }
 
     /// Plans `kernel` with the body of `input`. `copies`: work-items have copies of arguments that they write to.
-    /// `wanted`: lanes for kernels without sub-group operations; by speed when `None`.
+    /// `wanted`: lanes of kernels without sub-group operations; by speed when `None`.
     ///
     /// # Errors
-    /// Why the kernel cannot run so, or why it is not worth it, for its author.
+    /// The reason, for the kernel's author, why it cannot run so or why that does not pay.
     pub fn new(
         input: &Input<'_>,
         kernel: &Kernel,
@@ -134,7 +134,7 @@ impl Plan {
             );
         }
         let cost = by_speed.then(|| cost::costs(input.module, &regions, width));
-        // With barriers the scalar form keeps the state of each work-item in a record: it is slower anyway.
+        // With barriers the scalar form keeps each work-item's state in a record: it is slower in any case.
         if !has_stops && cost.is_some_and(|(lanes, scalar)| lanes > scalar) {
             return Err("side by side was estimated to be slower");
         }
@@ -203,7 +203,7 @@ impl RegionPlan {
     }
 }
 
-/// How many instructions the kernel has, if plans have a meaning for each.
+/// The number of instructions of the kernel, if a plan can hold all of them.
 fn instructions(input: &Input<'_>) -> Result<usize, &'static str> {
     let (function, types) = (input.function, &input.module.types);
     let mut count = 0;
@@ -229,7 +229,7 @@ fn instructions(input: &Input<'_>) -> Result<usize, &'static str> {
     Ok(count)
 }
 
-/// The rows that code is made for: one copy of the code for those of larger kernels.
+/// The rows for which code is emitted. Larger kernels have one copy of the code.
 fn bounded_rows(
     rows: Option<Rows>,
     function: &Function,
@@ -246,7 +246,7 @@ fn bounded_rows(
     Ok(Some(Rows::Broken))
 }
 
-/// The width, what is known of the kernel's values at that width, and its regions.
+/// The width, the facts about the kernel at that width, and its regions.
 fn formed(
     input: &Input<'_>,
     rows: Option<Rows>,
@@ -278,7 +278,7 @@ fn formed(
     Ok((width, facts, cut))
 }
 
-/// Where the values lie that are saved across stops.
+/// The places in memory of values that are saved across stops.
 struct State {
     group_uniform: HashSet<ValueId>,
     per_item: HashMap<ValueId, (Vec<u64>, Option<i64>)>,

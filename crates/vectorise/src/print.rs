@@ -11,7 +11,8 @@
 //!     store global f32: contiguous
 //! ```
 //!
-//! Values have the numbers that [`kernel_ir::print`] gives them. A line each: accesses, branches on conditions, loops.
+//! Values have the numbers that [`kernel_ir::print`] gives them. Each access, branch on a condition and loop has a
+//! line.
 //! `masked` blocks run under a mask.
 
 use std::collections::HashMap;
@@ -30,7 +31,7 @@ use crate::plan::{Plan, RegionPlan};
 use crate::representation::{Chunk, Representations};
 use crate::sub_groups::Rows;
 
-/// The text form of `plan`, which was made of `kernel` and `input`.
+/// The text form of `plan`, which belongs to `kernel` and `input`.
 #[must_use]
 pub fn print(plan: &Plan, input: &Input<'_>, kernel: &Kernel) -> String {
     let mut printer = Printer {

@@ -36,12 +36,13 @@ pub struct Region {
 }
 
 impl Region {
-    /// Instructions.
+    /// The number of instructions.
     pub fn instruction_count(&self) -> usize {
         self.function.blocks.iter().map(|b| b.insts.len()).sum()
     }
 
-    /// Whether lanes are together wherever it ends, and no shape is a guess that control flow hangs on.
+    /// Whether all lanes are active wherever the region ends, and no value is uniform only under an assumption of
+    /// no-wrap.
     pub fn can_run(&self) -> bool {
         let all = [&self.shapes, &self.sub_group_shapes];
         self.shapes.is_some()

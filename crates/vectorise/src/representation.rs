@@ -1,7 +1,7 @@
 //! How each value of a region is held while its lanes run: as one scalar, as a scalar and a step, or as a vector.
 //!
 //! Values stay scalars for as long as they can. The address of `a[i]` is the first lane's address and a step of four
-//! bytes until somebody needs all addresses, which a contiguous load never does.
+//! bytes until an instruction needs all addresses. A contiguous load never does.
 //!
 //! ```text
 //! %i: i32 = wi.GlobalInvocationId 0      affine, step 1
@@ -80,14 +80,14 @@ pub enum Chunk {
 pub struct Representations {
     /// In the block that makes the value, or for values of earlier regions.
     own: Vec<Representation>,
-    /// In other blocks, for values that come from an earlier region and are made again in this one.
+    /// In other blocks, for values that come from an earlier region and are computed again in this one.
     elsewhere: HashMap<ValueId, Representation>,
     /// The divergent loop behind which the value is a vector of the last iterations of all lanes.
     left: HashMap<ValueId, u32>,
 }
 
 impl Representations {
-    /// Those of `region` for `width` lanes.
+    /// The representations of `region`'s values for `width` lanes.
     #[must_use]
     pub fn new(input: &Input<'_>, plan: &Plan, region: &Region, width: u32, chunk: Chunk) -> Self {
         let shapes = match chunk {
@@ -204,7 +204,7 @@ struct Analysis<'a> {
     region: &'a Region,
     width: u32,
     chunk: Chunk,
-    /// None with one lane.
+    /// The shapes of values; `None` with one lane.
     shapes: Option<&'a Shapes>,
     found: Representations,
 }
@@ -271,22 +271,22 @@ impl Analysis<'_> {
         module.known_signed(&self.region.function, v)
     }
 
-    /// A value out of the state area.
+    /// The representation of a value from the state area.
     fn saved(&self, v: ValueId) -> Representation {
         let plan = self.plan;
         if plan.group_uniform.contains(&v) || plan.sub_group_uniform.contains(&v) {
             return Representation::Uniform;
         }
         match plan.per_item.get(&v) {
-            // Lanes that are no row do not hold to a row's step.
+            // Masked chunks are not part of a row: the row's step does not hold.
             Some((_, Some(step))) if self.chunk != Chunk::Masked => Representation::affine(*step),
             Some(_) => Representation::Vector,
-            // A use that no definition reaches: such code does not run.
+            // No definition reaches this use: such code does not run.
             None => Representation::Uniform,
         }
     }
 
-    /// A variable that loops carry along.
+    /// The representation of a loop-carried value.
     fn stored_step(&self, shapes: &Shapes, v: ValueId) -> Representation {
         let Some(step) = shapes.of(v).step() else {
             return Representation::Vector;
@@ -299,7 +299,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Values that are used behind the divergent loop that makes them.
+    /// Finds the values that are used behind the divergent loop that computes them.
     fn find_left(&mut self, shapes: &Shapes) {
         let region = self.region;
         let mut left = HashMap::new();
@@ -418,7 +418,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// The old contents that lanes see which all add (or take away) one value at one address.
+    /// The old values that lanes see when all of them add the same value at one address, or subtract it.
     fn added(
         &self,
         shapes: &Shapes,
@@ -441,7 +441,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// The result's step where its operands' steps tell it.
+    /// The result's step, where the steps of the operands determine it.
     fn kept_step(
         &self,
         shapes: &Shapes,
@@ -476,13 +476,13 @@ impl Analysis<'_> {
         Some(Representation::Affine { step, tested })
     }
 
-    /// Whether an extension is known not to wrap around: for rows the tests at their start say so too.
+    /// Whether an extension is known not to wrap around. In rows the tests at their start prove more of them.
     fn is_proved(&self, inst: InstId, result: ValueId) -> bool {
         let is_tested = || self.plan.no_wrap.iter().any(|&(v, _)| v == result);
         self.plan.never_wraps.contains(&inst) || (self.chunk != Chunk::Masked && is_tested())
     }
 
-    /// How much more the last lane has than the first; `None` if that many bits cannot tell a wrap-around from it.
+    /// The last lane's value less the first lane's; `None` if that many bits cannot tell it from a wrap-around.
     fn far(&self, step: i64, bits: u64) -> Option<i64> {
         let far = step.checked_mul(i64::from(self.width) - 1)?;
         (far.unsigned_abs() < 1 << (bits - 1).min(62)).then_some(far)
@@ -525,12 +525,12 @@ impl Analysis<'_> {
             },
             _ => return None,
         };
-        // An integer that wraps around within its own width has no step to go by.
+        // An integer that wraps around within its own width has no usable step.
         (step != 0).then_some(step)
     }
 
-    /// The minimum or maximum of an id and a bound, or the lowest bits of an id: in most chunks all lanes keep their
-    /// value, and a test says so.
+    /// The minimum or maximum of an id and a bound, or the low bits of an id: in most chunks all lanes keep their
+    /// value, and a test at run time tells.
     fn clamped(
         &self,
         op: BinaryOp,

@@ -34,7 +34,7 @@ pub struct Segment {
 /// The work-items that wait for each other at a stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopKind {
-    /// Those of the group.
+    /// Those of the work-group.
     Workgroup,
     /// Those of the sub-group.
     Subgroup,
@@ -45,7 +45,7 @@ pub enum StopKind {
 pub enum LaneOrder {
     /// One after another: they wait for each other at sub-group operations.
     Sequential,
-    /// Side by side: they are always together.
+    /// In lock step, as lanes of vectors: no lane runs ahead.
     Lockstep,
 }
 
@@ -57,7 +57,7 @@ pub struct Stop {
     pub group: Option<InstId>,
     /// Number in a work-item's record: sub-group stops first, in the order in which lanes meet again.
     pub number: u32,
-    /// The segment at which a work-item goes on.
+    /// The segment at which a work-item resumes.
     pub resume: usize,
     /// Values that it needs there, in order.
     pub live: Vec<ValueId>,
@@ -86,7 +86,7 @@ pub fn stop_of(op: &Op) -> Option<StopKind> {
     match op {
         Op::Barrier(Scope::Subgroup | Scope::Invocation) => Some(StopKind::Subgroup),
         Op::Barrier(_) => Some(StopKind::Workgroup),
-        // Block accesses are addresses computed from the lane's number: nobody waits.
+        // Block accesses are addresses computed from the lane's number: they wait for no other lane.
         Op::Group(GroupOp::BlockRead | GroupOp::BlockWrite, ..) => None,
         Op::Group(_, GroupScope::Subgroup, _) => Some(StopKind::Subgroup),
         _ => None,
@@ -343,7 +343,7 @@ impl Segments {
                     stop.live.push(ValueId(v));
                 }
             }
-            // The operation's own result is made on the way.
+            // The operation's own result is computed at the stop.
         }
         self.saved = (0..function.values.len() as u32)
             .map(ValueId)

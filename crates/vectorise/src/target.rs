@@ -19,8 +19,8 @@ pub struct TargetInfo {
     pub register_count: u64,
     /// Bytes of one of them.
     pub register_bytes: u64,
-    /// Whether masks have registers of their own (AVX-512): masked accesses of all scalars are instructions then, and
-    /// cost what others do.
+    /// Whether masks have registers of their own (AVX-512). Masked accesses of all scalar types are then single
+    /// instructions, as fast as others.
     pub has_mask_registers: bool,
     /// Whether gathers and scatters are faster than one access for each lane.
     pub has_fast_gathers: bool,
@@ -104,8 +104,8 @@ impl TargetInfo {
     }
 }
 
-/// Whether `features` turn `feature` (`+name`) on or off; `None` where they do not name it. The last word counts, as in
-/// LLVM.
+/// Whether `features` turn `feature` (`+name`) on or off; `None` where they do not name it. As in LLVM, the last
+/// mention counts.
 #[must_use]
 pub fn asked(features: &str, feature: &str) -> Option<bool> {
     let name = feature.trim_start_matches('+');

@@ -1,8 +1,8 @@
-//! Short vectors per work-item (`float4`, `uchar4`): whole tuples travel as integers or short vectors.
+//! Short vectors of each work-item (`float4`, `uchar4`): whole tuples are moved as integers or short vectors.
 
 use kernel_ir::{Type, TypeId, Types};
 
-/// A vector type whose components lie side by side without gaps.
+/// A vector type whose components are adjacent, without gaps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuple {
     /// The type of a component: an integer or a float.
@@ -14,7 +14,7 @@ pub struct Tuple {
 }
 
 impl Tuple {
-    /// `ty` as a tuple, for `width` lanes; `None` where it is none, or more than 32 bytes.
+    /// `ty` as a tuple, for `width` lanes; `None` if it is not one, or has more than 32 bytes.
     #[must_use]
     pub fn of(types: &Types, ty: TypeId, width: u32) -> Option<Self> {
         let Type::Vector(element, count @ (2 | 4)) = types.get(ty) else {
@@ -43,7 +43,7 @@ impl Tuple {
     }
 }
 
-/// Whether elements of type `ty`, one behind the other, are one row of scalars.
+/// Whether elements of type `ty` in a row are scalars without gaps.
 #[must_use]
 pub fn is_row(types: &Types, ty: TypeId) -> bool {
     match types.get(ty) {
