@@ -148,8 +148,7 @@ impl<'a> Values<'a> {
                 }
             }
             Constant::GlobalAddress(global, offset) => {
-                // Work-group variables have no address before a launch; the lowering of a kernel replaces
-                // theirs.
+                // Work-group variables have no address before a launch; the lowering of a kernel replaces theirs.
                 match module.globals[global.index()].space {
                     AddressSpace::Local => ir.null(ty),
                     _ => ir.const_offset(self.global(*global), *offset),
