@@ -1,4 +1,5 @@
-//! From a request to a reply.
+//! From a request to a reply: the front end and the scalar passes, then for each part of the program lowering, LLVM's
+//! verifier (in every build), LLVM's passes, and the object.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -112,7 +113,7 @@ impl Ready {
     }
 }
 
-/// Compiles a module whose kernels stand alone, on a compiler thread.
+/// Compiles a finished module, on a compiler thread.
 ///
 /// # Errors
 /// What the code generator cannot do, and LLVM's fatal errors.

@@ -20,6 +20,11 @@
 //!
 //! A back end for another target needs the layers up to mathematics, which know no loops over work-items.
 //!
+//! Words: those of [`vectorise`]. In reports a *form* is one of the three above; in `vectorise` and `forms` it is a
+//! variant of the kernel's body. A *record* is a work-item's part of the state area where work-items run one after
+//! another; a *pass* resumes the work-items that wait at one stop. A *part* is a piece of a program that is compiled on
+//! its own.
+//!
 //! Invariants
 //! - LLVM runs on threads of this crate only; its fatal errors fail the one request (`service`).
 //! - Generated code never traps on arithmetic, and branches on no undefined value.

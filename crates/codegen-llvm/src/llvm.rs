@@ -210,7 +210,7 @@ impl Ir {
     pub(crate) fn lanes(&self, ty: Ty) -> Option<u32> {
         self.is_vector(ty).then(|| llvm!(LLVMGetVectorSize(ty.0)))
     }
-    /// The scalar behind a scalar or vector type.
+    /// The type itself, or the element type of a vector.
     pub(crate) fn scalar(&self, ty: Ty) -> Ty {
         if self.is_vector(ty) {
             Ty(llvm!(LLVMGetElementType(ty.0)))
@@ -235,7 +235,7 @@ impl Ir {
     /// `value` in integer type `ty`, or in every lane of it.
     pub(crate) fn int_const(&self, ty: Ty, value: u64) -> Val {
         let scalar = self.scalar(ty);
-        // LLVM wants the bits beyond the width clear.
+        // LLVM requires the bits beyond the width to be clear.
         let value = match self.int_width(scalar) {
             bits @ 1..64 => value & (u64::MAX >> (64 - bits)),
             _ => value,

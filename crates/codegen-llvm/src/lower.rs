@@ -52,7 +52,7 @@ pub(crate) struct Within {
     pub(crate) sub_group: Val,
 }
 
-/// A kernel being lowered.
+/// A body being lowered: that of a kernel or of a callable function.
 pub(crate) struct Lower<'a> {
     pub(crate) ir: &'a Ir,
     pub(crate) values: &'a Values<'a>,

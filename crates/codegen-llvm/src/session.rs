@@ -32,7 +32,7 @@ pub struct Session {
 }
 
 struct State {
-    /// How often a kernel was asked for.
+    /// How many times a kernel was requested.
     asked: usize,
     /// For each kernel, whether it has been requested or begun.
     known: Vec<bool>,

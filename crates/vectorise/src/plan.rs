@@ -36,7 +36,7 @@ pub struct RegionPlan {
     pub region: Region,
     /// How several chunks run together, if they do.
     pub jam: Option<UnrollAndJam>,
-    /// The chunks that have work, if it is not all of them. Not beside `jam`.
+    /// The chunks that have work, if some have none. Not together with `jam`.
     pub tightening: Option<Tightening>,
 }
 
@@ -57,7 +57,7 @@ pub struct Plan {
     /// Other saved values, which have an element for each work-item: byte offsets of their scalars in the state area,
     /// per work-item, and the step from lane to lane where it is known.
     pub per_item: HashMap<ValueId, (Vec<u64>, Option<i64>)>,
-    /// Those of `per_item` that are the same for the lanes of a sub-group.
+    /// The values of `per_item` that are the same for the lanes of a sub-group.
     pub sub_group_uniform: HashSet<ValueId>,
     /// Results of extensions that must not wrap around in a chunk, with the steps of their operands: a test at the
     /// start of each chunk or row makes sure.
@@ -68,7 +68,7 @@ pub struct Plan {
     pub arrays: HashMap<ValueId, (u64, u64)>,
     /// Element sizes of the private arrays that are laid out by lane.
     pub array_elements: HashMap<ValueId, u64>,
-    /// Atomic operations that are done on memory of this thread first.
+    /// The privatised atomics.
     pub privatised: Privatised,
     /// Bytes of state per work-item.
     pub state_bytes: u64,

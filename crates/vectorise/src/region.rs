@@ -13,19 +13,19 @@ pub struct Region {
     pub function: Function,
     /// The stop behind which it begins; `None` for the kernel's start.
     pub after: Option<usize>,
-    /// Blocks that end it, with the stop they end at.
+    /// Blocks that end it, with the stop at which they end it; `None`: work-items return.
     pub exits: HashMap<BlockId, Option<usize>>,
     /// Whether a work-item may return in it.
     pub returns: bool,
     /// Saved values that it uses, in order.
     pub live: Vec<ValueId>,
-    /// Shapes of its values over the lanes of a row; `None` while the region is being made.
+    /// Shapes of its values over the lanes of a row; `None` while the region is being formed.
     pub shapes: Option<Shapes>,
-    /// Shapes over the lanes of sub-groups that are no part of a row, where there may be any.
+    /// Shapes of its values over the lanes of sub-groups that are not part of a row, if there may be any.
     pub sub_group_shapes: Option<Shapes>,
-    /// Divergent branches that a test at the start of a chunk makes uniform.
+    /// Divergent branches that are assumed uniform: a test at the start of each chunk says so.
     pub assumed_uniform: Vec<BlockId>,
-    /// Its edges.
+    /// Its control-flow graph.
     pub cfg: Cfg,
     /// Its loops, and an order of blocks in which each is contiguous.
     pub loops: Loops,

@@ -410,8 +410,8 @@ impl Search<'_> {
     }
 }
 
-/// A comparison of ids with a limit bounds the ids above or below, or both: `Some(whether the limit is inside)` for each,
-/// then whether the integers are signed.
+/// The ends that a comparison of ids with a limit sets: an upper and a lower one, each `Some(whether the limit is
+/// included)`; then whether the integers are signed.
 pub type Ends = (Option<bool>, Option<bool>, bool);
 
 /// The bounds that a comparison of integers sets on its first operand; `None` for the others.

@@ -1,4 +1,4 @@
-//! Sine, cosine and tangent, of angles and of half turns.
+//! Sine, cosine and tangent, of angles and of angles in half turns.
 
 use std::f64::consts as c;
 

@@ -1,4 +1,4 @@
-//! The function that mathematics is emitted into.
+//! The function that receives the code of mathematics.
 
 use crate::llvm::{Ir, Val};
 
