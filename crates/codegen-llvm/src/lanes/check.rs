@@ -1,5 +1,15 @@
-//! Assumptions that are tested once, at the start of a chunk of lanes: then code without masks and with plain
-//! addresses serves; where the test fails, the chunk runs one work-item after another.
+//! Tests of the plan's assumptions, at the start of a chunk or a row.
+//!
+//! The plan assumes that some divergent branches go one way for a whole chunk (loop versioning), and that some narrow
+//! integers do not wrap around in it. Where the tests hold, the chunk runs without masks and with scalar addresses.
+//! Where one fails, its work-items run one after another, or, if the chunk is a sub-group, under a mask.
+//!
+//! ```text
+//! if (i < n) out[(long)i] = 0;
+//!
+//! branch      `i < n` is true in all lanes, or false in all lanes
+//! no-wrap     the last lane's `i` is not below the first lane's
+//! ```
 
 use std::collections::HashMap;
 
@@ -9,10 +19,10 @@ use vectorise::extension;
 use super::region::Lanes;
 use crate::llvm::{IntPred, Opcode, Val};
 
-/// Steps that are tested for a whole row at once: it stays far from the narrower integer's ends.
+/// Largest step that is tested for a whole row at once: with such steps few rows reach the ends of the narrow integer.
 const ROW_STEP: u64 = 1 << 12;
 
-/// How a later value of a series with that step compares with its first one if it did not wrap around.
+/// How a later value of a series with that step compares with the first one, if the series did not wrap around.
 fn in_order(op: ConvertOp, step: i64) -> IntPred {
     match (op == ConvertOp::SExt, step > 0) {
         (true, true) => IntPred::LLVMIntSGE,
@@ -23,8 +33,8 @@ fn in_order(op: ConvertOp, step: i64) -> IntPred {
 }
 
 impl Lanes<'_, '_, '_> {
-    /// Bool: whether assumptions hold for all of the row `y`, `z` (variables) that [`Self::check`] need not look at
-    /// then; `None` when there are none.
+    /// Bool: whether those assumptions hold that are tested for the whole row `y`, `z` (variables), so that
+    /// [`Self::check`] may skip them; `None` if there are none.
     pub(super) fn check_row(&mut self, row: [Val; 2]) -> Option<Val> {
         let ir = self.low.ir;
         if !self
@@ -54,7 +64,7 @@ impl Lanes<'_, '_, '_> {
                 let at_end = ir.add(first, far);
                 ir.icmp(in_order(op, step), at_end, first)
             } else {
-                // With room to spare.
+                // The last value is computed in 64 bits, and must be the same after a cut to the narrow type.
                 let wide = |v: Val| match op {
                     ConvertOp::SExt => ir.cast(Opcode::LLVMSExt, v, ir.i64),
                     _ => ir.cast(Opcode::LLVMZExt, v, ir.i64),
@@ -70,8 +80,8 @@ impl Lanes<'_, '_, '_> {
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
 
-    /// Whether the region has to know that `result` does not wrap around: it makes it, or is given what work-items
-    /// made before.
+    /// Whether the region needs the no-wrap test of `result`: it makes that value, or reads values that work-items
+    /// saved in earlier regions.
     fn relies_on(&self, result: ValueId) -> bool {
         let region = self.region;
         let made = region.block_of(result).is_some();
@@ -81,8 +91,8 @@ impl Lanes<'_, '_, '_> {
             .any(|v| self.form.per_item.contains_key(v))
     }
 
-    /// Whether the extension that makes `result` is tested for rows: small steps in enough bits, which few rows
-    /// leave.
+    /// Whether the extension that makes `result` is tested for whole rows: its step is small and the narrow integer has
+    /// at least 32 bits, so few rows fail the test.
     fn is_of_row(&self, result: ValueId, step: i64) -> bool {
         let bits = self.extended(result).map_or(0, |(_, _, from)| {
             8 * self.low.values.module.types.size_of(self.low.ty(from))
@@ -90,7 +100,7 @@ impl Lanes<'_, '_, '_> {
         bits >= 32 && step.unsigned_abs() <= ROW_STEP
     }
 
-    /// What makes `result`, if it extends something: how, and what.
+    /// The extension that makes `result`, if one does: the instruction, its kind, and its operand.
     fn extended(&self, result: ValueId) -> Option<(InstId, ConvertOp, ValueId)> {
         let ValueDef::Inst(inst) = self.f.values[result.index()].def else {
             return None;
@@ -99,7 +109,8 @@ impl Lanes<'_, '_, '_> {
         Some((inst, op, from))
     }
 
-    /// Bool: whether all assumptions hold for the chunk; `None` when there are none. `row`: those of its row do.
+    /// Bool: whether all assumptions hold for the chunk; `None` if there are none. `row`: those that are tested for
+    /// whole rows are known to hold.
     pub(super) fn check(&mut self, row: bool) -> Option<Val> {
         let ir = self.low.ir;
         let mut tests: Vec<Val> = Vec::new();
@@ -122,13 +133,13 @@ impl Lanes<'_, '_, '_> {
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
 
-    /// Bools: whether extensions of ids do not wrap around in the chunk, but for those that were tested for its
-    /// whole `row`.
+    /// Bools: whether extensions of ids do not wrap around in the chunk. `row`: those that are tested for whole rows
+    /// are left out.
     pub(super) fn exact_tests(&mut self, row: bool) -> Vec<Val> {
         let ir = self.low.ir;
         let mut tests = Vec::new();
         let mut firsts = HashMap::new();
-        // Those of the whole kernel: values that come from earlier regions rely on them too.
+        // All extensions of the kernel: values from earlier regions rely on them too.
         for &(result, step) in &self.form.no_wrap {
             let Some((inst, op, from)) = self.extended(result) else {
                 continue;
@@ -147,8 +158,8 @@ impl Lanes<'_, '_, '_> {
         tests
     }
 
-    /// Bool: whether `first`, first + step, ... stay in order when they are extended; `None` when the steps
-    /// are too large to tell.
+    /// Bool: whether `first`, `first + step`, ... stay in order when they are extended; `None` if the steps are too
+    /// large to tell.
     pub(super) fn does_not_wrap(&self, op: ConvertOp, first: Val, step: i64) -> Option<Val> {
         let ir = self.low.ir;
         let ty = ir.type_of(first);
@@ -161,7 +172,7 @@ impl Lanes<'_, '_, '_> {
         Some(ir.icmp(in_order(op, step), last, first))
     }
 
-    /// The first lane's value of something made from ids, computed here.
+    /// Computes here the first lane's value of `v`, which is made of ids, arguments and constants.
     pub(super) fn first_beforehand(&mut self, v: ValueId, made: &mut HashMap<ValueId, Val>) -> Val {
         if let Some(&done) = made.get(&v) {
             return done;
@@ -181,12 +192,12 @@ impl Lanes<'_, '_, '_> {
             self.low.set_near(operand, value);
         }
         let ir = self.low.ir;
-        // Nobody has come to the operation yet, and not each lane will.
+        // Work-items have not reached the operation yet, and some never will: its no-wrap flags may not hold.
         self.low.wrap_flags = false;
         let value = self.low.operation(&inst.op, Some(v), inst.word);
         self.low.wrap_flags = true;
         self.low.clear_near();
-        // What is computed beforehand has a scalar form; anything else would not have been chosen.
+        // The plan asks only for values that have a scalar form.
         let value = value
             .ok()
             .flatten()
@@ -195,7 +206,7 @@ impl Lanes<'_, '_, '_> {
         value
     }
 
-    /// The same, whatever number where what it was made of has none.
+    /// The same, frozen: some number even where an operand is poison.
     pub(super) fn frozen_beforehand(
         &mut self,
         v: ValueId,
@@ -205,7 +216,7 @@ impl Lanes<'_, '_, '_> {
         self.low.ir.freeze(first)
     }
 
-    /// The lanes of something made from ids, computed here.
+    /// Computes here the lanes of `v`, which is made of ids, arguments and constants.
     pub(super) fn beforehand(
         &mut self,
         v: ValueId,

@@ -1,6 +1,7 @@
-//! Minimum and maximum of an id and a bound that all lanes share, and its lowest bits: in most chunks one side is
-//! taken by all lanes, and no bit that is cut off changes among them. The result keeps its step then, with a test
-//! that says so; neighbours stay neighbours in memory.
+//! Clamps of an id to a bound that all lanes share, `min(i, n - 1)`, and an id's lowest bits, `i & 255`.
+//!
+//! In most chunks no lane's value is clamped, and no bit that the mask cuts off changes from lane to lane. So the
+//! result has the id's step under a test at run time: `a[min(i, n - 1)]` is one vector load where the test holds.
 
 use kernel_ir::{BinaryOp, Op, ValueId};
 
@@ -9,7 +10,7 @@ use super::rep::Rep;
 use crate::llvm::{IntPred, Val};
 
 impl Lanes<'_, '_, '_> {
-    /// The result of a clamping operation whose lanes probably all keep their value.
+    /// The result of a clamping operation, if its lanes probably all keep their value.
     pub(super) fn clamped(&mut self, op: &Op, result: ValueId) -> Option<Rep> {
         let Op::Binary(which, a, b, _) = op else {
             return None;
@@ -76,8 +77,8 @@ impl Lanes<'_, '_, '_> {
         })
     }
 
-    /// Bool: whether first, first + step, ... neither wrap around nor pass `bound`, which is their lower one
-    /// when `lower`, else their upper one.
+    /// Bool: whether `first`, `first + step`, ... neither wrap around nor pass `bound`: the lower bound if `lower`,
+    /// else the upper one.
     fn keeps(&self, first: Val, step: i64, bound: Val, lower: bool, signed: bool) -> Option<Val> {
         use IntPred::{LLVMIntSGE, LLVMIntSLE, LLVMIntUGE, LLVMIntULE};
         let ir = self.low.ir;

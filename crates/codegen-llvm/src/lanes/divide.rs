@@ -1,5 +1,6 @@
-//! Divisions of integers that differ from lane to lane. No processor has them for vectors, but all have them of doubles,
-//! which are exact for integers of up to 52 bits: quotients of those never round to the next integer.
+//! Divisions of integers that differ from lane to lane. No processor divides vectors of integers, but all divide
+//! vectors of doubles. Doubles hold integers of up to 52 bits exactly, and a quotient of two such integers never rounds
+//! up to the next integer.
 
 use kernel_ir::{BinaryOp, Flags, Op, Type, ValueId};
 
@@ -7,12 +8,12 @@ use super::region::Lanes;
 use super::rep::Rep;
 use crate::llvm::{IntPred, Opcode, Val};
 
-/// Fewer lanes than this go one by one.
+/// With fewer lanes a division is not done with doubles.
 const FEWEST: u32 = 4;
-/// Integers of so many bits, of which one may be the sign, are exact.
+/// Unsigned integers below this bound are exact, and signed ones from `-EXACT / 2` to `EXACT / 2 - 1`.
 const EXACT: u64 = 1 << 52;
 
-/// How integers become doubles: their bits are those of a large double's last places.
+/// Converts integers to doubles: an integer, added to the bits of a large double, fills its lowest places.
 struct Scale {
     /// The bits of that double.
     bits: u64,
@@ -30,7 +31,7 @@ const SIGNED: Scale = Scale {
 };
 
 impl Lanes<'_, '_, '_> {
-    /// The division `op`, if it is one that is faster with doubles.
+    /// The division `op`, if it is faster with doubles.
     pub(super) fn divided(&mut self, op: &Op) -> Option<Rep> {
         let &Op::Binary(op, a, b, flags) = op else {
             return None;
@@ -44,7 +45,7 @@ impl Lanes<'_, '_, '_> {
         let &Type::Int(bits) = module.types.get(self.low.ty(a)) else {
             return None;
         };
-        // By constants LLVM multiplies.
+        // LLVM turns divisions by constants into multiplications.
         let is_constant = module.known_signed(self.f, b).is_some();
         let is_used = module.uses(kernel_ir::Transform::Division);
         if !is_used || !matches!(bits, 32 | 64) || is_constant || self.width < FEWEST {
@@ -60,7 +61,7 @@ impl Lanes<'_, '_, '_> {
         Some(Rep::vector(vec![made]))
     }
 
-    /// Both operands as vectors: what cannot be divided by is 1, and lanes that are off divide nothing.
+    /// Both operands as vectors. Divisors that would trap become 1, and inactive lanes divide 0 by 1.
     fn operands(&mut self, [a, b]: [ValueId; 2], signed: bool) -> [Val; 2] {
         let ir = self.low.ir;
         let [mut a, mut b] = [a, b].map(|v| self.vectors(v)[0]);
@@ -73,7 +74,7 @@ impl Lanes<'_, '_, '_> {
         [a, self.low.safe_divisor(a, b, signed)]
     }
 
-    /// 32-bit integers: as doubles in any case.
+    /// 32-bit integers: always as doubles.
     fn divide_words(&mut self, operands: [ValueId; 2], signed: bool, quotient: bool) -> Val {
         let ir = self.low.ir;
         let operands = self.operands(operands, signed);
@@ -88,7 +89,7 @@ impl Lanes<'_, '_, '_> {
         ir.cast(Opcode::LLVMTrunc, made, narrow)
     }
 
-    /// 64-bit integers: as doubles where all of them are small, else lane after lane.
+    /// 64-bit integers: as doubles if all of them are small enough, else lane after lane.
     fn divide_long(
         &mut self,
         op: BinaryOp,
@@ -144,7 +145,7 @@ impl Lanes<'_, '_, '_> {
         both
     }
 
-    /// 64-bit integers that are exact as doubles; no divisor is 0.
+    /// 64-bit integers that doubles hold exactly; no divisor is 0.
     fn divide_doubles(&self, [a, b]: [Val; 2], signed: bool, quotient: bool) -> Val {
         let ir = self.low.ir;
         let ty = ir.type_of(a);

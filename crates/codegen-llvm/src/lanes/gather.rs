@@ -1,8 +1,8 @@
-//! Gathers and scatters by the processor's own instructions, where those are faster than an access for each lane.
+//! Gathers and scatters by the processor's own instructions, where the plan finds them faster than one access per lane.
 //!
-//! They take one base and 32-bit offsets for sixteen lanes at once, and 64-bit addresses for eight: what lies in small
-//! memories, the group's and the work-item's own, is told by offsets. Lanes that are off touch nothing, and where two
-//! lanes write one element the later one stays, as with accesses in the order of lanes.
+//! The instructions take one base and 32-bit offsets for sixteen lanes at once, or 64-bit addresses for eight. So
+//! addresses in local and private memory, which are small, become a base and offsets. Inactive lanes access nothing. If
+//! two lanes write one element, the later one's value remains, as if lanes wrote one after another.
 
 use kernel_ir::{AddressSpace, Op, Type, ValueDef, ValueId};
 
@@ -10,7 +10,7 @@ use super::region::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
 
 impl Lanes<'_, '_, '_> {
-    /// Running lanes' elements, of 4 or 8 bytes.
+    /// Loads the active lanes' elements, of 4 or 8 bytes.
     pub(super) fn gather_at_once(&mut self, ptr: ValueId, scalar: Ty) -> Val {
         let ir = self.low.ir;
         kernel_ir::mark!(LoadGather);
@@ -21,7 +21,7 @@ impl Lanes<'_, '_, '_> {
         ir.intrinsic("llvm.masked.gather", &types, &[from, mask, ir.poison(row)])
     }
 
-    /// Writes running lanes' elements.
+    /// Stores the active lanes' elements.
     pub(super) fn scatter_at_once(&mut self, ptr: ValueId, row: Val) {
         let ir = self.low.ir;
         kernel_ir::mark!(StoreScatter);
@@ -37,7 +37,7 @@ impl Lanes<'_, '_, '_> {
         self.mask.unwrap_or_else(all)
     }
 
-    /// Addresses of all lanes, as one base and narrow offsets where they are.
+    /// Addresses of all lanes, if possible as one base and narrow offsets.
     fn lane_pointers(&mut self, ptr: ValueId) -> Val {
         let rep = self.rep(ptr);
         if let Some(first) = rep.first.filter(|_| rep.holds.is_none()) {
@@ -49,10 +49,10 @@ impl Lanes<'_, '_, '_> {
         by_base.unwrap_or_else(|| self.spread(ptr, &rep)[0])
     }
 
-    /// Addresses of all lanes in a memory whose offsets need no more than 32 bits, beside one base.
+    /// Addresses of all lanes in local or private memory: one base and 32-bit offsets.
     fn by_small_offsets(&mut self, ptr: ValueId) -> Option<Val> {
         let ir = self.low.ir;
-        // No offset inside of them needs more; others are undefined.
+        // Offsets within such memory have no more than 32 bits; others are undefined behaviour.
         let is_small = match self.low.values.module.types.get(self.low.ty(ptr)) {
             Type::Ptr(AddressSpace::Local) => true,
             Type::Ptr(AddressSpace::Private) => {
@@ -64,7 +64,7 @@ impl Lanes<'_, '_, '_> {
         if !is_small {
             return None;
         }
-        // Seen from the block that made it only: in others what it is made of may be another turn's.
+        // Only in the block that makes the address: elsewhere its operands may hold another iteration's values.
         let (inst, op) = self.made_by(ptr)?;
         if !self.f.blocks[self.block_at_hand.index()]
             .insts
@@ -100,7 +100,7 @@ impl Lanes<'_, '_, '_> {
         Some(ir.offset(first, bytes))
     }
 
-    /// Addresses of all lanes beside one base, where their index has 32 bits and a sign.
+    /// Addresses of all lanes from one base and a signed 32-bit index.
     fn by_narrow_index(&mut self, ptr: ValueId) -> Option<Val> {
         let ir = self.low.ir;
         let (base, index, stride, offset, signed) = self.narrow_index(ptr)?;
@@ -113,7 +113,7 @@ impl Lanes<'_, '_, '_> {
         Some(ir.element(ir.int(stride as u32 * 8), first, index))
     }
 
-    /// Whether what is known of `v` is its value here.
+    /// Whether the known representation of `v` is its value here.
     fn is_at_hand(&self, v: ValueId) -> bool {
         !matches!(self.f.values[v.index()].def, ValueDef::Inst(_))
             || self.near.contains_key(&v)

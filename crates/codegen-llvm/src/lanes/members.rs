@@ -1,6 +1,13 @@
-//! Stores of lanes that lie a few elements apart, `a[2 * i]` or a member of a structure. What a block stores of one
-//! structure for each lane is written together, as rows: each member's lanes are brought to their places once, and
-//! rows are blended of them. What lies between them is not touched.
+//! Interleaved stores: the lanes' elements lie a few elements apart, `a[2 * i]` or a member of a structure. The plan
+//! groups a block's stores to members of the same structures, and the last store of a group writes all of them:
+//!
+//! ```text
+//! p[i].x = x     emits nothing
+//! p[i].y = y     writes x0 y0 x1 y1 and x2 y2 x3 y3
+//! ```
+//!
+//! Shuffles bring each member's lanes to their places, and blends make vectors of neighbouring elements of them. Masked
+//! stores leave members untouched that the group does not write.
 
 use vectorise::{StoreGroup, plain_interleaving};
 
@@ -8,7 +15,8 @@ use super::region::Lanes;
 use crate::llvm::{Opcode, Val};
 
 impl Lanes<'_, '_, '_> {
-    /// The store at hand, if the plan writes it together with others: with the last of them. Whether it is one.
+    /// Emits the store at hand if the plan puts it into a group: the whole group if it is the last store, else nothing.
+    /// Returns whether it is in one.
     pub(super) fn store_in_group(&mut self) -> bool {
         let Some(id) = self.at_hand else {
             return false;
@@ -23,7 +31,7 @@ impl Lanes<'_, '_, '_> {
         true
     }
 
-    /// Writes the members, where the last one of them is at hand.
+    /// Writes all members of a group, whose last store is at hand.
     fn store_members(&mut self, group: &StoreGroup) {
         let ir = self.low.ir;
         let types = &self.low.values.module.types;
@@ -69,11 +77,13 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Structures of `elements`, lane after lane, as rows, each with what of it is there.
+    /// The lanes' structures of `elements`, one behind the other, as vectors; each with the places that have an
+    /// element.
     fn structures(&self, elements: &[Option<Val>]) -> Vec<(Val, Vec<bool>)> {
         let ir = self.low.ir;
         let (width, apart) = (self.width, elements.len() as u32);
-        // So many neighbours are woven; lanes of one such vector have places of their own in all rows then.
+        // So many neighbouring elements are woven at once. The lanes of a woven vector have distinct places in all
+        // output vectors.
         let strand = 1 << apart.trailing_zeros().min(width.trailing_zeros());
         let lanes = width / strand;
         let Some(any) = elements.iter().flatten().next() else {
@@ -118,8 +128,8 @@ impl Lanes<'_, '_, '_> {
             .collect()
     }
 
-    /// As many vectors as there are `elements`, a power of two: lanes of all of them, lane after lane, element `e` of
-    /// vector `j` in `place(j, e)`.
+    /// Interleaves the lanes of `elements`, whose number is a power of two, into as many vectors. The `e`-th element of
+    /// vector `j`, in the order of lanes, lies at `place(j, e)`.
     fn weave(&self, elements: &[Option<Val>], place: &dyn Fn(u32, u32) -> u32) -> Vec<Option<Val>> {
         let ir = self.low.ir;
         let width = self.width;

@@ -1,5 +1,17 @@
-//! Loads and stores: one wide access where lanes lie side by side, else the processor's gathers where they are fast
-//! (`gather.rs`), else one access for each lane.
+//! Loads and stores, by the class that the plan gives each access (`vectorise::Access`):
+//!
+//! ```text
+//! b[0]            uniform         one scalar access
+//! a[i]            contiguous      one vector access
+//! a[n - i]        reversed        one vector access and a shuffle
+//! a[2 * i]        interleaved     vectors of neighbouring elements, and shuffles (`strided`, `members`)
+//! a[index[i]]     gather          the processor's gather or scatter (`gather`)
+//!                 piecewise       one vector load for each contiguous piece (`pieces`)
+//!                 scalarised      one access for each lane
+//! ```
+//!
+//! A contiguous access may have a test at run time: of its no-wrap predicate, and, where masked accesses are slow, of
+//! the mask. Where the test fails, its elements are gathered, or scalarised.
 
 use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueId};
 use vectorise::{Access, Accesses, Tuple, store_groups};
@@ -10,7 +22,7 @@ use crate::llvm::{Opcode, Ty, Val};
 use crate::memory::sane_align;
 
 impl Lanes<'_, '_, '_> {
-    /// The classes of the region's accesses, for `f`.
+    /// Calls `f` with the classes of the region's accesses; `None` where none are known.
     fn accesses<R>(&self, f: impl FnOnce(&Accesses<'_>) -> R) -> Option<R> {
         let held = self.held.as_ref()?;
         Some(f(&Accesses {
@@ -23,10 +35,10 @@ impl Lanes<'_, '_, '_> {
         }))
     }
 
-    /// What a class stands for where no plan was made: code that does not run.
+    /// The class of an access where none is known: such code does not run.
     const UNPLANNED: Access = Access::Scalarised { in_loop: false };
 
-    /// Finds the stores of the block at hand that are written together.
+    /// Asks the plan which stores of the block at hand are written together.
     pub(super) fn plan_stores(&mut self) {
         let (block, masked) = (self.block_at_hand, self.mask.is_some());
         let groups = self.accesses(|accesses| store_groups(accesses, block, masked));
@@ -59,7 +71,7 @@ impl Lanes<'_, '_, '_> {
         }
         let (first, holds) = (self.scalar(ptr), rep.holds);
         let masked = some && self.accesses(|accesses| accesses.has_masked(ty)) == Some(false);
-        // What must hold for one access.
+        // Bool: whether one vector access serves; `None` if it always does.
         let test = match (holds, self.mask) {
             (Some(holds), Some(mask)) if masked => Some(ir.and(holds, self.all(mask))),
             (None, Some(mask)) if masked => Some(self.all(mask)),
@@ -85,7 +97,7 @@ impl Lanes<'_, '_, '_> {
         let apart = self.gather(ptr, ty, align);
         let is_index = matches!(self.low.values.module.types.get(ty), Type::Int(_));
         let row = (self.mask.is_none() && is_index).then(|| {
-            // Indices are read from memory lane by lane: here too.
+            // Later accesses read these indices from memory, lane by lane: they must lie there on this path too.
             let room = self.low.room(ir.type_of(apart[0]), 64);
             ir.store(apart[0], room, 64);
             room
@@ -112,7 +124,7 @@ impl Lanes<'_, '_, '_> {
         Ok(Rep::vector(both))
     }
 
-    /// All lanes' elements from `first` on; `certain`: all lanes run, whatever the mask says.
+    /// Loads all lanes' elements, contiguous from `first` on. `certain`: all lanes are active, whatever the mask says.
     fn load_row(&mut self, first: Val, ty: TypeId, align: u64, certain: bool) -> Vec<Val> {
         let ir = self.low.ir;
         let types = &self.low.values.module.types;
@@ -133,7 +145,7 @@ impl Lanes<'_, '_, '_> {
         vec![ir.cast(Opcode::LLVMTrunc, loaded, self.lane_type(element))]
     }
 
-    /// The components of all lanes out of their elements, one behind the other.
+    /// Splits the lanes' elements, as they lie in memory, into one vector for each component.
     pub(super) fn split_row(&self, whole: Val, ty: TypeId) -> Vec<Val> {
         let ir = self.low.ir;
         let types = &self.low.values.module.types;
@@ -155,7 +167,7 @@ impl Lanes<'_, '_, '_> {
         vec![ir.cast(Opcode::LLVMTrunc, whole, self.lane_type(element))]
     }
 
-    /// One scalar after another, from `first` on.
+    /// Loads `width` neighbouring scalars from `first` on, under the mask unless `certain`.
     fn load_lanes(&self, scalar: Ty, first: Val, align: u64, certain: bool) -> Val {
         let ir = self.low.ir;
         let row = ir.vector(scalar, self.width);
@@ -182,8 +194,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Addresses of the lanes' `size` bytes; lanes that are off have some where nothing else lies: no branch for
-    /// each lane.
+    /// The lanes' addresses. Inactive lanes get that of a scratch area of `size` bytes, so that no lane needs a branch.
     pub(super) fn addresses(&mut self, ptr: ValueId, size: u64) -> Vec<Val> {
         let ir = self.low.ir;
         let lanes: Vec<Val> = (0..self.width).map(|l| ir.i32c(l)).collect();
@@ -225,8 +236,8 @@ impl Lanes<'_, '_, '_> {
             .collect()
     }
 
-    /// A pointer that is one base and a narrow index: base, index, stride, offset, whether signed. Lanes need no
-    /// vectors of 64-bit addresses then.
+    /// The parts of a pointer that is a uniform base and a narrow index: base, index, stride, offset, and whether the
+    /// index is signed. With them lanes need no vector of 64-bit addresses.
     pub(super) fn narrow_index(&mut self, ptr: ValueId) -> Option<(Val, Val, i64, i64, bool)> {
         let &Op::PtrOffset {
             ptr: base,
@@ -241,8 +252,8 @@ impl Lanes<'_, '_, '_> {
         else {
             return None;
         };
-        // Seen from the block that made them only: elsewhere what they are made of may have no variable, or another turn's
-        // value.
+        // Only in the block that makes both: elsewhere their operands may have no variable, or hold another iteration's
+        // values.
         let is_of_here = |v: ValueId| {
             self.near.contains_key(&v) && self.region.block_of(v) == Some(self.block_at_hand)
         };
@@ -258,8 +269,8 @@ impl Lanes<'_, '_, '_> {
         Some((base.first?, index, stride, offset, op == ConvertOp::SExt))
     }
 
-    /// Where the narrow index of a pointer lies in memory, lane after lane: it was loaded from there in this block,
-    /// and nothing was written since.
+    /// Where the narrow index of a pointer lies in memory, lane after lane: this block loaded it from there, and has
+    /// written nothing since.
     pub(super) fn row_of_index(&self, ptr: ValueId) -> Option<Val> {
         let Op::PtrOffset {
             index: Some((index, _)),
@@ -275,7 +286,7 @@ impl Lanes<'_, '_, '_> {
         (block == self.block_at_hand).then_some(first)
     }
 
-    /// Lanes' elements from anywhere: at once where the processor is fast at it, else by an access for each lane.
+    /// Loads elements from unrelated addresses: in pieces, by the processor's gather, or one by one, as the plan says.
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
         let block = self.block_at_hand;
@@ -343,7 +354,7 @@ impl Lanes<'_, '_, '_> {
         let class = self.accesses(|accesses| accesses.store(ptr, ty, block, some));
         match class.unwrap_or(Self::UNPLANNED) {
             Access::Uniform => {
-                // The last lane's is what stays.
+                // All lanes write one place: the last lane's value remains.
                 kernel_ir::mark!(StoreUniform);
                 let at = self.scalar(ptr);
                 let one = self.last_scalar(value);
@@ -412,11 +423,11 @@ impl Lanes<'_, '_, '_> {
         self.store_lanes(row, first, align, certain);
     }
 
-    /// Lane 0 of each part, lane 1 of each part, and so on.
+    /// Interleaves the parts: lane 0 of each part, lane 1 of each part, and so on.
     pub(super) fn interleave(&self, parts: &[Val]) -> Val {
         let ir = self.low.ir;
         let (width, count) = (self.width, parts.len() as u32);
-        // Side by side, then each lane from its place.
+        // First all parts one behind the other, then one shuffle.
         let mut whole = parts[0];
         let mut have = width;
         for &part in &parts[1..] {
@@ -442,7 +453,7 @@ impl Lanes<'_, '_, '_> {
         ir.shuffle(whole, whole, &lanes)
     }
 
-    /// The last running lane's value.
+    /// The last active lane's value.
     pub(super) fn last_scalar(&mut self, value: ValueId) -> Val {
         let rep = self.rep(value);
         match rep.first {
@@ -457,7 +468,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Number of the last running lane, 64 bits.
+    /// Number of the last active lane, 64 bits.
     fn last_lane(&self) -> Val {
         let ir = self.low.ir;
         let Some(mask) = self.mask else {
@@ -469,7 +480,7 @@ impl Lanes<'_, '_, '_> {
         ir.sub(ir.i64c(63), zeros)
     }
 
-    /// As [`Self::gather`], with one access in the code: for lanes that are no row, which are seldom.
+    /// As [`Self::gather`], with a loop over the lanes: less code, for masked chunks, which seldom run.
     pub(super) fn gather_in_loop(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         kernel_ir::mark!(LoadEachLoop);
         let mut leaves = Vec::new();
@@ -486,11 +497,12 @@ impl Lanes<'_, '_, '_> {
             lanes.low.take_apart(one, ty, &mut parts);
             Ok(parts)
         });
-        // Nothing of the body fails.
+        // The body never fails.
         made.unwrap_or_default()
     }
 
-    /// Lanes' elements to anywhere, as in the order of lanes: at once or one by one, as [`Self::gather`].
+    /// Stores elements to unrelated addresses, as if lanes wrote one after another: by the processor's scatter, or one
+    /// by one, as the plan says.
     pub(super) fn scatter(
         &mut self,
         ptr: ValueId,

@@ -1,4 +1,10 @@
-//! Instructions: once where all lanes have the same, as vectors otherwise, or lane after lane.
+//! Instructions, each in the cheapest form that its operands allow:
+//!
+//! ```text
+//! i + 1        operands with known steps      scalar operation on the first lane's operands; step 1
+//! x[i] * n     anything else                  vector operation
+//! f(x[i])      no vector form                 scalarised: a loop over the active lanes
+//! ```
 
 use kernel_ir::passes::shape::Shape;
 use kernel_ir::{
@@ -10,7 +16,7 @@ use super::rep::Rep;
 use crate::llvm::{IntPred, Opcode, Ty, Val};
 
 impl Lanes<'_, '_, '_> {
-    /// The instruction `at` that place of the block at hand.
+    /// Emits the instruction at index `at` of the block at hand.
     pub(super) fn instruction(&mut self, at: usize) -> Result<(), BuildError> {
         let id = self.f.blocks[self.block_at_hand.index()].insts[at];
         let inst = &self.f.insts[id.index()];
@@ -19,7 +25,7 @@ impl Lanes<'_, '_, '_> {
         self.guard(id);
         let made = self.perform(id);
         if !inst.op.is_pure() {
-            // What was loaded may be different in memory now.
+            // Memory may have changed: what was loaded before must be loaded again.
             self.rows.clear();
             self.spans.clear();
         }
@@ -28,7 +34,7 @@ impl Lanes<'_, '_, '_> {
 
     fn perform(&mut self, id: InstId) -> Result<(), BuildError> {
         let inst = &self.f.insts[id.index()];
-        // Phis are set where a block is entered; arrays are addresses made on use.
+        // Phis are defined where their block begins. Private arrays are addresses, computed on use.
         if matches!(
             inst.op,
             Op::Phi(_) | Op::Alloca { .. } | Op::Assume(_) | Op::Barrier(_)
@@ -66,7 +72,7 @@ impl Lanes<'_, '_, '_> {
         Ok(())
     }
 
-    /// The scalar form, on the first lane's operands; the other lanes' are `step` apart.
+    /// The scalar form of an operation, on the first lane's operands; the other lanes' results lie `step` apart.
     fn once(
         &mut self,
         op: &Op,
@@ -85,7 +91,8 @@ impl Lanes<'_, '_, '_> {
         for (v, value) in values {
             self.low.set_near(v, value);
         }
-        // Where lanes differ, the first may be off and yet what the others are made of.
+        // If lanes differ, the first one may be inactive while the others' values are computed from it: its value must
+        // not be poison.
         self.low.wrap_flags = step == 0;
         let value = self.low.operation(op, result, word);
         self.low.wrap_flags = true;
@@ -163,7 +170,7 @@ impl Lanes<'_, '_, '_> {
         Ok(Rep::vector(parts))
     }
 
-    /// How much more the result is in each lane, when its operands tell.
+    /// The step of the result from lane to lane if the operands tell it; 0 for a uniform result.
     fn step(&mut self, op: &Op, result: ValueId) -> Option<i64> {
         let mut operands = Vec::new();
         op.operands(|v| operands.push(v));
@@ -183,7 +190,7 @@ impl Lanes<'_, '_, '_> {
             };
             return once.then_some(0);
         }
-        // A narrow integer that may wrap around has no step of its own beside its vector's.
+        // Only a single scalar can have a step.
         if self.leaves(result).len() != 1 {
             return None;
         }
@@ -225,7 +232,7 @@ impl Lanes<'_, '_, '_> {
             },
             _ => return None,
         };
-        // What wraps around within its own width is no step to reckon with.
+        // Steps that cancel out or wrap around to zero do not make the result uniform for certain: it becomes a vector.
         (step != 0).then_some(step)
     }
 
@@ -273,13 +280,13 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Stands for what could not be made, which ends the form.
+    /// Records the first error, for which all output is discarded, and returns a placeholder.
     fn fail(&mut self, error: BuildError, ty: Ty) -> Val {
         self.low.fault.get_or_insert(error);
         self.low.ir.null(ty)
     }
 
-    /// The vector form of a pure operation.
+    /// The vector form of a pure operation: one vector for each scalar of the result.
     pub(super) fn lane_operation(&mut self, op: &Op, result: ValueId) -> Vec<Val> {
         let ir = self.low.ir;
         let ty = self.low.ty(result);
@@ -411,7 +418,7 @@ impl Lanes<'_, '_, '_> {
             Op::PtrOffset { ptr, index, offset } => {
                 let base = self.rep(*ptr);
                 let mut at = match base.first {
-                    // One base: its lanes need no vector of their own.
+                    // A uniform base needs no vector.
                     Some(first) if base.is_uniform() => first,
                     _ => self.spread(*ptr, &base)[0],
                 };
@@ -437,14 +444,14 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// The scalar of `ty`, in all lanes.
+    /// The vector type, in all lanes, of the scalar of `ty`.
     fn scalar_type(&self, ty: TypeId) -> Ty {
         let types = &self.low.values.module.types;
         self.lane_type(types.scalar_of(ty).unwrap_or(ty))
     }
 
-    /// A loop over the running lanes around `body`, which gets the lane's number (64 bits) and its scalars of
-    /// `inputs`, and gives its scalars of `outputs`. Other lanes' results are any value.
+    /// Emits a loop over the active lanes around `body`. The body gets the lane's number (64 bits) and the lane's
+    /// scalars of `inputs`, and returns the lane's scalars of `outputs`. Results of inactive lanes are arbitrary.
     pub(super) fn lane_loop(
         &mut self,
         inputs: &[Val],
@@ -453,7 +460,7 @@ impl Lanes<'_, '_, '_> {
     ) -> Result<Vec<Val>, BuildError> {
         let ir = self.low.ir;
         let width = self.width;
-        // Bools have no addresses of their own: bytes instead.
+        // Bits are not addressable: Bools are stored as bytes.
         let byte = |ty: Ty| if ty == ir.i1 { ir.i8 } else { ty };
         let mut places = Vec::new();
         for &v in inputs {
@@ -502,13 +509,13 @@ impl Lanes<'_, '_, '_> {
             .iter()
             .map(|&(place, ty)| {
                 let v = ir.load(ir.vector(byte(ty), width), place, 64);
-                // Lanes that did not run hold what the stack held.
+                // For inactive lanes this reads whatever the stack held.
                 ir.cast(Opcode::LLVMTrunc, ir.freeze(v), ir.vector(ty, width))
             })
             .collect())
     }
 
-    /// Any instruction, by its scalar form in a loop over the running lanes.
+    /// Scalarises an instruction: its scalar form in a loop over the active lanes.
     pub(super) fn one_by_one(
         &mut self,
         op: &Op,
@@ -521,7 +528,7 @@ impl Lanes<'_, '_, '_> {
         operands.sort_unstable();
         operands.dedup();
         operands.retain(|v| matches!(self.f.values[v.index()].def, ValueDef::Inst(_)));
-        // What all lanes share needs no room.
+        // Uniform operands need no array.
         let mut inputs = Vec::new();
         let mut shared = Vec::new();
         let mut own = Vec::new();

@@ -1,5 +1,13 @@
-//! Lanes whose elements lie a few elements apart, `a[2 * i]` or a member of a structure: the whole span is read in
-//! rows, and shuffles pick what is wanted. Members that the same block reads share the rows.
+//! Interleaved loads: the lanes' elements lie a few elements apart, `a[2 * i]` or a member of a structure. Vectors of
+//! neighbouring elements cover the whole span, and shuffles pick the wanted ones. Loads of other members in the same
+//! block share the vectors:
+//!
+//! ```text
+//! p[i].x     loads x0 y0 x1 y1 and x2 y2 x3 y3, and picks x0 x1 x2 x3
+//! p[i].y     loads nothing, and picks y0 y1 y2 y3
+//! ```
+//!
+//! Reversed loads, `a[n - i]`, are the case of one element back from lane to lane.
 
 use std::collections::HashSet;
 
@@ -11,7 +19,7 @@ use super::rep::Span;
 use crate::llvm::{Opcode, Ty, Val};
 
 impl Lanes<'_, '_, '_> {
-    /// Elements of lanes that lie a few elements apart.
+    /// Loads elements that lie a few elements apart from lane to lane.
     pub(super) fn load_strided(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Val {
         let rep = self.rep(ptr);
         let first = self.scalar(ptr);
@@ -51,12 +59,12 @@ impl Lanes<'_, '_, '_> {
             })
             .collect();
         let picked = self.pick(&span.rows, &wanted);
-        // Rows have the type of the member that was read first.
+        // The vectors have the type of the member that was read first.
         let picked = ir.cast(Opcode::LLVMBitCast, picked, ir.vector(element, self.width));
         ir.cast(Opcode::LLVMTrunc, picked, self.lane_type(ty))
     }
 
-    /// Reads the rows for the load at hand and those behind it that read members of the same structures.
+    /// Reads the vectors for the load at hand and for the later ones that read members of the same structures.
     #[expect(clippy::too_many_arguments, reason = "an access and where it lies")]
     fn read_span(
         &self,
@@ -92,7 +100,7 @@ impl Lanes<'_, '_, '_> {
         let lead = lead.filter(|_| alone);
         let rows: Vec<(u64, Val)> = if let Some(lead) = lead {
             kernel_ir::mark!(LoadStridedAligned);
-            // They begin where memory's lines do, under masks that keep them within the span.
+            // The vectors begin where cache lines probably do; masks keep the accesses within the span.
             let begin = ir.offset_by(begin, (lead * size).wrapping_neg());
             let wanted = lead..lead + count;
             let rows = (0..wanted.end.div_ceil(lanes)).map(|i| {
@@ -111,7 +119,7 @@ impl Lanes<'_, '_, '_> {
             });
             rows.collect()
         } else {
-            // The last one ends where the span does: nothing is read that lies behind all lanes' elements.
+            // The last vector ends where the span does: nothing behind the lanes' elements is read.
             let places = (0..count.div_ceil(lanes)).map(|i| (i * lanes).min(count - lanes));
             let load = |at: u64| ir.load(row, ir.offset_by(begin, at * size), align);
             places.map(|at| (at, load(at))).collect()
@@ -134,12 +142,12 @@ impl Lanes<'_, '_, '_> {
         ir.const_vector(&lanes.collect::<Vec<_>>())
     }
 
-    /// A vector of the elements `wanted`, by number, out of rows.
+    /// Picks the elements `wanted`, by number, out of `rows`: vectors, each with the number of its first element.
     fn pick(&self, rows: &[(u64, Val)], wanted: &[u64]) -> Val {
         const NONE: u32 = u32::MAX;
         let ir = self.low.ir;
         let width = u64::from(self.width);
-        // Row and place in it of each lane.
+        // For each lane: the vector that has its element, and the place in it.
         let places: Vec<(usize, u32)> = wanted
             .iter()
             .map(|&at| {
@@ -155,7 +163,8 @@ impl Lanes<'_, '_, '_> {
             .filter(|place| place.0 != last)
             .all(|place| seen.insert(place.1));
         if distinct && last > 1 {
-            // Each element stays where it is in its row while rows become one: that is cheaper than to move it.
+            // Elements keep their places while the vectors are blended into one, which is cheaper than to move them
+            // each time; the last shuffle moves them.
             let mut all = rows[0].1;
             for (i, row) in rows.iter().enumerate().take(last).skip(1) {
                 let mut keep: Vec<u32> = (0..self.width).collect();
@@ -194,7 +203,7 @@ impl Lanes<'_, '_, '_> {
         all
     }
 
-    /// The lanes of `row` from the last to the first.
+    /// The elements of `row` from the last to the first.
     pub(super) fn reversed(&self, row: Val) -> Val {
         let order: Vec<u32> = (0..self.width).rev().collect();
         self.low.ir.shuffle(row, row, &order)

@@ -1,4 +1,8 @@
-//! What a value is while lanes run side by side.
+//! Values during emission: reads, definitions and blends of them, and their place between regions.
+//!
+//! A value that only its own block uses stays in a register. A value that other blocks use lives in entry allocas;
+//! where only some lanes are active, phis blend theirs over the other lanes'. A value that crosses a barrier is saved in
+//! the state area, or, if the whole group shares it, in a variable.
 
 use kernel_ir::{TypeId, ValueDef, ValueId};
 
@@ -14,7 +18,7 @@ impl Lanes<'_, '_, '_> {
         all
     }
 
-    /// One scalar type in all lanes.
+    /// The vector type of a scalar in all lanes.
     pub(super) fn lane_type(&self, ty: TypeId) -> Ty {
         self.low.ir.vector(self.low.values.register(ty), self.width)
     }
@@ -26,7 +30,7 @@ impl Lanes<'_, '_, '_> {
         ir.shuffle(one, ir.poison(ty), &vec![0; self.width as usize])
     }
 
-    /// 0, `step`, 2 `step`, ... in the lanes of an integer vector.
+    /// The vector `0, step, 2 * step, ...` of integers.
     pub(super) fn steps(&self, scalar: Ty, step: i64) -> Val {
         let ir = self.low.ir;
         let lanes: Vec<Val> = (0..i64::from(self.width))
@@ -35,7 +39,7 @@ impl Lanes<'_, '_, '_> {
         ir.const_vector(&lanes)
     }
 
-    /// What is known of `v` where the builder stands.
+    /// The representation of `v` where the builder stands.
     pub(super) fn rep(&mut self, v: ValueId) -> Rep {
         if let Some(near) = self.near.get(&v) {
             return near.clone();
@@ -54,7 +58,7 @@ impl Lanes<'_, '_, '_> {
         }
         let ir = self.low.ir;
         let Some(stored) = self.stored.get(&v).cloned() else {
-            // A use that no definition reaches: such code does not run.
+            // No definition reaches this use: such code does not run.
             return Rep::uniform(ir.null(self.low.values.register(self.low.ty(v))));
         };
         let get = |&(room, ty): &(Val, Ty)| ir.load(ty, room, 0);
@@ -71,7 +75,7 @@ impl Lanes<'_, '_, '_> {
         rep
     }
 
-    /// Gives `v` its value, here and in blocks that use it.
+    /// Defines `v`, for this block and for the others that use it. Debug builds check that it is held as planned.
     pub(super) fn define(&mut self, v: ValueId, rep: Rep) {
         #[cfg(debug_assertions)]
         if self.width > 1
@@ -100,7 +104,7 @@ impl Lanes<'_, '_, '_> {
         {
             self.near.insert(v, rep);
             let kept = self.as_stored(v, &stored);
-            // A scalar is everybody's; lanes that are off keep their element.
+            // A scalar needs no blend; in a vector inactive lanes keep their elements.
             let mask = if kept.first.is_some() {
                 None
             } else {
@@ -141,7 +145,7 @@ impl Lanes<'_, '_, '_> {
         self.stored.insert(v, stored);
     }
 
-    /// Forgets the value of `v` where a new turn of its loop begins: it is made again before it is used.
+    /// Poisons the variables of `v` at the start of an iteration, in which `v` is made again before it is used.
     pub(super) fn forget(&mut self, v: ValueId) {
         if self.twice.contains(&v) {
             return;
@@ -155,7 +159,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Forgets what a variable of all lanes holds.
+    /// Poisons a variable that holds a scalar.
     pub(super) fn forget_scalar(&self, stored: &Stored) {
         let ir = self.low.ir;
         if let (Some((room, ty)), Some(_)) = (stored.first, self.shapes) {
@@ -163,7 +167,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Variables for a phi of this shape; nothing is in them yet.
+    /// Entry allocas for a phi, not initialised: a scalar with the step `step`, or vectors if there is none.
     pub(super) fn phi_room(&mut self, v: ValueId, step: Option<i64>) -> Stored {
         let ty = self.low.ty(v);
         match step {
@@ -195,7 +199,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// The content of such variables.
+    /// Reads such variables.
     pub(super) fn take(&self, stored: &Stored) -> Rep {
         let ir = self.low.ir;
         let get = |&(room, ty): &(Val, Ty)| ir.load(ty, room, 0);
@@ -210,7 +214,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// What `v` will be in the variables `stored`.
+    /// The value `v` in the representation that the variables `stored` have.
     pub(super) fn as_stored(&mut self, v: ValueId, stored: &Stored) -> Rep {
         if stored.vector.is_some() {
             return Rep::vector(self.vectors(v));
@@ -218,7 +222,7 @@ impl Lanes<'_, '_, '_> {
         Rep::affine(self.scalar(v), stored.step)
     }
 
-    /// Puts `rep` into `stored` for the lanes of `mask`; all when there is none.
+    /// Writes `rep` to `stored` for the lanes of `mask`, or all lanes if there is none.
     pub(super) fn blend(&self, stored: &Stored, rep: &Rep, mask: Option<Val>) {
         let ir = self.low.ir;
         if let (Some((room, ty)), Some(new)) = (stored.first, rep.first) {
@@ -269,7 +273,7 @@ impl Lanes<'_, '_, '_> {
         vec![ir.add(base, self.steps(ir.type_of(first), rep.step))]
     }
 
-    /// The first lane's value of `v`, or that of a value that is the same in all running lanes.
+    /// The first lane's value of `v`. If `v` is held as a vector, it must be the same in all active lanes.
     pub(super) fn scalar(&mut self, v: ValueId) -> Val {
         let rep = self.rep(v);
         if let Some(first) = rep.first {
@@ -285,8 +289,8 @@ impl Lanes<'_, '_, '_> {
         self.low.put_together(self.low.ty(v), &mut scalars)
     }
 
-    /// Where the region begins: values of loops around a barrier that come from before it and are made anew
-    /// behind it are variables.
+    /// At the region's start: makes variables of the values that come from an earlier region and are defined again in
+    /// this one, as in loops around a barrier.
     pub(super) fn find_twice(&mut self) {
         for &v in &self.region.live {
             if self.region.block_of(v).is_none() {
@@ -310,7 +314,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// A kept value out of the state area.
+    /// Reads a saved value from where an earlier region left it.
     fn fetch(&mut self, v: ValueId, kept: &Kept) -> Rep {
         let ir = self.low.ir;
         let rep = match kept {
@@ -329,7 +333,7 @@ impl Lanes<'_, '_, '_> {
                 Rep::uniform(self.low.put_together(ty, &mut parts.into_iter()))
             }
             Kept::Items(places, step) => {
-                // Lanes that are no row do not hold to a row's step.
+                // Only the lanes of a row have the row's step.
                 let once = self.width == 1 || (step.is_some() && self.present.is_none());
                 let mut parts = Vec::new();
                 for (&(ty, _), &place) in self.leaves(v).iter().zip(places) {
@@ -357,7 +361,7 @@ impl Lanes<'_, '_, '_> {
         rep
     }
 
-    /// Leaves `v` where later regions find it.
+    /// Saves `v` for later regions.
     pub(super) fn keep(&mut self, v: ValueId) {
         let ir = self.low.ir;
         match self.kept.get(&v).cloned() {
@@ -393,7 +397,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Address of the sub-group's element, and an element's size.
+    /// Address of the sub-group's element in an array of the state area, and the size of an element.
     fn sub_group_place(&self, ty: TypeId, place: u64) -> (Val, u64) {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(ty).max(1);
@@ -404,7 +408,7 @@ impl Lanes<'_, '_, '_> {
         (ir.offset(self.low.state, ir.add(array, own)), size)
     }
 
-    /// Address of the first lane's element, and an element's size.
+    /// Address of the first lane's element in an array of the state area, and the size of an element.
     fn item_place(&self, ty: TypeId, place: u64) -> (Val, u64) {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(ty).max(1);
