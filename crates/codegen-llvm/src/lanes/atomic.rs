@@ -1,7 +1,10 @@
 //! Atomic operations of lanes.
 //!
-//! At one address for all: what the lanes do to it together is one operation. At addresses of their own: one
-//! after another, without a loop where memory is this thread's only.
+//! ```text
+//! atomic_add(&n, x[i])          one address            one atomic operation with the sum of all lanes
+//! atomic_add(&own[k[i]], 1)     this thread's memory   plain updates, lane after lane, without a loop
+//! atomic_add(&bins[k[i]], 1)    other memory           privatised (`window`), or scalarised
+//! ```
 
 use kernel_ir::{AtomicOp, BuildError, Op, Order, Reduction, Type, TypeId, ValueId};
 
@@ -11,7 +14,7 @@ use crate::atomic::{load_ordering, ordering, reduction_of, store_ordering};
 use crate::llvm::{IntPred, Opcode, Val};
 use crate::lower::Lower;
 
-/// An atomic operation's parts.
+/// The parts of an atomic operation.
 #[derive(Clone, Copy)]
 pub(super) struct Update {
     pub(super) op: AtomicOp,
@@ -19,7 +22,7 @@ pub(super) struct Update {
     pub(super) value: Option<ValueId>,
     pub(super) comparator: Option<ValueId>,
     pub(super) order: Order,
-    /// Of what lies in memory.
+    /// The type of the content of memory.
     pub(super) ty: TypeId,
     /// Whether only this thread can reach the memory.
     pub(super) own: bool,
@@ -27,7 +30,7 @@ pub(super) struct Update {
 }
 
 impl Lanes<'_, '_, '_> {
-    /// An atomic operation; its result, if that is used.
+    /// Emits an atomic operation. Its result counts only if it is used.
     pub(super) fn atomic(
         &mut self,
         op: &Op,
@@ -99,7 +102,7 @@ impl Lanes<'_, '_, '_> {
         used || self.low.segments.saved.contains(&v)
     }
 
-    /// All lanes at the address `at`; `None` where they must go one by one.
+    /// All lanes at the one address `at`; `None` if the operation must be scalarised.
     fn at_one_place(&mut self, at: Val, update: &Update) -> Option<Rep> {
         let ir = self.low.ir;
         let types = &self.low.values.module.types;
@@ -113,7 +116,7 @@ impl Lanes<'_, '_, '_> {
                 return Some(Rep::uniform(self.low.values.to_register(loaded, ty)));
             }
             (AtomicOp::Store, Some(value)) => {
-                // The last lane's is what stays.
+                // All lanes write one place: the last lane's value remains.
                 let one = self.last_scalar(value);
                 let one = self.low.values.to_memory(one, ty);
                 let store = ir.store(one, at, align);
@@ -169,7 +172,7 @@ impl Lanes<'_, '_, '_> {
         Some(Rep::vector(vec![each]))
     }
 
-    /// One operation with the scalar `v`; the old content.
+    /// One operation with the scalar `v`. Returns the old content.
     fn once_at(&self, at: Val, v: Val, update: &Update, float: bool) -> Option<Val> {
         if update.own {
             return self.low.update_own(update.op, at, update.ty, Some(v), None);
@@ -178,7 +181,7 @@ impl Lanes<'_, '_, '_> {
         Some(self.low.ir.atomic_rmw(rmw, at, v, ordering(update.order)))
     }
 
-    /// Every running lane adds (or takes away) `one`.
+    /// Every active lane adds (or subtracts) `one`.
     fn add_the_same(&mut self, at: Val, one: Val, value: ValueId, update: &Update) -> Rep {
         let ir = self.low.ir;
         let ty = ir.type_of(one);
@@ -219,14 +222,14 @@ impl Lanes<'_, '_, '_> {
         }])
     }
 
-    /// Adds the lanes' floats one after another to what lies at `at`.
+    /// Adds the lanes' floats, one after another, to the content of `at`.
     fn add_in_order(&self, at: Val, v: Val, update: &Update) {
         let ir = self.low.ir;
         let lanes = ir.type_of(v);
         let scalar = ir.scalar(lanes);
         let types = &self.low.values.module.types;
         let v = match self.mask {
-            // The identity: 0 + -0 is 0, and -0 + -0 is -0.
+            // The identity of addition: 0 + -0 is 0, and -0 + -0 is -0.
             Some(mask) => ir.select(mask, v, ir.float_const(lanes, -0.0)),
             None => v,
         };
@@ -254,8 +257,8 @@ impl Lanes<'_, '_, '_> {
         ir.at_end(done);
     }
 
-    /// Addresses of lanes whose index lies in memory or is a byte or two, made when they are asked for: an index is
-    /// read from memory sooner than it is taken out of a vector.
+    /// Each lane's address, computed when it is asked for, if the index lies in memory or has one or two bytes: it is
+    /// faster to load an index than to take it out of a vector.
     fn through_memory(
         &mut self,
         ptr: ValueId,
@@ -270,7 +273,7 @@ impl Lanes<'_, '_, '_> {
             return None;
         }
         let base = self.moved(base, moved);
-        // Volatile, or LLVM would see through it.
+        // Volatile, so that LLVM does not replace the loads by the vector.
         let room = row.unwrap_or_else(|| {
             let room = self.low.room(lanes, 64);
             ir.set_volatile(ir.store(index, room, 64));
@@ -290,7 +293,8 @@ impl Lanes<'_, '_, '_> {
         })
     }
 
-    /// An address, or the one `.0` that stands for `.1`, as far behind.
+    /// The address in `to.0` that stands for `address`, where `to.0` stands for `to.1`; without `to`, the address
+    /// itself.
     fn moved(&self, address: Val, to: Option<(Val, Val)>) -> Val {
         let Some((room, at)) = to else {
             return address;
@@ -304,7 +308,7 @@ impl Lanes<'_, '_, '_> {
         ir.offset(room, ir.sub(number, at))
     }
 
-    /// Addresses of all lanes, in another place that stands for theirs.
+    /// Addresses of all lanes, moved to the memory that stands for theirs.
     fn moved_addresses(&mut self, ptr: ValueId, to: (Val, Val)) -> Vec<Val> {
         let ir = self.low.ir;
         let lanes = (0..self.width).map(|l| ir.i32c(l));
@@ -327,7 +331,8 @@ impl Lanes<'_, '_, '_> {
         lanes.map(|lane| ir.extract_element(all, lane)).collect()
     }
 
-    /// Each lane at its own address in this thread's memory; or where `moved`.0 stands for `moved`.1.
+    /// Updates this thread's memory, each lane at its own address. `moved`: memory at `moved.0` stands for that at
+    /// `moved.1`.
     pub(super) fn own_updates(&mut self, update: &Update, moved: Option<(Val, Val)>) -> Rep {
         let ir = self.low.ir;
         let ty = update.ty;
@@ -344,7 +349,7 @@ impl Lanes<'_, '_, '_> {
                 None => self.addresses(update.ptr, size),
             },
             Some(mask) => {
-                // Lanes that are off have a place of no meaning.
+                // Inactive lanes update a scratch variable.
                 let nowhere = self.low.room(memory, size.max(1));
                 ir.store(ir.null(memory), nowhere, size.max(1));
                 let all = self.vectors(update.ptr)[0];

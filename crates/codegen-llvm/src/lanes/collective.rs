@@ -1,4 +1,9 @@
-//! Operations among the lanes of a sub-group: those that run, and no others, take part.
+//! Sub-group operations: operations among the lanes of a chunk that is a sub-group. Only active lanes take part.
+//!
+//! ```text
+//! sub_group_reduce_add(x)        one scalar: inactive lanes give 0, then all lanes are added
+//! sub_group_shuffle_xor(x, 1)    a vector: lane l gets the value of lane l ^ 1
+//! ```
 
 use kernel_ir::{BuildError, GroupOp, Reduction, ValueId};
 
@@ -7,7 +12,7 @@ use super::rep::Rep;
 use crate::llvm::{IntPred, Opcode, RealPred, Ty, Val};
 
 impl Lanes<'_, '_, '_> {
-    /// A sub-group operation; its result, if it has one.
+    /// Emits a sub-group operation. Returns its result, if it has one.
     pub(super) fn collective(
         &mut self,
         op: GroupOp,
@@ -76,7 +81,7 @@ impl Lanes<'_, '_, '_> {
                 Some(vec![ir.zext_or_trunc(bits, ir.i32), zero, zero, zero])
             }
             GroupOp::Broadcast => {
-                // The lane is the same for all: that of the first that runs counts.
+                // All active lanes name the same lane; the first active lane's operand is read.
                 let lane = self.scalar(operands[1]);
                 let lane = ir.zext_or_trunc(lane, ir.i32);
                 let lane = ir.and(lane, ir.i32c(self.width - 1));
@@ -127,7 +132,7 @@ impl Lanes<'_, '_, '_> {
         Ok(Rep::vector(made))
     }
 
-    /// `v` where lanes run, `other` elsewhere.
+    /// `v` in active lanes, `other` elsewhere.
     fn running_or(&self, v: Val, other: Val) -> Val {
         match self.mask {
             Some(mask) => self.low.ir.select(mask, v, other),
@@ -135,7 +140,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Number of the first running lane, 64 bits.
+    /// Number of the first active lane, 64 bits.
     fn first_running(&self) -> Val {
         match self.mask {
             Some(mask) => self.first_lane(mask),
@@ -143,7 +148,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Each lane's value `by` lanes further up, `fill` in the lowest ones.
+    /// Each lane's value moved up by `by` lanes, with `fill` in the lowest ones.
     pub(super) fn shifted_up(&self, v: Val, fill: Val, by: u32) -> Val {
         let lanes: Vec<u32> = (0..self.width)
             .map(|l| if l >= by { l - by } else { self.width + l })
@@ -151,7 +156,7 @@ impl Lanes<'_, '_, '_> {
         self.low.ir.shuffle(v, fill, &lanes)
     }
 
-    /// In each lane, what it and all lanes before it make together.
+    /// In each lane, the reduction of its value and those of all lanes before it.
     pub(super) fn scan(&self, reduction: Reduction, v: Val) -> Val {
         let identity = self.low.identity(reduction, self.low.ir.type_of(v));
         let mut v = v;
@@ -164,7 +169,7 @@ impl Lanes<'_, '_, '_> {
         v
     }
 
-    /// One scalar out of all lanes.
+    /// The reduction of all lanes, a scalar.
     pub(super) fn reduce(&self, reduction: Reduction, v: Val) -> Val {
         use Reduction as R;
         let ir = self.low.ir;
@@ -189,7 +194,7 @@ impl Lanes<'_, '_, '_> {
                 };
                 let start = self.low.identity(reduction, ir.scalar(ty));
                 let sum = ir.intrinsic(name, &[ty], &[start, v]);
-                // As a tree: the order of a sub-group's sum is free.
+                // The order of a sub-group's sum is free: it may be a tree.
                 ir.set_fast(sum, 1);
                 return sum;
             }
@@ -197,7 +202,7 @@ impl Lanes<'_, '_, '_> {
         ir.intrinsic(name, &[ty], &[v])
     }
 
-    /// Values from other lanes.
+    /// Operations that give each lane the value of another one.
     fn exchange(&mut self, op: GroupOp, operands: &[ValueId], value: Vec<Val>) -> Vec<Val> {
         let ir = self.low.ir;
         kernel_ir::mark!(CollectiveExchange);
@@ -249,8 +254,8 @@ impl Lanes<'_, '_, '_> {
         made
     }
 
-    /// Lane `source[l]` of `v` for each lane l; 0 from lanes that do not run. In this form LLVM finds the
-    /// permutations that the processor has.
+    /// For each lane l, the value of `v` in lane `source[l]`; 0 if that lane is inactive. LLVM recognises this form as
+    /// one of the processor's permutations.
     fn move_lanes(&self, v: Val, source: Val) -> Val {
         let ir = self.low.ir;
         let ty = ir.type_of(v);
@@ -271,7 +276,7 @@ impl Lanes<'_, '_, '_> {
         ir.cast(Opcode::LLVMTrunc, moved, ty)
     }
 
-    /// INTEL's block accesses: row `r`, lane `l` is element `r * W + l` behind the pointer.
+    /// Intel's block accesses: component `c` of lane `l` is element `c * W + l` behind the pointer.
     fn block_access(
         &mut self,
         op: GroupOp,

@@ -1,6 +1,17 @@
-//! Several chunks of work-items in step: where all of a group go the same way through a loop, the chunks of a
-//! few rows, or a few chunks of one row, run it together. What they share is loaded once, sums that wait for
-//! each other stand beside others that do not, and everything stays in registers.
+//! Unroll-and-jam over chunks: chunks of a few neighbouring rows, or a few chunks of one row, run through a region
+//! together. The plan allows it where all work-items of a group take the same branches, and chooses the number of
+//! chunks.
+//!
+//! ```text
+//! one chunk      for k: s += a[y][k] * b[k][x]
+//! two, jammed    for k: v = b[k][x];  s0 += a[y][k] * v;  s1 += a[y + 1][k] * v
+//! ```
+//!
+//! Values that the chunks share are loaded once, additions to different sums do not wait for each other, and all sums
+//! stay in registers.
+//!
+//! Each instruction is emitted for one chunk after another. An [`Instance`] has a chunk's ids and values; it changes
+//! places with the state of `Lanes` while code for that chunk is emitted.
 
 use std::collections::HashMap;
 
@@ -11,7 +22,7 @@ use super::rep::{Rep, Stored};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
 use crate::lower::Item;
 
-/// One of the chunks.
+/// The state of one of the chunks.
 pub(super) struct Instance {
     item: Item,
     near: HashMap<ValueId, Rep>,
@@ -37,7 +48,7 @@ impl Instance {
 }
 
 impl Lanes<'_, '_, '_> {
-    /// Takes up what is known of a chunk, or lays it down again.
+    /// Exchanges the state at hand with that of a chunk; a second call restores it.
     fn swap(&mut self, one: &mut Instance) {
         std::mem::swap(&mut self.low.item, &mut one.item);
         std::mem::swap(&mut self.near, &mut one.near);
@@ -58,7 +69,8 @@ impl Lanes<'_, '_, '_> {
         made
     }
 
-    /// Bool: whether the assumptions hold for all chunks; `None` when there are none.
+    /// Bool: whether the assumptions hold for all chunks; `None` if there are none. `together`: branches that must go
+    /// one way for all of them.
     pub(super) fn check_all(&mut self, all: &mut [Instance], together: &[BlockId]) -> Option<Val> {
         let ir = self.low.ir;
         let mut tests: Vec<Val> = Vec::new();
@@ -92,7 +104,7 @@ impl Lanes<'_, '_, '_> {
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
 
-    /// The chunks in step through the region, then to `done`.
+    /// Runs the chunks jammed through the region, then jumps to `done`.
     pub(super) fn run_in_step(
         &mut self,
         all: &mut [Instance],
@@ -245,12 +257,12 @@ impl Lanes<'_, '_, '_> {
                     go(self, all, to);
                 }
             }
-            // Ends of work-items are exits.
+            // Blocks that end work-items are exits, handled above.
             Terminator::Ret(_) | Terminator::Unreachable => ir.br(self.done),
         }
     }
 
-    /// Bits: which lanes of the chunk take the first way out of `block`, computed beforehand.
+    /// One bit per lane: whether it takes the first way out of `block`. Computed at the start of the chunk.
     fn ways(&mut self, block: BlockId) -> Option<Val> {
         let ir = self.low.ir;
         let cond = self.region.function.blocks[block.index()].term.operand()?;

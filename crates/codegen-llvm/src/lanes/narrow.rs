@@ -1,9 +1,19 @@
-//! Regions that only some chunks have work in: `if (l < width)` in a sum by halves, `if (l == 0)` at its end. Where all
-//! that a region does hangs on comparisons of an id with what is the same for the row, the chunks that have nothing to
-//! do are not visited: the loop over the row's chunks begins and ends where the comparisons say. A visit too many does
-//! no harm, the comparisons stay where they are.
+//! Iteration-range tightening: in some regions only some chunks of a row have work, and the loop over the row's chunks
+//! visits only those.
 //!
-//! One chunk of the group runs in any case: it leaves what the whole group shares, and says which region is next.
+//! ```text
+//! for (s = 128; s > 0; s /= 2) {
+//!     if (l < s) a[l] += a[l + s];     chunks from l = 0 up to s
+//!     barrier();
+//! }
+//! if (l == 0) out[g] = a[0];           the first chunk only
+//! ```
+//!
+//! The plan finds the comparisons without which a region does nothing (`vectorise::Tightening`); this module computes
+//! the range from them at the start of each row. The comparisons stay in the region: a visit too many does no harm.
+//!
+//! One chunk of the group always runs: it writes the values that the whole group shares, and the number of the next
+//! region.
 
 use std::collections::HashMap;
 
@@ -15,8 +25,9 @@ use super::rep::Kept;
 use crate::llvm::{IntPred, Opcode, Val};
 
 impl Lanes<'_, '_, '_> {
-    /// The ids between which the row at hand (its first work-item is) has work: the first, a multiple of the width,
-    /// and the one behind the last; `length`: the row's. `once`: at least one. None where they are equal.
+    /// The range of ids in which the row at hand has work: its start, a multiple of the width, and its end, one behind
+    /// the last id; the two are equal if there is no work. The row's first work-item must be at hand, `length` is the
+    /// row's number of work-items, and `once` asks for a range of at least one id.
     pub(super) fn narrowed(&mut self, narrow: &Tightening, length: Val, once: Val) -> [Val; 2] {
         let ir = self.low.ir;
         let width = u64::from(narrow.width);
@@ -35,7 +46,7 @@ impl Lanes<'_, '_, '_> {
             }
         }
         let none = ir.i64c(0);
-        // Nothing but what the group shares: no chunk has work of its own.
+        // Without bounds the region does only what the whole group shares: no chunk has work of its own.
         let (mut from, mut to) = match narrow.bounds.as_slice() {
             [] => (none, none),
             _ => (none, length),
@@ -63,12 +74,12 @@ impl Lanes<'_, '_, '_> {
                 (IntPred::LLVMIntULT, IntPred::LLVMIntULE)
             };
             let one = ir.i64c(1);
-            // Steps of that size that begin before the distance is gone, or as it is.
+            // How many of the values `0`, `step`, `2 * step`, ... are less than `far`; with `inside`, or equal to it.
             let within = |far: Val, inside: bool, step: i64| {
                 let far = if inside { far } else { ir.sub(far, one) };
                 let step = ir.i64c(step.cast_unsigned());
                 let steps = ir.bin(Opcode::LLVMUDiv, far, step);
-                // Further than the row is far enough: one more is no overflow then.
+                // No more than the row's length is needed: with that limit, adding one does not overflow.
                 let steps = ir.intrinsic("llvm.umin", &[ir.i64], &[steps, length]);
                 ir.add(steps, one)
             };
@@ -77,7 +88,7 @@ impl Lanes<'_, '_, '_> {
                 let pred = if inside { below_or_same } else { below };
                 let some = ir.icmp(pred, ids, limit);
                 let far = ir.sub(limit, ids);
-                // To the very work-item, where each is as far from the one before it.
+                // Exact to the work-item if chunks and lanes have the same step; else to the chunk.
                 let far = match bound.steps.lane {
                     lane @ 1.. if lane.checked_mul(width.cast_signed()) == Some(chunk) => {
                         within(far, inside, lane)
@@ -91,7 +102,7 @@ impl Lanes<'_, '_, '_> {
             if let Some(inside) = start {
                 let last = bound.steps.lane.cast_unsigned() * (width - 1);
                 let last = ir.add(ids, ir.i64c(last));
-                // The chunks whose last lane does not come that far.
+                // Chunks whose last lane lies before the limit have no work.
                 let pred = if inside { below } else { below_or_same };
                 let some = ir.icmp(pred, last, limit);
                 let far = within(ir.sub(limit, last), !inside, chunk);
@@ -119,7 +130,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Bool: whether `first` and what follows by those steps in `chunks` chunks of `width` do not wrap around.
+    /// Bool: whether an integer that begins with `first` does not wrap around in `chunks` chunks of `width` lanes.
     fn stays(&self, first: Val, op: ConvertOp, steps: Steps, width: u32, chunks: Val) -> Val {
         let ir = self.low.ir;
         let lanes = steps.lane.cast_unsigned() * u64::from(width - 1);

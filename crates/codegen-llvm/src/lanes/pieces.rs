@@ -1,6 +1,15 @@
-//! Lanes that are no row, in one copy of the code for rows of any length: their elements lie side by side in pieces
-//! more often than not, since such lanes are the ends of rows, or several short ones. What they read in loops is read
-//! a register at a time where that is so.
+//! Loops of masked chunks: piecewise-contiguous loads, uniform-step induction, and results in memory. All of it is for
+//! kernels that have one copy of the code, for rows of any length.
+//!
+//! The lanes of a masked chunk are the end of a row and the start of the next, or several short rows. So their elements
+//! mostly lie in contiguous pieces, and where a test says so a load in a loop reads a register at a time:
+//!
+//! ```text
+//! rows of 4 work-items, a sub-group of 8, a[8 * y + x]:
+//!
+//! lanes     x 0 1 2 3, y 0     x 0 1 2 3, y 1
+//! reads     a[0..4]            a[8..12]             two vector loads of four elements
+//! ```
 
 use std::collections::HashMap;
 
@@ -13,11 +22,11 @@ use super::rep::{Convoy, Rep, Stored};
 use crate::llvm::{IntPred, Opcode, Ty, Val};
 use crate::memory::sane_align;
 
-/// Where the pieces of what lanes read lie.
+/// The pieces of a load.
 struct Pieces {
-    /// Bool: whether all lanes run, and in each piece their elements lie side by side.
+    /// Bool: whether all lanes are active, and the elements of each piece are contiguous.
     test: Val,
-    /// Addresses of each piece's first element.
+    /// The address of each piece's first element.
     at: Vec<Val>,
 }
 
@@ -26,7 +35,8 @@ impl Lanes<'_, '_, '_> {
         self.present.is_some() && self.form.sub_groups == Some(Rows::Broken)
     }
 
-    /// What a phi of `block` is added to where its loop turns, if that is the same in all lanes.
+    /// The value that `phi` of `block` is added to on the edge from block `from`, where it becomes `v`, if that edge
+    /// goes back and the value is uniform.
     fn moves_by(&self, block: BlockId, phi: ValueId, from: BlockId, v: ValueId) -> Option<ValueId> {
         let l = self.region.loops.innermost(block)?;
         let this = &self.region.loops.loops[l as usize];
@@ -44,7 +54,7 @@ impl Lanes<'_, '_, '_> {
         (self.shape(by) == Shape::Uniform).then_some(by)
     }
 
-    /// Variables for a phi that is a convoy.
+    /// Makes the variables of a phi that has uniform-step induction.
     pub(super) fn find_convoy(
         &mut self,
         block: BlockId,
@@ -82,7 +92,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// A convoy's value in all lanes.
+    /// The value, in all lanes, of a phi that has uniform-step induction.
     pub(super) fn convoy(&self, phi: ValueId) -> Option<Rep> {
         let ir = self.low.ir;
         let convoy = self.convoys.get(&phi)?;
@@ -91,7 +101,7 @@ impl Lanes<'_, '_, '_> {
         Some(Rep::vector(vec![ir.add(self.splat(first), apart)]))
     }
 
-    /// Takes a convoy along from block `from` to its own; whether it is one.
+    /// Updates a phi that has uniform-step induction on the edge from block `from` to its own. Returns whether it has.
     pub(super) fn move_convoy(
         &mut self,
         from: BlockId,
@@ -108,7 +118,7 @@ impl Lanes<'_, '_, '_> {
             let first = ir.load(convoy.scalar, convoy.first, 0);
             ir.store(ir.add(first, by), convoy.first, 0);
         } else {
-            // The first lane of a sub-group is always there.
+            // The first lane of a sub-group always exists.
             let all = self.vectors(v)[0];
             let first = ir.extract_element(all, ir.i32c(0));
             ir.store(first, convoy.first, 0);
@@ -117,14 +127,14 @@ impl Lanes<'_, '_, '_> {
         true
     }
 
-    /// Whether a loop's phi is what the loop is for rather than what it counts.
+    /// Whether a loop's phi counts as an accumulator: it differs among the lanes of a masked chunk.
     pub(super) fn is_sum(&self, phi: ValueId) -> bool {
         self.is_broken() && self.width > 1 && self.shape(phi) == Shape::Varying
     }
 
-    /// Results of loops, with those loops, wait in memory until they are used if all of them are more than registers
-    /// hold: LLVM would keep some in registers through loops that have no use for them, and put others on the stack that
-    /// have one each turn.
+    /// Keeps the results of loops in memory until they are used, if all of them take more than the vector registers.
+    /// `sums`: the results with their loops. Otherwise LLVM keeps some of them in registers through loops that do not
+    /// use them, and spills values that are used in each iteration.
     pub(super) fn put_away(&mut self, sums: HashMap<ValueId, u32>) {
         let module = self.low.values.module;
         if !module.uses(kernel_ir::Transform::ResultsInMemory) {
@@ -139,7 +149,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Puts such a result away.
+    /// Writes such a result to memory; volatile, so that LLVM keeps it there.
     pub(super) fn leave_away(&self, room: &Stored, rep: &Rep) {
         let ir = self.low.ir;
         let parts = rep.vector.iter().flatten();
@@ -148,7 +158,7 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Such a result.
+    /// Reads such a result from memory.
     pub(super) fn fetch_away(&self, room: &Stored) -> Rep {
         let ir = self.low.ir;
         let get = |&(room, ty): &(Val, Ty)| {
@@ -159,7 +169,8 @@ impl Lanes<'_, '_, '_> {
         Rep::vector(room.vector.iter().flatten().map(get).collect())
     }
 
-    /// Running lanes' elements: `piece` lanes at once where each piece is contiguous, else an access for each lane.
+    /// Loads the active lanes' elements: `piece` lanes at once if each piece is contiguous, else with a loop over the
+    /// lanes.
     pub(super) fn gather_pieces(
         &mut self,
         ptr: ValueId,
@@ -195,7 +206,7 @@ impl Lanes<'_, '_, '_> {
         .collect()
     }
 
-    /// Pieces of `size` bytes for each lane behind a pointer.
+    /// The pieces of a pointer's lanes, with elements of `size` bytes.
     fn pieces(&mut self, ptr: ValueId, size: u64, piece: u32) -> Pieces {
         let ir = self.low.ir;
         let all = self.vectors(ptr)[0];
@@ -209,8 +220,8 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// The same where a convoy is the pointer's index: what lanes are apart is asked before its loop, and addresses
-    /// are scalars.
+    /// The same if the pointer's index has uniform-step induction: the lanes' distances are the same in each iteration,
+    /// and the pieces' addresses are scalars.
     fn pieces_of_convoy(&mut self, ptr: ValueId, size: u64, piece: u32) -> Option<Pieces> {
         let ir = self.low.ir;
         let &Op::PtrOffset {
@@ -227,7 +238,7 @@ impl Lanes<'_, '_, '_> {
             _ => (index, false),
         };
         let convoy = *self.convoys.get(&narrow)?;
-        // Its variables hold this turn's value only where the loop has not turned since.
+        // Outside of the loop the variables may hold another iteration's value.
         let home = self.region.block_of(narrow)?;
         let own = self.region.loops.innermost(home)?;
         if !self.region.loops.contains(own, self.block_at_hand) {
@@ -247,7 +258,7 @@ impl Lanes<'_, '_, '_> {
         for lane in (0..self.width).step_by(piece as usize) {
             let begin = ir.add(first, ir.extract_element(apart, ir.i32c(lane)));
             if bits < 64 {
-                // No lane's may begin again at the lowest number.
+                // No lane's index may wrap around within a piece.
                 let most = (1u64 << (bits - u64::from(signed))) - 1;
                 let last = most.saturating_sub(far * u64::from(piece - 1));
                 let pred = match signed {
@@ -271,7 +282,7 @@ impl Lanes<'_, '_, '_> {
         Some(Pieces { test, at })
     }
 
-    /// Bool: whether all lanes run, and in each piece their integers are `far` apart from lane to lane.
+    /// Bool: whether all lanes are active, and in each piece the integers are `far` apart from lane to lane.
     fn adjoin(&self, all: Val, far: u64, piece: u32) -> Val {
         let ir = self.low.ir;
         let scalar = ir.scalar(ir.type_of(all));
@@ -287,7 +298,7 @@ impl Lanes<'_, '_, '_> {
         })
     }
 
-    /// The elements of all lanes, of which each piece's lie side by side from one address on.
+    /// Loads all lanes' elements, one vector for each piece.
     fn load_pieces(&mut self, at: &[Val], ty: TypeId, align: u64, piece: u32) -> Vec<Val> {
         let ir = self.low.ir;
         let types = &self.low.values.module.types;

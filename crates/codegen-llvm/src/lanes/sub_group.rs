@@ -1,8 +1,15 @@
-//! Chunks that are sub-groups, for kernels whose lanes talk to each other.
+//! Loops over the chunks of a group in kernels whose lanes exchange values: a chunk is a sub-group.
 //!
-//! Where rows are made of whole sub-groups a chunk is a part of one, as in other kernels. Anything else (rows of
-//! another length, the last sub-group of a group, chunks for which an assumption does not hold) runs under a mask
-//! of the lanes that exist, with a vector of ids in each dimension.
+//! Where a row is whole sub-groups, a chunk is a part of a row, as in other kernels. Any other sub-group (of rows of
+//! another length, the last one of a group, a chunk for which an assumption fails) is a *masked chunk*: it runs under a
+//! mask of the lanes that exist, with a vector of ids in each dimension:
+//!
+//! ```text
+//! rows of 12 work-items, sub-groups of 8:
+//!
+//! sub-group 0     x 0 1 2 3 4 5 6 7      y 0 0 0 0 0 0 0 0
+//! sub-group 1     x 8 9 10 11 0 1 2 3    y 0 0 0 0 1 1 1 1
+//! ```
 
 use std::collections::HashMap;
 
@@ -15,7 +22,7 @@ use super::rep::{Kept, Present};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
 use crate::lower::Lower;
 
-/// All sub-groups of a group through one region.
+/// Emits the loops that run all sub-groups of a group through one region.
 pub(super) fn chunks(
     low: &mut Lower<'_>,
     form: &Plan,
@@ -48,7 +55,7 @@ pub(super) fn chunks(
     if let Some(narrow) = narrow
         && rows != Rows::Whole
     {
-        // One row only: its sub-groups are chunks of it too.
+        // If the group is one row, its sub-groups are chunks of that row, and its range can be tightened.
         place(low, [ir.i64c(0); 3]);
         let mut lanes = Lanes::new(low, form, region, form.width, kept, end, next);
         let narrowed = lanes.narrowed(narrow, items, ir.int_const(ir.i1, 1));
@@ -64,7 +71,7 @@ pub(super) fn chunks(
 
     ir.at_end(row);
     if rows == Rows::Broken {
-        // Nobody comes to either.
+        // These blocks are never reached; they still need a terminator.
         ir.br(end);
         ir.at_end(part_done);
         ir.br(end);
@@ -78,7 +85,7 @@ pub(super) fn chunks(
         in_rows(low, form, region, kept, next, narrow, &part, end)?;
     }
 
-    // Any lanes, from `start` to `stop`.
+    // Masked chunks, from work-item `start` to `stop`.
     ir.at_end(apart);
     if region.sub_group_shapes.is_some() {
         let first = ir.load(ir.i64, start, 8);
@@ -108,16 +115,16 @@ pub(super) fn chunks(
     Ok(())
 }
 
-/// Where a part of a row goes that must not run as one.
+/// The way out for a chunk of a row that must run masked: block `apart` runs the work-items from `start` to `stop`.
 struct Part {
     start: Val,
     stop: Val,
     apart: Bb,
-    /// Where it comes back from there.
+    /// The block that follows then.
     done: Bb,
 }
 
-/// Rows that are whole sub-groups; then on to `end`.
+/// Emits the loops over rows that are whole sub-groups, then jumps to `end`.
 #[expect(clippy::too_many_arguments, reason = "what a region is run with")]
 fn in_rows(
     low: &mut Lower<'_>,
@@ -138,7 +145,7 @@ fn in_rows(
     }
     let [chunk, done, failed] =
         [c"chunk", c"chunk.done", c"assumption.failed"].map(|name| low.new_block(name));
-    // Where the chunks of a row begin, and the end of its work.
+    // The block in which a row begins, and the end of its work if the row is tightened.
     let (mut row, mut row_stop) = (chunk, None);
     let row_over = low.new_block(c"over");
     if let Some(narrow) = narrow {
@@ -200,7 +207,7 @@ fn in_rows(
     Ok(())
 }
 
-/// The lanes from work-item `first` on.
+/// The lanes of a masked chunk that begins at work-item `first`.
 fn present(low: &mut Lower<'_>, first: Val, width: u32) -> Present {
     let ir = low.ir;
     let splat = |v: Val| {
@@ -210,7 +217,7 @@ fn present(low: &mut Lower<'_>, first: Val, width: u32) -> Present {
     };
     let lanes: Vec<Val> = (0..u64::from(width)).map(|l| ir.i64c(l)).collect();
     let linear = ir.add(splat(first), ir.const_vector(&lanes));
-    // Below 2^32 a quotient of doubles, cut, is the exact one.
+    // Below 2^32 the truncated quotient of two doubles is the exact one.
     let (wide, double) = (ir.type_of(linear), ir.vector(ir.double, width));
     let divide = |a: Val, b: Val| {
         let [x, y] = [a, b].map(|v| ir.cast(Opcode::LLVMUIToFP, v, double));
@@ -230,7 +237,7 @@ fn present(low: &mut Lower<'_>, first: Val, width: u32) -> Present {
 }
 
 impl Lanes<'_, '_, '_> {
-    /// An id of lanes that are no row; `None` for what is as in a row.
+    /// An id in the lanes of a masked chunk; `None` for an id that is computed as in a row, and for chunks of rows.
     pub(super) fn own_id(&self, builtin: Builtin, dimension: u8, ty: TypeId) -> Option<Rep> {
         use Builtin as B;
         let ir = self.low.ir;

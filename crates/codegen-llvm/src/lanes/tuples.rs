@@ -1,6 +1,13 @@
-//! Small vectors per lane (`float4`, `uchar4`, ...): in memory component after component, in registers one
-//! vector of lanes for each component. Whole tuples travel as integers or short vectors; shuffles and shifts
-//! between registers make the one order of the other.
+//! Short vectors per work-item (`float4`, `uchar4`), here called *tuples*. In memory a lane's components are
+//! neighbours; in registers each component is a vector of lanes:
+//!
+//! ```text
+//! memory        x0 y0 x1 y1 x2 y2 x3 y3         `float2` in four lanes
+//! registers     x0 x1 x2 x3    y0 y1 y2 y3
+//! ```
+//!
+//! Whole tuples are loaded and stored as integers (*words*) or as short vectors. Shuffles and shifts between registers
+//! turn one order into the other.
 
 use kernel_ir::{Type, TypeId, ValueId};
 use vectorise::Tuple;
@@ -8,18 +15,17 @@ use vectorise::Tuple;
 use super::region::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
 
-/// The same bits as components of another size.
+/// A bit cast between numbers of different sizes, as from `uchar4` to `uint`.
 #[derive(Clone, Copy)]
 pub(super) struct Recast {
-    /// Bits of a component that is given.
+    /// Bits of a component of the operand.
     from: u32,
-    /// Bits of a component that comes of it.
+    /// Bits of a component of the result.
     to: u32,
 }
 
 impl Lanes<'_, '_, '_> {
-    /// How a value's components are taken for those of another that has more or fewer; `None` where they are not numbers
-    /// of which some make one.
+    /// How a bit cast changes the size of components; `None` if it does not, or if they are no numbers of one type.
     pub(super) fn recast(&self, from: ValueId, to: ValueId) -> Option<Recast> {
         let types = &self.low.values.module.types;
         let bits = |v: ValueId| {
@@ -34,8 +40,8 @@ impl Lanes<'_, '_, '_> {
         (from != to && all == same).then_some(Recast { from, to })
     }
 
-    /// The components, lanes of type `to`: neighbours are joined, the first at the low end, or halves taken apart, until
-    /// they have their size.
+    /// The components of the result, lanes of type `to`. Neighbours are joined, the first in the low bits, or halves
+    /// are taken apart, until components have their size.
     pub(super) fn recast_parts(&self, parts: Vec<Val>, recast: Recast, to: Ty) -> Vec<Val> {
         let (ir, width) = (self.low.ir, self.width);
         let lanes_of = |v: Val, bits: u32, lanes: u32| {
@@ -79,12 +85,12 @@ impl Lanes<'_, '_, '_> {
         Tuple::of(&self.low.values.module.types, ty, self.width)
     }
 
-    /// The integer that holds a tuple.
+    /// The integer type that holds a tuple.
     pub(super) fn word(&self, tuple: Tuple) -> Ty {
         self.low.ir.int(tuple.bytes() as u32 * 8)
     }
 
-    /// A component's lanes as they lie in memory.
+    /// The vector type of a component's lanes, as they lie in memory.
     fn component(&self, tuple: Tuple) -> Ty {
         let ir = self.low.ir;
         ir.vector(self.low.values.memory(tuple.element), self.width)
@@ -117,7 +123,7 @@ impl Lanes<'_, '_, '_> {
             .collect()
     }
 
-    /// The words of components.
+    /// The vector of words of these components.
     pub(super) fn join_words(&self, tuple: Tuple, parts: &[Val]) -> Val {
         let ir = self.low.ir;
         kernel_ir::mark!(TupleWords);
@@ -142,11 +148,11 @@ impl Lanes<'_, '_, '_> {
         all.unwrap_or_else(|| ir.null(words))
     }
 
-    /// The components of tuples too large for a word, one short vector for each lane.
+    /// The components of tuples that are too large for a word, given as one short vector for each lane.
     pub(super) fn split_tuples(&self, tuple: Tuple, each: &[Val]) -> Vec<Val> {
         let count = tuple.count as usize;
-        // Part i: every count-th lane's tuple, from lane i on, side by side; then blocks of count by count
-        // scalars change rows for columns.
+        // Vector i: the tuples of every count-th lane from lane i on, one behind the other. Then blocks of count by
+        // count scalars are transposed.
         let rows: Vec<Val> = (0..count)
             .map(|i| {
                 let some: Vec<Val> = each.iter().skip(i).step_by(count).copied().collect();
@@ -156,7 +162,7 @@ impl Lanes<'_, '_, '_> {
         self.transpose(rows)
     }
 
-    /// One short vector for each lane, of the components.
+    /// One short vector for each lane, of these components.
     pub(super) fn join_tuples(&self, tuple: Tuple, parts: &[Val]) -> Vec<Val> {
         let ir = self.low.ir;
         let count = tuple.count;
@@ -171,7 +177,7 @@ impl Lanes<'_, '_, '_> {
             .collect()
     }
 
-    /// Vectors of one length, one behind the other; their number is a power of two.
+    /// One vector of several of one length, whose number is a power of two.
     pub(super) fn concatenate(&self, mut parts: Vec<Val>) -> Val {
         let ir = self.low.ir;
         while parts.len() > 1 {
@@ -187,12 +193,12 @@ impl Lanes<'_, '_, '_> {
         parts[0]
     }
 
-    /// Rows for columns in blocks of as many lanes as there are rows: 2 or 4. Its own inverse.
+    /// Transposes blocks of n by n scalars, where n is the number of vectors: 2 or 4. Its own inverse.
     fn transpose(&self, rows: Vec<Val>) -> Vec<Val> {
         let ir = self.low.ir;
         let width = self.width;
         kernel_ir::mark!(TupleTransposed);
-        // Blocks of `pattern` from two vectors: (which vector, lane in the block).
+        // Blocks of `pattern` from two vectors: (vector, lane in the block).
         let pick = |a: Val, b: Val, block: u32, pattern: &[(u32, u32)]| {
             let lanes: Vec<u32> = (0..width / block)
                 .flat_map(|at| {

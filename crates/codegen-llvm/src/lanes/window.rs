@@ -1,11 +1,20 @@
-//! Updates of global memory that are gathered on this thread: a histogram's bins counted with plain additions, and
-//! handed to memory by atomic ones when the call of the kernel ends.
+//! Privatised atomics: updates of global memory are collected in memory of this thread. A histogram's bins are counted
+//! with plain additions; atomic operations add the counts to global memory when the call of the kernel ends.
 //!
-//! What an atomic operation does whose result nobody uses and whose order is relaxed may be seen by others at any
-//! later time. A *window* stands for the bytes behind the address that such operations count from: an array on the
-//! stack, zero where nothing was added yet. It opens once enough operations went to memory one by one that its own
-//! cost is small beside theirs, and closes at the end, or when the same work-item is about to read or write what it
-//! stands for.
+//! The plan chooses the operations (`vectorise::Privatised`): they have relaxed order and an unused result, so that
+//! other threads may see their effect at any later time.
+//!
+//! A *window* stands for the bytes of global memory behind the base address of such operations. It is an array on the
+//! stack, zero where nothing was added yet. It opens after so many operations on global memory that its own cost is
+//! small beside theirs. It closes at the end of the call, or when the same work-item is about to read or write memory
+//! that the window stands for.
+//!
+//! ```text
+//! atomic_add(&bins[x[i]], 1)
+//!
+//! all lanes' bins in the window     window[x[i]] += 1, lane after lane
+//! else                              atomic additions to bins[x[i]], and after enough of them the window opens at bins
+//! ```
 
 use kernel_ir::{AtomicOp, BuildError, InstId, Op, ValueDef};
 use vectorise::Privatised;
@@ -16,9 +25,9 @@ use super::rep::Rep;
 use crate::llvm::{IntPred, Linkage, Opcode, Ordering, Rmw, Val};
 use crate::lower::{Lower, Window};
 
-/// Bytes of memory that a window stands for: bins of a large histogram, half of the first cache.
+/// Bytes of global memory that a window stands for: the bins of a large histogram, half of the first-level cache.
 const BYTES: u64 = 16 << 10;
-/// Where a closed window is: no address of memory is near.
+/// The address of a closed window; no memory is near it.
 const CLOSED: u64 = 1 << 63;
 /// Operations of whole chunks before a window opens for the first time; each time takes four times as many.
 const FIRST: u64 = 4;
@@ -51,7 +60,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Brings everything that was gathered to memory.
+    /// Closes all windows: brings their content to global memory.
     pub(crate) fn close_windows(&mut self) {
         for window in self.windows.clone() {
             self.close(window);
@@ -62,13 +71,14 @@ impl Lower<'_> {
         self.move_window(window, self.ir.i64c(CLOSED));
     }
 
-    /// Brings a window's content to memory; it stands for `to` from then on.
+    /// Brings a window's content to global memory, and lets the window stand for `to`.
     fn move_window(&mut self, window: Window, to: Val) {
         let (function, ty) = self.mover(window);
         self.ir.call(function, ty, &[window.at, window.room, to]);
     }
 
-    /// The function that does so: (variable of the address, room, next address).
+    /// The function that does so. Its parameters: the variable of the window's address, the window's array, the next
+    /// address.
     fn mover(&mut self, window: Window) -> (Val, crate::llvm::Ty) {
         const ROW: u64 = 64;
         let ir = self.ir;
@@ -164,7 +174,8 @@ impl Lower<'_> {
 }
 
 impl Lanes<'_, '_, '_> {
-    /// The operation at hand, gathered where its lanes lie within its window; whether that is how it is done.
+    /// Emits the operation at hand as a privatised one, if the plan says so: in its window where all lanes lie within,
+    /// else as atomic operations. Returns whether it did.
     pub(super) fn gather_updates(
         &mut self,
         op: &Op,
@@ -177,7 +188,7 @@ impl Lanes<'_, '_, '_> {
         let Some(&window) = site.and_then(|&window| self.low.windows.get(window)) else {
             return Ok(false);
         };
-        // What the address counts from, the same for all lanes.
+        // The address that the operation's address counts from, the same in all lanes.
         let mut base = update.ptr;
         let base = loop {
             let rep = self.rep(base);
@@ -197,7 +208,7 @@ impl Lanes<'_, '_, '_> {
         };
         let ir = self.low.ir;
         kernel_ir::mark!(AtomicPrivatised);
-        // What is known already serves both ways on.
+        // Values read before the branch serve both ways.
         op.operands(|v| {
             self.rep(v);
         });
@@ -238,7 +249,7 @@ impl Lanes<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Bool: whether all lanes' elements lie in the window that stands for `at`.
+    /// Bool: whether the elements of all active lanes lie in the window that stands for `at`.
     fn lie_within(&mut self, update: &Update, at: Val) -> Val {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(update.ty);
@@ -270,7 +281,7 @@ impl Lanes<'_, '_, '_> {
         ir.cast(Opcode::LLVMPtrToInt, pointers, numbers)
     }
 
-    /// Before an access: brings to memory what it would miss there.
+    /// Before an access to memory that a window may stand for: closes the window if the access touches that memory.
     pub(super) fn guard(&mut self, id: InstId) {
         if !self.form.privatised.guarded.contains(&id) {
             return;
