@@ -1,8 +1,8 @@
 //! Values during emission: reads, definitions and blends of them, and their place between regions.
 //!
 //! A value that only its own block uses stays in a register. A value that other blocks use lives in entry allocas;
-//! where only some lanes are active, phis blend theirs over the other lanes'. A value that crosses a barrier is saved in
-//! the state area, or, if the whole group shares it, in a variable.
+//! where only some lanes are active, phis blend theirs over the other lanes'. A value that crosses a barrier is saved
+//! in the state area, or, if the whole group shares it, in a variable.
 
 use kernel_ir::{TypeId, ValueDef, ValueId};
 
