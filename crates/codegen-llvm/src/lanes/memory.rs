@@ -286,7 +286,7 @@ impl Lanes<'_, '_, '_> {
         (block == self.block_at_hand).then_some(first)
     }
 
-    /// Loads elements from unrelated addresses: in pieces, by the processor's gather, or one by one, as the plan says.
+    /// Loads elements from unrelated addresses: in pieces, by the processor's gather, or scalarised, as the plan says.
     fn gather(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         let ir = self.low.ir;
         let block = self.block_at_hand;
@@ -501,8 +501,8 @@ impl Lanes<'_, '_, '_> {
         made.unwrap_or_default()
     }
 
-    /// Stores elements to unrelated addresses, as if lanes wrote one after another: by the processor's scatter, or one
-    /// by one, as the plan says.
+    /// Stores elements to unrelated addresses, as if lanes wrote one after another: by the processor's scatter, or
+    /// scalarised, as the plan says.
     pub(super) fn scatter(
         &mut self,
         ptr: ValueId,
