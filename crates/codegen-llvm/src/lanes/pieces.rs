@@ -2,7 +2,8 @@
 //! kernels that have one copy of the code, for rows of any length.
 //!
 //! The lanes of a masked chunk are the end of a row and the start of the next, or several short rows. So their elements
-//! mostly lie in contiguous pieces. Loads in loops, if the plan chooses them, test for that and read a register at a time:
+//! mostly lie in contiguous pieces. Loads in loops, if the plan chooses them, test for that and read a register at a
+//! time:
 //!
 //! ```text
 //! rows of 4 work-items, a sub-group of 8, a[8 * y + x]:
