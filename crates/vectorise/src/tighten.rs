@@ -70,7 +70,7 @@ pub struct Bound {
     pub limit: ValueId,
     /// How `ids` changes along a row.
     pub steps: Steps,
-    /// Integers that must not wrap around along the row and may: `ids`, and operands of extensions.
+    /// Integers that might wrap around along the row and must not: `ids`, and operands of extensions.
     pub no_wrap: Vec<(ValueId, ConvertOp, Steps)>,
 }
 

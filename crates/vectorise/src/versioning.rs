@@ -4,7 +4,7 @@
 //! if (i < n) c[i] = a[i] + b[i];                 // i: an id, n: an argument
 //!
 //! if all lanes agree on i < n:  vectors without masks; the branch is uniform
-//! else:                         one work-item after another
+//! else:                         one work-item after another, or, in a sub-group, all lanes under a mask
 //! ```
 
 use kernel_ir::passes::ids;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! most values have 4 bytes                         16 lanes: two registers of 32 bytes for each value
-//! most values have 8 bytes, or the kernel is long   8 lanes
+//! most values have 8 bytes, or the kernel is long  8 lanes
 //! a loop is one chain of arithmetic                up to 32 lanes: independent registers hide the latency
 //! rows may be shorter than a chunk                 more copies of the code, of 8 and 4 lanes
 //! ```
