@@ -21,12 +21,22 @@ fn main() {
         println!("cargo:rerun-if-changed={}", folder.display());
         collect(&folder, &mut files);
     }
+    // The version of LLVM that is linked.
+    for part in ["build", "build.rs"] {
+        let path = here.join("../codegen-llvm").join(part);
+        println!("cargo:rerun-if-changed={}", path.display());
+        match path.is_dir() {
+            true => collect(&path, &mut files),
+            false => files.push(path),
+        }
+    }
     // Sorted, since the order of a folder is not defined.
     files.sort();
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142);
     for file in files {
         hash.add(file.file_name().unwrap_or_default().as_encoded_bytes());
-        hash.add(&std::fs::read(&file).unwrap_or_default());
+        let content = std::fs::read(&file);
+        hash.add(&content.unwrap_or_else(|error| panic!("{}: {error}", file.display())));
     }
     let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".into());
     let llvm = std::process::Command::new(config)
@@ -52,8 +62,11 @@ fn main() {
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
+    let entries = std::fs::read_dir(folder);
+    for entry in entries.unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+            .path();
         if path.is_dir() {
             collect(&path, files);
         } else if path.extension().is_some_and(|e| e == "rs" || e == "ir") {

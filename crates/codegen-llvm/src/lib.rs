@@ -29,8 +29,8 @@
 //! - LLVM runs on threads of this crate only; its fatal errors fail the one request (`service`).
 //! - Generated code never traps on arithmetic, and branches on no undefined value.
 //! - Nothing here reads files or the environment.
-//! - Emission follows the plan: the representation of each value, the class of each access and the stores that are
-//!   written together are decided in `vectorise`.
+//! - Emission follows the plan: `vectorise` decides the class of each access and the stores that are written together.
+//!   It predicts the representation of each value, and a debug assertion compares that with the value that is made.
 //!
 //! Empty where it was built without LLVM 22 (`build.rs`): programs then open an installed `libsolum_codegen.so.1`.
 //!

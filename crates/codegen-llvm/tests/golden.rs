@@ -10,6 +10,7 @@ use std::path::Path;
 use codegen_llvm::Settings;
 use kernel_ir::abi::MOST_ITEMS;
 use kernel_ir::build::SpirvInput;
+use kernel_ir::report::Emit;
 use kernel_ir::{Module, Options, Request, passes};
 
 /// LLVM's IR of the only kernel.
@@ -127,6 +128,91 @@ fn stages() {
         compare(&file.with_extension("4-lanes.ll"), &made);
     }
     assert!(kernels > 0, "no kernels in {}", folder.display());
+}
+
+/// `docs/compiler.md` shows one kernel at each stage; its code blocks are made here.
+#[test]
+fn page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = root.join("tests/stages/count_hits.spv");
+    let request = Request {
+        modules: vec![SpirvInput {
+            words: std::fs::read(&file).expect("a module"),
+            constants: Vec::new(),
+        }],
+        cpu: "x86-64-v3".into(),
+        sub_group_size: 16,
+        ..Request::default()
+    };
+    let shown = |emit: Emit| {
+        let explained = codegen_llvm::explain(&request, emit).expect("a kernel that compiles");
+        String::from_utf8(explained.output).expect("text")
+    };
+    let front = kernel_ir::front::build(&request).expect("a valid module");
+    let mut module = front.module;
+    let front = kernel_ir::print(&module);
+    passes::prepare(&mut module).expect("a kernel");
+    let llvm = lowered("count_hits", &module, Options::default(), true);
+    let blocks = |text: &str, wanted: &dyn Fn(&str) -> bool| -> String {
+        let some = text.split("\n\n").filter(|block| wanted(block));
+        some.collect::<Vec<_>>().join("\n\n")
+    };
+    let assembly = shown(Emit::Assembly);
+    let code: Vec<&str> = assembly
+        .lines()
+        .filter(|line| line.starts_with(".LBB") || line.starts_with('\t'))
+        .filter(|line| !line.starts_with("\t."))
+        .collect();
+    let first = code
+        .iter()
+        .position(|line| line.contains("vcmp"))
+        .unwrap_or(0);
+    let listed = std::fs::read_to_string(file.with_extension("spvasm")).expect("a listing");
+    let body = listed
+        .lines()
+        .skip_while(|line| !line.contains("%count_hits = OpFunction"));
+    let made = [
+        ("spirv", body.collect::<Vec<_>>().join("\n")),
+        ("front", front),
+        ("scalar", shown(Emit::Scalar)),
+        ("plan", shown(Emit::Plan)),
+        (
+            "llvm",
+            blocks(&llvm, &|block| {
+                block.contains("<16 x") && !block.contains("alloca")
+            }),
+        ),
+        (
+            "assembly, not compared",
+            code[first.saturating_sub(2)..]
+                .iter()
+                .take(14)
+                .copied()
+                .collect::<Vec<_>>()
+                .join("\n"),
+        ),
+    ];
+    let path = root.join("../../docs/compiler.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let is_blessed = std::env::var_os("SOLUM_BLESS").is_some();
+    let mut text = String::new();
+    let mut rest = page.as_str();
+    for (name, made) in &made {
+        let marker = format!("<!-- made: {name} -->\n");
+        let at = rest
+            .find(&marker)
+            .unwrap_or_else(|| panic!("no {marker:?}"))
+            + marker.len();
+        let begin = at + rest[at..].find('\n').expect("a fence") + 1;
+        let end = begin + rest[begin..].find("```").expect("the end of the block");
+        text += &rest[..begin];
+        match name.ends_with("not compared") && !is_blessed {
+            true => text += &rest[begin..end],
+            false => text += &format!("{}\n", made.trim_end()),
+        }
+        rest = &rest[end..];
+    }
+    compare(&path, &(text + rest));
 }
 
 /// Three loops around the body; a 4-byte store at a computed address; arguments loaded once.

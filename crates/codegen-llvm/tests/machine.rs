@@ -5,6 +5,7 @@
 
 mod machine {
     mod accuracy;
+    mod clamped_results;
     mod divide;
     mod frames;
     #[path = "../../../kernel-ir/tests/interpret/groups.rs"]

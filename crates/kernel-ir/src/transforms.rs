@@ -81,6 +81,8 @@ transforms! {
     ResultsInMemory = "results-in-memory",
 }
 
+const _: () = assert!(Transform::ALL.len() <= 32, "a bit of an u32 for each");
+
 /// The transforms that may be used: all, but for those that are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Transforms {

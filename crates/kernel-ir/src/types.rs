@@ -193,7 +193,12 @@ impl Types {
                     if out.len() > Self::MOST_SCALARS {
                         return;
                     }
+                    let before = out.len();
                     self.scalars(*element, at + i * size, out);
+                    if out.len() == before {
+                        // No element adds anything: the length may be in the billions.
+                        return;
+                    }
                 }
             }
             Type::Struct { fields, .. } => {

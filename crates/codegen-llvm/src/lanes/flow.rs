@@ -267,10 +267,10 @@ impl Lanes<'_, '_, '_> {
         for &block in order {
             for &inst in &self.f.blocks[block.index()].insts {
                 let inst = &self.f.insts[inst.index()];
-                let (Op::Phi(incoming), Some(result)) = (&inst.op, inst.result) else {
+                let (Op::Phi(_), Some(result)) = (&inst.op, inst.result) else {
                     break;
                 };
-                self.find_convoy(block, result, incoming);
+                self.find_convoy(result);
                 let step = self.phi_step(result);
                 let room = self.phi_room(result, step);
                 chain.phis.insert(result, room);
@@ -721,7 +721,7 @@ impl Lanes<'_, '_, '_> {
                 continue;
             };
             self.see(chain, v);
-            if self.move_convoy(from, to, result, v) {
+            if self.move_convoy(from, result, v) {
                 continue;
             }
             let stored = chain.phis[&result].clone();

@@ -38,6 +38,20 @@ impl Lanes<'_, '_, '_> {
     /// The class of an access where none is known: such code does not run.
     const UNPLANNED: Access = Access::Scalarised { in_loop: false };
 
+    /// The class, if `rep` is what it needs: an address that is a vector is accessed lane by lane.
+    fn supported(class: Option<Access>, rep: &Rep) -> Access {
+        let class = class.unwrap_or(Self::UNPLANNED);
+        let needs_first = matches!(
+            class,
+            Access::Contiguous { .. } | Access::Reversed | Access::Interleaved(_)
+        );
+        debug_assert!(!needs_first || rep.first.is_some(), "{class:?}: {rep:?}");
+        match needs_first && rep.first.is_none() {
+            true => Self::UNPLANNED,
+            false => class,
+        }
+    }
+
     /// Asks the plan which stores of the block at hand are written together.
     pub(super) fn plan_stores(&mut self) {
         let (block, masked) = (self.block_at_hand, self.mask.is_some());
@@ -56,7 +70,7 @@ impl Lanes<'_, '_, '_> {
         let rep = self.rep(ptr);
         let (block, some) = (self.block_at_hand, self.mask.is_some());
         let class = self.accesses(|accesses| accesses.load(ptr, ty, block, some));
-        match class.unwrap_or(Self::UNPLANNED) {
+        match Self::supported(class, &rep) {
             Access::Uniform => {
                 let at = self.scalar(ptr);
                 return Ok(Rep::uniform(self.low.load(at, ty, align, false)));
@@ -352,7 +366,7 @@ impl Lanes<'_, '_, '_> {
         let rep = self.rep(ptr);
         let (block, some) = (self.block_at_hand, self.mask.is_some());
         let class = self.accesses(|accesses| accesses.store(ptr, ty, block, some));
-        match class.unwrap_or(Self::UNPLANNED) {
+        match Self::supported(class, &rep) {
             Access::Uniform => {
                 // All lanes write one place: the last lane's value remains.
                 kernel_ir::mark!(StoreUniform);

@@ -15,8 +15,8 @@
 use std::collections::HashMap;
 
 use kernel_ir::passes::shape::Shape;
-use kernel_ir::{BinaryOp, BlockId, ConvertOp, Op, Type, TypeId, ValueId};
-use vectorise::Rows;
+use kernel_ir::{BlockId, ConvertOp, Op, Type, TypeId, ValueId};
+use vectorise::{Representation, Rows, is_uniform_step_induction};
 
 use super::region::Lanes;
 use super::rep::{Convoy, Rep, Stored};
@@ -36,50 +36,21 @@ impl Lanes<'_, '_, '_> {
         self.present.is_some() && self.form.sub_groups == Some(Rows::Broken)
     }
 
-    /// The value that `phi` of `block` is added to on the edge from block `from`, where it becomes `v`, if that edge
-    /// goes back and the value is uniform.
-    fn moves_by(&self, block: BlockId, phi: ValueId, from: BlockId, v: ValueId) -> Option<ValueId> {
-        let l = self.region.loops.innermost(block)?;
-        let this = &self.region.loops.loops[l as usize];
-        if this.header != block || !this.blocks.contains(&from) {
-            return None;
-        }
-        let &Op::Binary(BinaryOp::IAdd, a, b, _) = self.made_by(v)?.1 else {
-            return None;
-        };
-        let by = match phi {
-            _ if a == phi => b,
-            _ if b == phi => a,
-            _ => return None,
-        };
-        (self.shape(by) == Shape::Uniform).then_some(by)
+    /// The value that an edge adds to the uniform-step induction variable `phi`, if it goes back.
+    fn moves_by(&self, phi: ValueId, from: BlockId, v: ValueId) -> Option<ValueId> {
+        vectorise::increment(self.region, self.shapes?, phi, from, v)
     }
 
     /// Makes the variables of a phi that has uniform-step induction.
-    pub(super) fn find_convoy(
-        &mut self,
-        block: BlockId,
-        phi: ValueId,
-        incoming: &[(BlockId, ValueId)],
-    ) {
+    pub(super) fn find_convoy(&mut self, phi: ValueId) {
         let ty = self.low.ty(phi);
         let module = self.low.values.module;
         let is_int = matches!(module.types.get(ty), Type::Int(_));
         let is_used = module.uses(kernel_ir::Transform::Induction);
-        if !is_used || !is_int || !self.is_broken() || self.shape(phi) != Shape::Varying {
-            return;
-        }
-        let Some(l) = self.region.loops.innermost(block) else {
-            return;
-        };
-        let this = &self.region.loops.loops[l as usize];
-        let ways = incoming.iter();
-        let all = this.header == block
-            && self.is_direct(block)
-            && ways.clone().all(|&(from, v)| {
-                let back = this.blocks.contains(&from);
-                self.is_direct(from) && (!back || self.moves_by(block, phi, from, v).is_some())
-            });
+        let all = self.shapes.is_some_and(|shapes| {
+            let (plan, region) = (self.form, self.region);
+            is_used && is_uniform_step_induction(plan, region, shapes, self.chunk(), phi, is_int)
+        });
         if all {
             let (scalar, lanes) = (self.low.values.register(ty), self.lane_type(ty));
             let convoy = Convoy {
@@ -103,18 +74,12 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Updates a phi that has uniform-step induction on the edge from block `from` to its own. Returns whether it has.
-    pub(super) fn move_convoy(
-        &mut self,
-        from: BlockId,
-        to: BlockId,
-        phi: ValueId,
-        v: ValueId,
-    ) -> bool {
+    pub(super) fn move_convoy(&mut self, from: BlockId, phi: ValueId, v: ValueId) -> bool {
         let ir = self.low.ir;
         let Some(&convoy) = self.convoys.get(&phi) else {
             return false;
         };
-        if let Some(by) = self.moves_by(to, phi, from, v) {
+        if let Some(by) = self.moves_by(phi, from, v) {
             let by = self.scalar(by);
             let first = ir.load(convoy.scalar, convoy.first, 0);
             ir.store(ir.add(first, by), convoy.first, 0);
@@ -130,7 +95,11 @@ impl Lanes<'_, '_, '_> {
 
     /// Whether a loop's phi counts as an accumulator: it differs among the lanes of a masked chunk.
     pub(super) fn is_sum(&self, phi: ValueId) -> bool {
-        self.is_broken() && self.width > 1 && self.shape(phi) == Shape::Varying
+        // An affine value stays one: the plan counts on it where the value is used.
+        let held = self.held.as_ref().map(|held| held.of(phi));
+        self.is_broken()
+            && self.shape(phi) == Shape::Varying
+            && held == Some(Representation::Vector)
     }
 
     /// Keeps the results of loops in memory until they are used, if all of them take more than the vector registers.

@@ -203,6 +203,9 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
     /// Asks the crate `vectorise` how the region's values are held.
     pub(super) fn plan_values(&mut self, is_jammed: bool) {
         self.is_jammed = is_jammed;
+        if self.width == 1 {
+            return;
+        }
         let (input, width) = (self.low.input(), self.width);
         let held = Representations::new(&input, self.form, self.region, width, self.chunk());
         self.held = Some(held);

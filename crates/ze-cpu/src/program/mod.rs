@@ -487,6 +487,7 @@ impl Builder {
                     .map_err(|error| refused(&error.to_string()))?;
                 request.cpu.clone_from(&self.cpu);
                 request.features = self.features.to_owned();
+                request.transforms = self.transforms;
                 self.request(request)
             }
             Kind::Code if self.compiler == Compiler::Interpreter => Err(refused(

@@ -248,7 +248,10 @@ fn logs_are_the_users_alone_and_follow_nobodys_links() {
 #[test]
 fn scripts_that_are_wrong_say_where_and_what() {
     let cases = [
-        ("\nfail zeMemFree", "line 2: unknown instruction: 'fail' with 1 words"),
+        (
+            "\nfail zeMemFree",
+            "line 2: unknown instruction: 'fail' with 1 words",
+        ),
         (
             "fail zeMemFree NO_SUCH_CODE",
             "'NO_SUCH_CODE' is not a result code",

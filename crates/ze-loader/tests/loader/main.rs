@@ -812,7 +812,9 @@ fn a_trace_that_cannot_be_recorded_is_said() {
     let trace = ("SOLUM_TRACE", "{stage}/trace");
     let stderr = run("one_driver@no-trace", &["stub_a.so"], &[ONE, trace]);
     assert!(
-        stderr.contains("solum: SOLUM_TRACE is set, but libsolum_trace.so.1 is not beside the loader"),
+        stderr.contains(
+            "solum: SOLUM_TRACE is set, but libsolum_trace.so.1 is not beside the loader"
+        ),
         "{stderr}"
     );
     let files = ["stub_a.so", "libsolum_trace.so.1"];
