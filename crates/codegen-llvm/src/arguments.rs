@@ -55,7 +55,7 @@ impl Lower<'_> {
         // Without records a copy has one place on the stack.
         if self.segments.stops.is_empty() {
             for &(i, _, size) in &self.copies {
-                self.params[i] = self.room(ir.array(ir.i8, size), 16);
+                self.params[i] = self.entry_alloca(ir.array(ir.i8, size), 16);
             }
         }
         Ok(())

@@ -153,7 +153,7 @@ impl Lower<'_> {
         let value_register = self.values.register(value_ty);
         match *op {
             GroupOp::Reduce(reduction) => {
-                let sum = self.room(register, 64);
+                let sum = self.entry_alloca(register, 64);
                 ir.store(self.identity(reduction, register), sum, 1);
                 self.each_lane(meeting, |low, _, record| {
                     let v = low.operand(record, group, 0, ty);
@@ -164,7 +164,7 @@ impl Lower<'_> {
             }
             GroupOp::InclusiveScan(reduction) | GroupOp::ExclusiveScan(reduction) => {
                 let inclusive = matches!(op, GroupOp::InclusiveScan(_));
-                let sum = self.room(register, 64);
+                let sum = self.entry_alloca(register, 64);
                 ir.store(self.identity(reduction, register), sum, 1);
                 self.each_lane(meeting, |low, _, record| {
                     let v = low.operand(record, group, 0, ty);
@@ -178,7 +178,8 @@ impl Lower<'_> {
                 let cluster = cluster.clamp(1, self.sub_group_size.max(1));
                 // One accumulator for each cluster.
                 let size = self.values.module.types.size_of(ty).max(1);
-                let sums = self.room(ir.array(ir.i8, size * u64::from(self.sub_group_size)), 64);
+                let sums =
+                    self.entry_alloca(ir.array(ir.i8, size * u64::from(self.sub_group_size)), 64);
                 let identity = self
                     .values
                     .to_memory(self.identity(reduction, register), ty);
@@ -207,7 +208,7 @@ impl Lower<'_> {
                     GroupOp::All => Reduction::LogicalAnd,
                     _ => Reduction::LogicalOr,
                 };
-                let all = self.room(ir.i1, 1);
+                let all = self.entry_alloca(ir.i1, 1);
                 ir.store(self.identity(reduction, ir.i1), all, 1);
                 self.each_lane(meeting, |low, _, record| {
                     let v = low.operand(record, group, 0, value_ty);
@@ -217,7 +218,7 @@ impl Lower<'_> {
                 self.spread(meeting, all, ir.i1, ty);
             }
             GroupOp::AllEqual => {
-                let equal = self.room(ir.i1, 1);
+                let equal = self.entry_alloca(ir.i1, 1);
                 let first = self.first_value(group, meeting, value_ty);
                 ir.store(ir.int_const(ir.i1, 1), equal, 1);
                 self.each_lane(meeting, |low, _, record| {
@@ -234,7 +235,7 @@ impl Lower<'_> {
                 self.spread(meeting, first, register, ty);
             }
             GroupOp::Elect => {
-                let unseen = self.room(ir.i1, 1);
+                let unseen = self.entry_alloca(ir.i1, 1);
                 ir.store(ir.int_const(ir.i1, 1), unseen, 1);
                 self.each_lane(meeting, |low, _, record| {
                     low.put_result(record, ir.load(ir.i1, unseen, 1), ty);
@@ -242,7 +243,7 @@ impl Lower<'_> {
                 });
             }
             GroupOp::Ballot => {
-                let bits = self.room(ir.i64, 8);
+                let bits = self.entry_alloca(ir.i64, 8);
                 ir.store(ir.i64c(0), bits, 8);
                 self.each_lane(meeting, |low, lane, record| {
                     let v = low.operand(record, group, 0, value_ty);
@@ -281,7 +282,7 @@ impl Lower<'_> {
     fn first_value(&mut self, group: InstId, meeting: Meeting, ty: TypeId) -> Val {
         let ir = self.ir;
         let register = self.values.register(ty);
-        let (first, seen) = (self.room(register, 64), self.room(ir.i1, 1));
+        let (first, seen) = (self.entry_alloca(register, 64), self.entry_alloca(ir.i1, 1));
         ir.store(ir.int_const(ir.i1, 0), seen, 1);
         ir.store(ir.null(register), first, 1);
         self.each_lane(meeting, |low, _, record| {
@@ -329,7 +330,7 @@ impl Lower<'_> {
         // Broadcast's index is uniform: the lowest lane's counts.
         let uniform = (op == GroupOp::Broadcast).then(|| {
             let register = self.values.register(index_ty);
-            let (first, seen) = (self.room(register, 8), self.room(ir.i1, 1));
+            let (first, seen) = (self.entry_alloca(register, 8), self.entry_alloca(ir.i1, 1));
             ir.store(ir.int_const(ir.i1, 0), seen, 1);
             self.each_lane(meeting, |low, _, record| {
                 let own = low.operand(record, group, index_at, index_ty);

@@ -36,9 +36,9 @@ const DONE: u32 = u32::MAX;
 const ALL: u32 = u32::MAX - 1;
 /// Cheap operations, one on another, that rematerialise a value at less than the cost of a load from the record. Not
 /// measured.
-const REMADE: u8 = 3;
+const REMATERIALISED: u8 = 3;
 /// Private arrays of more bytes than this lie in the work-item's record instead of on the stack.
-const STACK_ROOM: u64 = 1 << 20;
+const STACK_BYTES: u64 = 1 << 20;
 
 /// The setting in which a kernel is lowered.
 pub(crate) struct Setting<'a> {
@@ -135,7 +135,7 @@ pub(crate) fn lower_once(
     let segments = Segments::new(
         function,
         &module.constants,
-        Some(REMADE),
+        Some(REMATERIALISED),
         LaneOrder::Sequential,
     );
 
@@ -169,7 +169,7 @@ pub(crate) fn lower_once(
 
     let allocas = private_arrays(function);
     let private: u64 = allocas.iter().map(|&(_, size, _)| size).sum();
-    let in_record = !segments.stops.is_empty() || private > STACK_ROOM;
+    let in_record = !segments.stops.is_empty() || private > STACK_BYTES;
     let by_value: Vec<(usize, u64)> = function
         .by_value
         .iter()
@@ -211,7 +211,7 @@ pub(crate) fn lower_once(
     );
     if !in_record && low.lanes.is_none() {
         for &(value, size, align) in &allocas {
-            let room = low.room(ir.array(ir.i8, size), align);
+            let room = low.entry_alloca(ir.array(ir.i8, size), align);
             low.stack_allocas.insert(value, room);
         }
     }
@@ -277,7 +277,7 @@ impl Lower<'_> {
             ir.offset_by(ir.param(self.llvm_function, 1), launch_offset::CANCEL),
             8,
         );
-        let no_cancel = self.room(ir.i8, 1);
+        let no_cancel = self.entry_alloca(ir.i8, 1);
         ir.store(ir.int_const(ir.i8, 0), no_cancel, 1);
         let none = ir.icmp(IntPred::LLVMIntEQ, cancel, ir.null(ir.ptr));
         let cancel = ir.select(none, no_cancel, cancel);
@@ -379,8 +379,8 @@ impl Lower<'_> {
     fn passes(&mut self, done: Bb) -> Result<(), BuildError> {
         let ir = self.ir;
         let last = self.segments.sub_group_stops;
-        let var32 = || self.room(ir.i32, 4);
-        let var64 = || self.room(ir.i64, 8);
+        let var32 = || self.entry_alloca(ir.i32, 4);
+        let var64 = || self.entry_alloca(ir.i64, 8);
         let (round_selector, selector, lowest, round_lowest) = (var32(), var32(), var32(), var32());
         let (start, lane) = (var64(), var64());
         let ids = [var64(), var64(), var64()];
@@ -537,7 +537,7 @@ impl Lower<'_> {
         for i in 0..self.segments.saved.len() {
             let v = self.segments.saved[i];
             let ty = self.values.memory(self.ty(v));
-            let room = self.room(ty, self.record.align_of_value(v));
+            let room = self.entry_alloca(ty, self.record.align_of_value(v));
             self.rooms.insert(v, room);
         }
         self.make_segment_blocks();

@@ -41,25 +41,25 @@
 //! Kernels whose lanes may diverge at a barrier, and kernels with irreducible loops, have no plan.
 
 mod atomic;
-mod check;
 mod clamp;
 mod collective;
 mod divide;
 mod flow;
 mod gather;
-mod jam;
-mod members;
+mod interleaved_loads;
+mod interleaved_stores;
 mod memory;
-mod narrow;
 mod operate;
-mod pieces;
+mod piecewise;
+mod privatise;
 mod region;
 mod rep;
-mod strided;
 mod sub_group;
+mod tighten;
 mod tuples;
+mod unroll_and_jam;
 mod values;
-mod window;
+mod versioning;
 
 use std::collections::HashMap;
 
@@ -68,9 +68,9 @@ use vectorise::{Plan, Region, RegionPlan, UnrollAndJam};
 
 use crate::llvm::{Bb, IntPred, Val};
 use crate::lower::Lower;
-use jam::Instance;
 use region::{Lanes, place, place_among};
-use rep::Kept;
+use rep::Saved;
+use unroll_and_jam::Instance;
 
 /// Where a chunk of a tightened row has no more than `width / FEW` work-items with work, these run one after another.
 const FEW: u64 = 4;
@@ -78,23 +78,26 @@ const FEW: u64 = 4;
 pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), BuildError> {
     let ir = low.ir;
     low.record.stride = form.state_bytes.max(1);
-    let mut kept = HashMap::new();
+    let mut saved = HashMap::new();
     // Sorted, so that a kernel always gives the same LLVM text.
     let mut uniform: Vec<ValueId> = form.group_uniform.iter().copied().collect();
     uniform.sort_unstable_by_key(|v| v.index());
     for v in uniform {
         let ty = low.values.register(low.ty(v));
-        kept.insert(v, Kept::Group(low.room(ty, 0), low.room(ty, 0)));
+        saved.insert(
+            v,
+            Saved::Group(low.entry_alloca(ty, 0), low.entry_alloca(ty, 0)),
+        );
     }
     for (&v, (places, step)) in &form.per_item {
         let places = places.clone();
         let kind = match form.sub_group_uniform.contains(&v) {
-            true => Kept::SubGroups(places),
-            false => Kept::Items(places, *step),
+            true => Saved::SubGroups(places),
+            false => Saved::Items(places, *step),
         };
-        kept.insert(v, kind);
+        saved.insert(v, kind);
     }
-    let next = low.room(ir.i32, 4);
+    let next = low.entry_alloca(ir.i32, 4);
     let heads: Vec<Bb> = form
         .regions
         .iter()
@@ -105,8 +108,8 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), Bui
         let region = &region_plan.region;
         ir.at_end(heads[i]);
         match form.sub_groups {
-            Some(rows) => sub_group::chunks(low, form, rows, region_plan, &kept, next)?,
-            None => chunks(low, form, region_plan, &kept, next)?,
+            Some(rows) => sub_group::chunks(low, form, rows, region_plan, &saved, next)?,
+            None => chunks(low, form, region_plan, &saved, next)?,
         }
         // The stops where the region may end; usually one.
         let mut ways: Vec<usize> = region.exits.values().flatten().copied().collect();
@@ -119,7 +122,7 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), Bui
         written.sort_unstable();
         written.dedup();
         for v in written {
-            if let Some(Kept::Group(read, write)) = kept.get(&v) {
+            if let Some(Saved::Group(read, write)) = saved.get(&v) {
                 let ty = low.values.register(low.ty(v));
                 ir.store(ir.load(ty, *write, 0), *read, 0);
             }
@@ -150,14 +153,14 @@ fn chunks(
     low: &mut Lower<'_>,
     form: &Plan,
     plan: &RegionPlan,
-    kept: &HashMap<ValueId, Kept>,
+    saved: &HashMap<ValueId, Saved>,
     next: Val,
 ) -> Result<(), BuildError> {
     let ir = low.ir;
     let region = &plan.region;
     let (jam, narrow) = (plan.jam.as_ref(), plan.tightening.as_ref());
     let width = u64::from(form.width);
-    let [x, y, z, i, end] = [0; 5].map(|_| low.room(ir.i64, 8));
+    let [x, y, z, i, end] = [0; 5].map(|_| low.entry_alloca(ir.i64, 8));
     let get = |v: Val| ir.load(ir.i64, v, 8);
     let put = |value: Val, to: Val| ir.store(value, to, 8);
     let [plane, row, chunk, one, row_end, plane_end, region_end] = [
@@ -172,7 +175,7 @@ fn chunks(
     .map(|name| low.new_block(name));
     let [sx, sy, sz] = low.launch.size;
     // The end of the row's work, if the row is tightened.
-    let row_stop = narrow.map(|_| low.room(ir.i64, 8));
+    let row_stop = narrow.map(|_| low.entry_alloca(ir.i64, 8));
     let length = || row_stop.map_or(sx, get);
     // Facts about all rows, known if the group's size is.
     let whole_rows = low
@@ -193,7 +196,7 @@ fn chunks(
     let several = jam.map_or(1, |jam| u64::from(jam.chunks));
     // A strip is the neighbouring rows that run jammed. If its test fails in a chunk, its rows run one after another,
     // each from that chunk on: `begun` is the chunk's first id, `strip_end` the row behind the strip.
-    let [begun, strip_end] = [0; 2].map(|_| low.room(ir.i64, 8));
+    let [begun, strip_end] = [0; 2].map(|_| low.entry_alloca(ir.i64, 8));
     put(ir.i64c(0), z);
     ir.br(plane);
     ir.at_end(plane);
@@ -206,8 +209,8 @@ fn chunks(
         let here = [ir.i64c(0), get(y), get(z)];
         place(low, here);
         let once = ir.icmp(IntPred::LLVMIntEQ, ir.or(here[1], here[2]), ir.i64c(0));
-        let mut lanes = Lanes::new(low, form, region, form.width, kept, row_end, next);
-        let [from, to] = lanes.narrowed(narrow, sx, once);
+        let mut lanes = Lanes::new(low, form, region, form.width, saved, row_end, next);
+        let [from, to] = lanes.tightened(narrow, sx, once);
         put(from, x);
         put(to, row_stop);
         let some = low.new_block(c"row.some");
@@ -221,7 +224,7 @@ fn chunks(
                 // The addresses of private arrays depend on the work-item at hand.
                 place(low, [ir.i64c(0), get(y), get(z)]);
             }
-            Lanes::new(low, form, region, form.width, kept, row_end, next).check_row([y, z])
+            Lanes::new(low, form, region, form.width, saved, row_end, next).check_row([y, z])
         }
         _ => None,
     };
@@ -268,7 +271,7 @@ fn chunks(
             Instance::new(low.item)
         });
         let all = all.collect();
-        let failed = in_step(low, form, region, jam, all, kept, strip_done, next)?;
+        let failed = in_step(low, form, region, jam, all, saved, strip_done, next)?;
         if let Some(failed) = failed {
             ir.at_end(failed);
             put(get(x), begun);
@@ -316,7 +319,7 @@ fn chunks(
                     Instance::new(low.item)
                 });
                 let all = all.collect();
-                let failed = in_step(low, form, region, jam, all, kept, many_done, next)?;
+                let failed = in_step(low, form, region, jam, all, saved, many_done, next)?;
                 if let Some(failed) = failed {
                     ir.at_end(failed);
                     ir.br(few);
@@ -349,7 +352,7 @@ fn chunks(
                     ir.cond_br(enough, narrow, rest);
                     ir.at_end(narrow);
                     place(low, [x, y, z].map(get));
-                    let lanes = Lanes::new(low, form, region, few, kept, done, next);
+                    let lanes = Lanes::new(low, form, region, few, saved, done, next);
                     tested(lanes, whole_row.is_some(), [x, i, end], row_stop, one)?;
                     ir.at_end(done);
                     advance(u64::from(few), chunk, row_end);
@@ -362,7 +365,7 @@ fn chunks(
             }
             ir.at_end(vector);
             place(low, [x, y, z].map(get));
-            let lanes = Lanes::new(low, form, region, form.width, kept, vector_done, next);
+            let lanes = Lanes::new(low, form, region, form.width, saved, vector_done, next);
             may_fail = tested(lanes, whole_row.is_some(), [x, i, end], row_stop, one)?;
             ir.at_end(vector_done);
             advance(width, chunk, row_end);
@@ -378,7 +381,7 @@ fn chunks(
             ir.br(one_body);
             ir.at_end(one_body);
             place(low, [i, y, z].map(get));
-            Lanes::new(low, form, region, 1, kept, one_done, next).run()?;
+            Lanes::new(low, form, region, 1, saved, one_done, next).run()?;
             ir.at_end(one_done);
             put(ir.add(get(i), ir.i64c(1)), i);
             let more = ir.icmp(IntPred::LLVMIntULT, get(i), get(end));
@@ -413,12 +416,12 @@ fn in_step(
     region: &Region,
     jam: &UnrollAndJam,
     mut all: Vec<Instance>,
-    kept: &HashMap<ValueId, Kept>,
+    saved: &HashMap<ValueId, Saved>,
     done: Bb,
     next: Val,
 ) -> Result<Option<Bb>, BuildError> {
     let ir = low.ir;
-    let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
+    let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
     let mut failed = None;
     if let Some(holds) = lanes.check_all(&mut all, &jam.assumed_uniform) {
         let [body, other] = [c"in.step", c"not.in.step"].map(|name| lanes.low.new_block(name));

@@ -85,7 +85,7 @@ pub(crate) struct Lower<'a> {
     pub(crate) stack_allocas: HashMap<ValueId, Val>,
     pub(crate) known: Vec<Option<Val>>,
     /// 64 bytes that inactive lanes read and write.
-    pub(crate) nowhere: Option<Val>,
+    pub(crate) scratch: Option<Val>,
     /// The record that traps write. Traps do not return, so one record serves all.
     pub(crate) trap_record: Option<Val>,
     /// The windows of privatised atomics.
@@ -163,7 +163,7 @@ impl<'a> Lower<'a> {
             locals: HashMap::new(),
             stack_allocas: HashMap::new(),
             known: vec![None; function.values.len()],
-            nowhere: None,
+            scratch: None,
             trap_record: None,
             wrap_flags: true,
             windows: Vec::new(),
@@ -194,7 +194,7 @@ impl<'a> Lower<'a> {
     }
 
     /// An entry alloca: a variable on the stack, allocated once per call of the kernel.
-    pub(crate) fn room(&self, ty: Ty, align: u64) -> Val {
+    pub(crate) fn entry_alloca(&self, ty: Ty, align: u64) -> Val {
         let here = self.ir.here();
         self.ir.at_end(self.entry);
         let room = self.ir.alloca(ty, align);
@@ -203,23 +203,23 @@ impl<'a> Lower<'a> {
     }
 
     /// `size` bytes for the accesses of inactive lanes. Nothing else uses them.
-    pub(crate) fn nowhere(&mut self, size: u64) -> Val {
+    pub(crate) fn scratch(&mut self, size: u64) -> Val {
         const BYTES: u64 = 64;
         let ir = self.ir;
         if size > BYTES {
-            return self.room(ir.array(ir.i8, size), 16);
+            return self.entry_alloca(ir.array(ir.i8, size), 16);
         }
-        if let Some(made) = self.nowhere {
+        if let Some(made) = self.scratch {
             return made;
         }
         let ty = ir.array(ir.i8, BYTES);
-        let room = self.room(ty, BYTES);
+        let room = self.entry_alloca(ty, BYTES);
         // Reads must not see uninitialised memory.
         let here = ir.here();
         ir.at_end(self.entry);
         ir.store(ir.null(ty), room, BYTES);
         ir.at_end(here);
-        self.nowhere = Some(room);
+        self.scratch = Some(room);
         room
     }
 

@@ -363,7 +363,7 @@ impl Lower<'_> {
         let mut params: Vec<Ty> = args.iter().map(|&a| ir.scalar(ir.type_of(a))).collect();
         params.push(ir.ptr);
         let (function, ty) = ir.external(&symbol, float, &params);
-        let place = self.room(second, 8);
+        let place = self.entry_alloca(second, 8);
         self.each_element(args, wanted.unwrap_or(result), |args| {
             let mut args = args.to_vec();
             args.push(place);

@@ -35,7 +35,7 @@ impl Lower<'_> {
             pieces.push((at, arg, kind, count, size));
             at += 16 + (size * u64::from(count)).next_multiple_of(8);
         }
-        let blob = self.room(ir.array(ir.i8, at.max(8)), 16);
+        let blob = self.entry_alloca(ir.array(ir.i8, at.max(8)), 16);
         for (at, arg, kind, count, size) in pieces {
             for (i, word) in [kind, count, size as u32, 0].into_iter().enumerate() {
                 ir.store(ir.i32c(word), ir.offset_by(blob, at + 4 * i as u64), 4);

@@ -12,7 +12,7 @@ impl Lower<'_> {
         let count = args.len() as u64;
         let record = match self.trap_record {
             Some(made) => made,
-            None => self.room(ir.array(ir.i64, ASSERTION_WORDS as u64), 8),
+            None => self.entry_alloca(ir.array(ir.i64, ASSERTION_WORDS as u64), 8),
         };
         self.trap_record = Some(record);
         for (at, &arg) in (0..).step_by(8).zip(args) {

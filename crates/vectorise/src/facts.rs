@@ -58,7 +58,7 @@ impl Facts {
         };
         let plain = shape::shapes_given(module, &function, Together::Row, &places);
         let function = &function;
-        let [certain, exact] = crate::no_wrap::exact(module, function, &plain);
+        let [certain, exact] = crate::no_wrap::extensions(module, function, &plain);
         let given = Given {
             no_wrap_values: [certain.as_slice(), &exact].concat(),
             ..places
@@ -74,7 +74,7 @@ impl Facts {
             _ => None,
         };
         let exact = exact.iter().filter_map(|&v| Some((v, step(v)?))).collect();
-        let apart = left_apart(function, &shapes);
+        let apart = left_at_different_times(function, &shapes);
         let kept = &input.segments.saved;
         let own = Given {
             arrays: arrays.steps(),
@@ -137,7 +137,7 @@ fn uniform_in(
         return HashSet::new();
     }
     let shapes = shape::shapes_given(module, function, lanes, given);
-    let apart = left_apart(function, &shapes);
+    let apart = left_at_different_times(function, &shapes);
     values
         .iter()
         .copied()
@@ -148,7 +148,7 @@ fn uniform_in(
 }
 
 /// Values of divergent loops, which differ behind the loop: lanes leave it in different iterations.
-fn left_apart(function: &Function, shapes: &Shapes) -> HashSet<ValueId> {
+fn left_at_different_times(function: &Function, shapes: &Shapes) -> HashSet<ValueId> {
     let cfg = Cfg::new(function);
     let loops = Loops::new(&cfg);
     let mut apart = HashSet::new();

@@ -60,7 +60,11 @@ pub fn extension(op: &Op) -> Option<(ConvertOp, ValueId)> {
 }
 
 /// Results of extensions that never wrap around, and of those that a test at the start of each chunk or row proves.
-pub(crate) fn exact(module: &Module, function: &Function, shapes: &Shapes) -> [Vec<ValueId>; 2] {
+pub(crate) fn extensions(
+    module: &Module,
+    function: &Function,
+    shapes: &Shapes,
+) -> [Vec<ValueId>; 2] {
     let (mut certain, mut found) = (Vec::new(), Vec::new());
     for block in function.reverse_post_order() {
         for &inst in &function.blocks[block.index()].insts {

@@ -26,7 +26,7 @@ const LONG: usize = 1500;
 const SMALL: usize = 400;
 
 /// What a value of a loop depends on: the previous iteration, and a value loaded from an address that depends on it.
-const TURN: u8 = 1;
+const PREVIOUS: u8 = 1;
 const FOUND: u8 = 2;
 
 /// The width of a kernel with search loops. Wider only for kernels of one dimension, whose rows are long.
@@ -103,7 +103,7 @@ fn is_search(region: &Region, shapes: &Shapes, l: u32) -> bool {
 fn made_of(region: &Region, shapes: &Shapes, l: u32, phi: ValueId) -> Vec<(ValueId, u8)> {
     let function = &region.function;
     let this = &region.loops.loops[l as usize];
-    let mut made = vec![(phi, TURN)];
+    let mut made = vec![(phi, PREVIOUS)];
     let of = |made: &[(ValueId, u8)], v: ValueId| {
         let known = made.iter().find(|known| known.0 == v);
         known.map_or(0, |known| known.1)
@@ -121,9 +121,9 @@ fn made_of(region: &Region, shapes: &Shapes, l: u32, phi: ValueId) -> Vec<(Value
             match &inst.op {
                 Op::Phi(_) if block == this.header => from = 0,
                 Op::Phi(_) => from |= ways,
-                Op::Load { ptr, .. } if from & TURN != 0 => {
+                Op::Load { ptr, .. } if from & PREVIOUS != 0 => {
                     from = if shapes.of(*ptr).step().is_none() {
-                        TURN | FOUND
+                        PREVIOUS | FOUND
                     } else {
                         0
                     };

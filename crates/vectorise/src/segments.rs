@@ -241,7 +241,7 @@ impl Segments {
     }
 
     /// Whether `v` must be saved if a segment behind a stop uses it.
-    fn needs_room(&self, function: &Function, v: ValueId) -> bool {
+    fn is_saved(&self, function: &Function, v: ValueId) -> bool {
         matches!(function.values[v.index()].def, ValueDef::Inst(_))
             && !self.rematerialised[v.index()]
     }
@@ -270,7 +270,7 @@ impl Segments {
                     }
                 } else {
                     inst.op.operands(|v| {
-                        if self.needs_room(function, v) && !get(&made[at], v) {
+                        if self.is_saved(function, v) && !get(&made[at], v) {
                             set(&mut used[at], v);
                         }
                     });
@@ -280,7 +280,7 @@ impl Segments {
                 }
             }
             let mut use_at_end = |v: ValueId| {
-                if self.needs_room(function, v) && !get(&made[at], v) {
+                if self.is_saved(function, v) && !get(&made[at], v) {
                     set(&mut used[at], v);
                 }
             };
@@ -300,7 +300,7 @@ impl Segments {
         for (at, segment) in self.list.iter().enumerate() {
             if segment.stop.is_none() {
                 for &v in &read_at_end[segment.block] {
-                    if self.needs_room(function, v) && !get(&made[at], v) {
+                    if self.is_saved(function, v) && !get(&made[at], v) {
                         set(&mut used[at], v);
                     }
                 }

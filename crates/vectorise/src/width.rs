@@ -22,7 +22,7 @@ const REGISTER: u64 = 32;
 const REGISTERS: u64 = 8;
 /// Instructions of the longest kernel that has copies of fewer lanes. Not measured: a bound on code size and compile
 /// time.
-const TWICE: usize = 150;
+const MOST_WITH_TAILS: usize = 150;
 /// Instructions of the longest loop that counts as a chain. Not measured.
 const CHAIN: usize = 64;
 
@@ -67,7 +67,7 @@ pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) ->
     if !input.module.uses(kernel_ir::Transform::NarrowerTails) {
         return Vec::new();
     }
-    if input.group_size.is_some() || instructions > TWICE {
+    if input.group_size.is_some() || instructions > MOST_WITH_TAILS {
         return Vec::new();
     }
     let dimensions = ids(input.function).into_iter();

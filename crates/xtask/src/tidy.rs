@@ -113,6 +113,26 @@ fn may_need_llvm(name: &str, dependency: &Dependency) -> bool {
     name == "libsolum_codegen" || (name == "ze-cpu" && dependency.optional)
 }
 
+/// Words of the compiler's former private dialect, with the field's own: no definition in these crates has them again.
+const OLD_WORDS: &[(&str, &str)] = &[
+    ("convoy", "uniform step"),
+    ("everybody", "mask"),
+    ("nowhere", "scratch"),
+    ("one_by_one", "scalarise"),
+    ("remade", "rematerialised"),
+    ("room", "alloca"),
+    ("narrowed", "tightened"),
+    ("flatten_branches", "if_convert"),
+    ("graveyard", "deferred release"),
+];
+
+/// Crates whose definitions keep to the field's words.
+const PLAIN_CRATES: [&str; 3] = [
+    "crates/kernel-ir/src/",
+    "crates/vectorise/src/",
+    "crates/codegen-llvm/src/",
+];
+
 /// The longest hand-written file.
 const MAX_LINES: usize = 900;
 
@@ -277,6 +297,29 @@ fn files(root: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
+/// The old word in the name that a line defines, and the word for it.
+fn old_word(line: &str) -> Option<(&'static str, &'static str)> {
+    const KINDS: [&str; 8] = [
+        "fn ", "struct ", "enum ", "const ", "static ", "mod ", "type ", "trait ",
+    ];
+    let code = line.trim_start();
+    if code.starts_with("//") {
+        return None;
+    }
+    let name = KINDS.iter().find_map(|kind| {
+        let at = code.find(kind)?;
+        let is_word = at == 0 || code[..at].ends_with(' ');
+        let name = &code[at + kind.len()..];
+        let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
+        is_word.then(|| &name[..end.unwrap_or(name.len())])
+    })?;
+    let name = format!("_{}_", name.to_lowercase());
+    let found = OLD_WORDS
+        .iter()
+        .find(|(old, _)| name.contains(&format!("_{old}_")));
+    found.copied()
+}
+
 /// What must not stand in a Rust source, put together here so that this file does not contain it either.
 fn unfinished() -> Vec<String> {
     vec![
@@ -323,7 +366,11 @@ fn file_findings(file: &str, text: &str) -> Vec<String> {
     if rust && ["utils", "util", "helpers", "helper", "common", "misc"].contains(&stem) {
         findings.push(format!("{file}: name the module by what it holds"));
     }
+    let is_plain = PLAIN_CRATES.iter().any(|c| file.starts_with(c));
     for (number, line) in (1..).zip(text.lines()) {
+        if is_plain && let Some((old, new)) = old_word(line) {
+            findings.push(format!("{file}:{number}: {old} is called {new}"));
+        }
         if rust {
             for word in unfinished().iter().filter(|w| line.contains(w.as_str())) {
                 findings.push(format!("{file}:{number}: unfinished: {word}"));
@@ -353,6 +400,20 @@ mod tests {
         Package {
             name: name.into(),
             dependencies,
+        }
+    }
+
+    #[test]
+    fn old_words_are_found_in_definitions_only() {
+        for (line, is_found) in [
+            ("    pub(super) fn find_convoy(&mut self) {", true),
+            ("struct Convoy {", true),
+            ("mod one_by_one;", true),
+            ("    let room = low.entry_alloca(ty, 8);", false),
+            ("/// fn everybody of the past", false),
+            ("fn mushroom() {}", false),
+        ] {
+            assert_eq!(old_word(line).is_some(), is_found, "{line}");
         }
     }
 

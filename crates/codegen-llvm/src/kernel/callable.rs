@@ -15,7 +15,7 @@ use kernel_ir::{
     ValueDef, ValueId,
 };
 
-use super::STACK_ROOM;
+use super::STACK_BYTES;
 use crate::launch::load_launch;
 use crate::llvm::{Linkage, Ty, Val};
 use crate::lower::{Item, Lower, Within, unsupported};
@@ -114,7 +114,7 @@ fn refusal(function: &Function) -> Option<&'static str> {
         return Some("it meets other work-items");
     }
     let private: u64 = private_arrays(function).iter().map(|a| a.1).sum();
-    (private > STACK_ROOM).then_some("its private arrays take more than 1 MiB")
+    (private > STACK_BYTES).then_some("its private arrays take more than 1 MiB")
 }
 
 impl Values<'_> {
@@ -257,7 +257,7 @@ fn define(values: &Values<'_>, shared: &Shared, id: FunctionId) -> Result<(), Bu
     low.target = shared.target;
     low.sub_group_size = shared.sub_group_size;
     for (value, size, align) in private_arrays(function) {
-        let room = low.room(ir.array(ir.i8, size), align);
+        let room = low.entry_alloca(ir.array(ir.i8, size), align);
         low.stack_allocas.insert(value, room);
     }
     low.segments()?;
@@ -287,7 +287,7 @@ impl Lower<'_> {
             return within.context;
         }
         let ir = self.ir;
-        let context = self.room(ir.array(ir.i8, context::BYTES), 16);
+        let context = self.entry_alloca(ir.array(ir.i8, context::BYTES), 16);
         let put = |value: Val, offset: u64| ir.store(value, ir.offset_by(context, offset), 8);
         put(ir.param(self.llvm_function, 1), context::LAUNCH);
         put(self.memory, context::MEMORY);
@@ -306,7 +306,7 @@ impl Lower<'_> {
         let mut variables: Vec<_> = self.locals.iter().map(|(&id, &at)| (id, at)).collect();
         variables.sort_unstable_by_key(|v| v.0);
         let count = variables.last().map_or(0, |last| u64::from(last.0.0) + 1);
-        let table = self.room(ir.array(ir.ptr, count), 8);
+        let table = self.entry_alloca(ir.array(ir.ptr, count), 8);
         for (id, at) in variables {
             ir.store(at, ir.offset_by(table, 8 * u64::from(id.0)), 8);
         }
@@ -319,7 +319,7 @@ impl Lower<'_> {
         let result = result.map(|r| self.ty(r));
         let types = types_of(self.function, args);
         let (offsets, size) = frame(module, result, &types);
-        let frame = self.room(ir.array(ir.i8, size), 16);
+        let frame = self.entry_alloca(ir.array(ir.i8, size), 16);
         for ((&v, ty), offset) in args.iter().zip(types).zip(offsets) {
             let value = self.get(v);
             let value = self.values.to_memory(value, ty);

@@ -3,7 +3,7 @@
 //! ```text
 //! atomic_add(&n, x[i])          one address            one atomic operation with the sum of all lanes
 //! atomic_add(&own[k[i]], 1)     this thread's memory   plain updates, lane after lane, without a loop
-//! atomic_add(&bins[k[i]], 1)    other memory           privatised (`window`), or scalarised
+//! atomic_add(&bins[k[i]], 1)    other memory           privatised (`privatise`), or scalarised
 //! ```
 
 use kernel_ir::{AtomicOp, BuildError, Op, Order, Reduction, Type, TypeId, ValueId};
@@ -75,12 +75,12 @@ impl Lanes<'_, '_, '_> {
             kernel_ir::mark!(AtomicOwn);
             return Ok(self.own_updates(&update, None));
         }
-        if update.result.is_none() && self.gather_updates(op, &update, word)? {
+        if update.result.is_none() && self.privatised_updates(op, &update, word)? {
             let nobody = self.low.values.register(update.ty);
             return Ok(Rep::uniform(self.low.ir.null(nobody)));
         }
         kernel_ir::mark!(AtomicEach);
-        let parts = self.one_by_one(op, update.result, word)?;
+        let parts = self.scalarise(op, update.result, word)?;
         if update.result.is_none()
             && let Some(v) = result
         {
@@ -275,7 +275,7 @@ impl Lanes<'_, '_, '_> {
         let base = self.moved(base, moved);
         // Volatile, so that LLVM does not replace the loads by the vector.
         let room = row.unwrap_or_else(|| {
-            let room = self.low.room(lanes, 64);
+            let room = self.low.entry_alloca(lanes, 64);
             ir.set_volatile(ir.store(index, room, 64));
             room
         });
@@ -350,7 +350,7 @@ impl Lanes<'_, '_, '_> {
             },
             Some(mask) => {
                 // Inactive lanes update a scratch variable.
-                let nowhere = self.low.room(memory, size.max(1));
+                let nowhere = self.low.entry_alloca(memory, size.max(1));
                 ir.store(ir.null(memory), nowhere, size.max(1));
                 let all = self.vectors(update.ptr)[0];
                 let all = self.moved(all, moved);

@@ -301,7 +301,7 @@ impl Lanes<'_, '_, '_> {
             types.scalar_of(ty),
         ) else {
             let op = kernel_ir::Op::Group(op, kernel_ir::GroupScope::Subgroup, operands.to_vec());
-            return self.one_by_one(&op, result, word).map(Rep::vector);
+            return self.scalarise(&op, result, word).map(Rep::vector);
         };
         let size = types.size_of(element);
         let row_bytes = size * u64::from(self.width);

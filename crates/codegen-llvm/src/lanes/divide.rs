@@ -118,7 +118,7 @@ impl Lanes<'_, '_, '_> {
         ir.br(join);
         ir.at_end(slow);
         let rooms = [a, b].map(|v| {
-            let room = self.low.room(ty, 64);
+            let room = self.low.entry_alloca(ty, 64);
             ir.store(v, room, 64);
             room
         });

@@ -32,14 +32,14 @@ use crate::llvm::{Bb, IntPred, Opcode, Val};
 enum Node {
     Block(BlockId),
     /// Behind the last block of a loop: its next iteration.
-    Again(u32),
+    NextIteration(u32),
 }
 
 /// The state of emitting a region's control flow.
 pub(super) struct Chain {
     nodes: Vec<Node>,
     node_of: HashMap<BlockId, usize>,
-    again_of: HashMap<u32, usize>,
+    next_iteration_of: HashMap<u32, usize>,
     /// Nodes that lanes may wait for while a node's block runs.
     pending: Vec<BTreeSet<usize>>,
     bodies: HashMap<BlockId, Bb>,
@@ -90,7 +90,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// The mask of the lanes that exist; `None` if all do.
-    fn everybody(&self) -> Option<Val> {
+    fn existing_mask(&self) -> Option<Val> {
         self.present.map(|present| present.mask)
     }
 
@@ -133,7 +133,7 @@ impl Lanes<'_, '_, '_> {
     /// Emits the region where the builder stands.
     pub(super) fn flow(&mut self) -> Result<(), BuildError> {
         self.find_crossing();
-        self.find_twice();
+        self.find_made_again();
         let mut chain = self.chain();
         let ir = self.low.ir;
         for waiting in chain.waiting.iter().flatten() {
@@ -153,7 +153,7 @@ impl Lanes<'_, '_, '_> {
             }
             match chain.nodes[at] {
                 Node::Block(block) => self.block(&mut chain, at, block)?,
-                Node::Again(_) => {}
+                Node::NextIteration(_) => {}
             }
         }
         Ok(())
@@ -179,7 +179,7 @@ impl Lanes<'_, '_, '_> {
                         divergent_uses.entry(v).or_insert(i);
                         break;
                     }
-                    if region.loops.loops[i as usize].header == home && lanes.is_sum(v) {
+                    if region.loops.loops[i as usize].header == home && lanes.is_accumulator(v) {
                         sums.insert(v, i);
                     }
                     l = region.loops.loops[i as usize].parent;
@@ -209,7 +209,7 @@ impl Lanes<'_, '_, '_> {
         self.crossing = crossing;
         self.left_uses = divergent_uses;
         sums.retain(|v, _| !self.left_uses.contains_key(v));
-        self.put_away(sums);
+        self.spill_results(sums);
     }
 
     fn chain(&mut self) -> Chain {
@@ -229,16 +229,16 @@ impl Lanes<'_, '_, '_> {
             let mut l = region.loops.innermost(block);
             while let Some(i) = l {
                 if last[&i] == at {
-                    nodes.push(Node::Again(i));
+                    nodes.push(Node::NextIteration(i));
                 }
                 l = region.loops.loops[i as usize].parent;
             }
         }
-        let (mut node_of, mut again_of) = (HashMap::new(), HashMap::new());
+        let (mut node_of, mut next_iteration_of) = (HashMap::new(), HashMap::new());
         for (at, node) in nodes.iter().enumerate() {
             match *node {
                 Node::Block(block) => node_of.insert(block, at),
-                Node::Again(l) => again_of.insert(l, at),
+                Node::NextIteration(l) => next_iteration_of.insert(l, at),
             };
         }
         let bodies = order
@@ -249,7 +249,7 @@ impl Lanes<'_, '_, '_> {
         let mut chain = Chain {
             nodes,
             node_of,
-            again_of,
+            next_iteration_of,
             pending: vec![BTreeSet::new(); count],
             bodies,
             heads: vec![None; count],
@@ -261,7 +261,7 @@ impl Lanes<'_, '_, '_> {
         if self.shapes.is_some() {
             let masks = self.mask_type();
             for at in 0..count {
-                chain.waiting[at] = Some(self.low.room(masks, 0));
+                chain.waiting[at] = Some(self.low.entry_alloca(masks, 0));
             }
         }
         for &block in order {
@@ -270,16 +270,16 @@ impl Lanes<'_, '_, '_> {
                 let (Op::Phi(_), Some(result)) = (&inst.op, inst.result) else {
                     break;
                 };
-                self.find_convoy(result);
+                self.find_uniform_step(result);
                 let step = self.phi_step(result);
-                let room = self.phi_room(result, step);
+                let room = self.phi_variable(result, step);
                 chain.phis.insert(result, room);
             }
         }
         let mut uses: Vec<(ValueId, u32)> = self.left_uses.iter().map(|(&v, &l)| (v, l)).collect();
         uses.sort_unstable_by_key(|(v, _)| v.index());
         for (v, l) in uses {
-            let room = self.phi_room(v, None);
+            let room = self.phi_variable(v, None);
             chain.left.insert(v, (l, room));
         }
         chain
@@ -303,7 +303,7 @@ impl Lanes<'_, '_, '_> {
         while let Some(i) = l {
             let this = &self.region.loops.loops[i as usize];
             if this.header == to {
-                return chain.again_of[&i];
+                return chain.next_iteration_of[&i];
             }
             l = this.parent;
         }
@@ -364,7 +364,7 @@ impl Lanes<'_, '_, '_> {
                             }
                         }
                     }
-                    Node::Again(l) => {
+                    Node::NextIteration(l) => {
                         let base = chain.pending[at].clone();
                         let header = chain.node_of[&region.loops.loops[l as usize].header];
                         let before = chain.pending[header].len();
@@ -396,7 +396,7 @@ impl Lanes<'_, '_, '_> {
                         && !self.is_masked(block)
                         && self.region.post.dominates(block, from))
             }
-            Node::Again(_) => known,
+            Node::NextIteration(_) => known,
         };
         if certain {
             self.enter(chain, first);
@@ -411,9 +411,9 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         match chain.nodes[at] {
             Node::Block(block) => ir.br(chain.bodies[&block]),
-            Node::Again(l) => {
+            Node::NextIteration(l) => {
                 let header = self.region.loops.loops[l as usize].header;
-                self.forget_turn(l);
+                self.forget_iteration(l);
                 kernel_ir::mark!(LoopDivergent, self.is_divergent_loop(l));
                 if let (Some(from), Some(to)) =
                     (chain.waiting[at], chain.waiting[chain.node_of[&header]])
@@ -445,7 +445,7 @@ impl Lanes<'_, '_, '_> {
         let rest = chain.pending[at].clone();
         let from = match chain.nodes[at] {
             Node::Block(block) => block,
-            Node::Again(l) => self.region.loops.loops[l as usize].header,
+            Node::NextIteration(l) => self.region.loops.loops[l as usize].header,
         };
         self.go(chain, &rest, false, from);
     }
@@ -454,7 +454,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         ir.at_end(chain.bodies[&block]);
         self.near.clear();
-        self.mask = self.everybody();
+        self.mask = self.existing_mask();
         self.block_at_hand = block;
         if let Some(waiting) = chain.waiting[at] {
             let ty = self.mask_type();
@@ -473,10 +473,10 @@ impl Lanes<'_, '_, '_> {
                 break;
             };
             phis += 1;
-            let convoy = self.convoy(result);
+            let uniform_step = self.uniform_step(result);
             made.push((
                 result,
-                convoy.unwrap_or_else(|| self.take(&chain.phis[&result])),
+                uniform_step.unwrap_or_else(|| self.take(&chain.phis[&result])),
             ));
         }
         for (result, rep) in made {
@@ -492,7 +492,7 @@ impl Lanes<'_, '_, '_> {
 
     /// At the start of a loop's next iteration: poisons the values of the last one, so that LLVM does not carry them
     /// along.
-    fn forget_turn(&mut self, l: u32) {
+    fn forget_iteration(&mut self, l: u32) {
         let region = self.region;
         for &member in &region.loops.loops[l as usize].blocks {
             for &inst in &self.f.blocks[member.index()].insts {
@@ -520,8 +520,8 @@ impl Lanes<'_, '_, '_> {
         if let Some((l, room)) = chain.left.get(&v)
             && !self.region.loops.contains(*l, self.block_at_hand)
         {
-            let rep = match self.away.contains(&v) {
-                true => self.fetch_away(room),
+            let rep = match self.spilled.contains(&v) {
+                true => self.fetch_spilled(room),
                 false => self.take(room),
             };
             self.near.insert(v, rep);
@@ -679,7 +679,7 @@ impl Lanes<'_, '_, '_> {
         if let Some(waiting) = chain.waiting[at]
             && self.is_masked(to)
         {
-            let all = self.everybody();
+            let all = self.existing_mask();
             let all = all.unwrap_or_else(|| ir.int_const(self.mask_type(), 1));
             ir.store(all, waiting, 0);
         }
@@ -721,7 +721,7 @@ impl Lanes<'_, '_, '_> {
                 continue;
             };
             self.see(chain, v);
-            if self.move_convoy(from, result, v) {
+            if self.advance_uniform_step(from, result, v) {
                 continue;
             }
             let stored = chain.phis[&result].clone();
@@ -756,8 +756,8 @@ impl Lanes<'_, '_, '_> {
                     continue;
                 }
                 let rep = Rep::vector(self.vectors(v));
-                match self.away.contains(&v) {
-                    true => self.leave_away(&room, &rep),
+                match self.spilled.contains(&v) {
+                    true => self.store_spilled(&room, &rep),
                     false => self.blend(&room, &rep, mask),
                 }
             }

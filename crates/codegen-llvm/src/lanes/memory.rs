@@ -6,7 +6,7 @@
 //! a[n - i]        reversed        one vector access and a shuffle
 //! a[2 * i]        interleaved     vectors of neighbouring elements, and shuffles (`strided`, `members`)
 //! a[index[i]]     gather          the processor's gather or scatter (`gather`)
-//!                 piecewise       one vector load for each contiguous piece (`pieces`)
+//!                 piecewise       one vector load for each contiguous piece (`piecewise`)
 //!                 scalarised      one access for each lane
 //! ```
 //!
@@ -77,7 +77,7 @@ impl Lanes<'_, '_, '_> {
             }
             Access::Contiguous { .. } => {}
             Access::Reversed | Access::Interleaved(_) => {
-                return Ok(Rep::vector(vec![self.load_strided(ptr, ty, align)]));
+                return Ok(Rep::vector(vec![self.load_interleaved(ptr, ty, align)]));
             }
             Access::Piecewise(_) | Access::Gather | Access::Scalarised { .. } => {
                 return Ok(Rep::vector(self.gather(ptr, ty, align)));
@@ -112,7 +112,7 @@ impl Lanes<'_, '_, '_> {
         let is_index = matches!(self.low.values.module.types.get(ty), Type::Int(_));
         let row = (self.mask.is_none() && is_index).then(|| {
             // Later accesses read these indices from memory, lane by lane: they must lie there on this path too.
-            let room = self.low.room(ir.type_of(apart[0]), 64);
+            let room = self.low.entry_alloca(ir.type_of(apart[0]), 64);
             ir.store(apart[0], room, 64);
             room
         });
@@ -213,7 +213,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let lanes: Vec<Val> = (0..self.width).map(|l| ir.i32c(l)).collect();
         if let Some(mask) = self.mask {
-            let nowhere = self.low.nowhere(size);
+            let nowhere = self.low.scratch(size);
             let all = self.vectors(ptr)[0];
             let all = ir.select(mask, all, self.splat(nowhere));
             return lanes

@@ -64,7 +64,7 @@ impl Lanes<'_, '_, '_> {
                 Op::Group(op, _, operands) => {
                     self.collective(*op, operands, None, inst.word).map(|_| ())
                 }
-                op => self.one_by_one(op, None, inst.word).map(|_| ()),
+                op => self.scalarise(op, None, inst.word).map(|_| ()),
             };
         };
         let rep = self.evaluate(id, &inst.op, result, inst.word)?;
@@ -166,7 +166,7 @@ impl Lanes<'_, '_, '_> {
         if self.has_lane_form(op, result) {
             return Ok(Rep::vector(self.lane_operation(op, result)));
         }
-        let parts = self.one_by_one(op, Some(result), word)?;
+        let parts = self.scalarise(op, Some(result), word)?;
         Ok(Rep::vector(parts))
     }
 
@@ -209,11 +209,11 @@ impl Lanes<'_, '_, '_> {
             }
             Op::Binary(BinaryOp::AShr | BinaryOp::LShr, _, b, _) => {
                 let by = u32::try_from(constant(*b)?).ok()?;
-                let kept = steps[0].checked_shr(by)?;
-                if kept.checked_shl(by)? != steps[0] {
+                let saved = steps[0].checked_shr(by)?;
+                if saved.checked_shl(by)? != steps[0] {
                     return None;
                 }
-                kept
+                saved
             }
             Op::Convert(
                 ConvertOp::Trunc
@@ -466,13 +466,13 @@ impl Lanes<'_, '_, '_> {
         for &v in inputs {
             let scalar = ir.scalar(ir.type_of(v));
             let memory = ir.vector(byte(scalar), width);
-            let place = self.low.room(memory, 64);
+            let place = self.low.entry_alloca(memory, 64);
             ir.store(ir.cast(Opcode::LLVMZExt, v, memory), place, 64);
             places.push((place, scalar));
         }
         let results: Vec<(Val, Ty)> = outputs
             .iter()
-            .map(|&ty| (self.low.room(ir.vector(byte(ty), width), 64), ty))
+            .map(|&ty| (self.low.entry_alloca(ir.vector(byte(ty), width), 64), ty))
             .collect();
         let element = |place: Val, ty: Ty, lane: Val| ir.element(byte(ty), place, lane);
         let bits = match self.mask {
@@ -516,7 +516,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Scalarises an instruction: its scalar form in a loop over the active lanes.
-    pub(super) fn one_by_one(
+    pub(super) fn scalarise(
         &mut self,
         op: &Op,
         result: Option<ValueId>,

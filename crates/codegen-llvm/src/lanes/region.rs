@@ -6,7 +6,7 @@ use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{BlockId, BuildError, Function, InstId, Op, ValueDef, ValueId};
 use vectorise::{Chunk, Plan, Region, Representations, StoreGroup};
 
-use super::rep::{Convoy, Kept, Present, Rep, Span, Stored};
+use super::rep::{Present, Rep, Saved, Span, Stored, UniformStep};
 use crate::llvm::{Bb, Val};
 use crate::lower::Lower;
 
@@ -23,7 +23,7 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     pub(super) mask: Option<Val>,
     /// The lanes that exist and their ids, if the lanes are no part of a row or some of them do not exist.
     pub(super) present: Option<Present>,
-    pub(super) kept: &'r HashMap<ValueId, Kept>,
+    pub(super) saved: &'r HashMap<ValueId, Saved>,
     /// Values that were computed or read in the block at hand.
     pub(super) near: HashMap<ValueId, Rep>,
     /// Variables of values that other blocks use.
@@ -31,13 +31,13 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     /// Values that are used outside the block that makes them.
     pub(super) crossing: HashSet<ValueId>,
     /// Values that come from an earlier region and are made again in this one.
-    pub(super) twice: HashSet<ValueId>,
+    pub(super) made_again: HashSet<ValueId>,
     /// Values used behind the loop that makes them, with that loop: a divergent one, or one with results in memory.
     pub(super) left_uses: HashMap<ValueId, u32>,
     /// Results of loops that wait in memory, as registers cannot hold all of them.
-    pub(super) away: HashSet<ValueId>,
+    pub(super) spilled: HashSet<ValueId>,
     /// Phis with uniform-step induction: each iteration changes them by as much in all lanes of a masked chunk.
-    pub(super) convoys: HashMap<ValueId, Convoy>,
+    pub(super) uniform_steps: HashMap<ValueId, UniformStep>,
     pub(super) block_at_hand: BlockId,
     /// Private arrays: the first lane's address, and the distance in bytes from lane to lane.
     pub(super) arrays: HashMap<ValueId, (Val, u64)>,
@@ -101,7 +101,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         form: &'r Plan,
         region: &'r Region,
         width: u32,
-        kept: &'r HashMap<ValueId, Kept>,
+        saved: &'r HashMap<ValueId, Saved>,
         done: Bb,
         next: Val,
     ) -> Self {
@@ -118,14 +118,14 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             },
             mask: None,
             present: None,
-            kept,
+            saved,
             near: HashMap::new(),
             stored: HashMap::new(),
             crossing: HashSet::new(),
-            twice: HashSet::new(),
+            made_again: HashSet::new(),
             left_uses: HashMap::new(),
-            away: HashSet::new(),
-            convoys: HashMap::new(),
+            spilled: HashSet::new(),
+            uniform_steps: HashMap::new(),
             block_at_hand: BlockId(0),
             arrays: HashMap::new(),
             proved: form.never_wraps.clone(),
@@ -174,7 +174,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
                     let all = ir.array(ir.i8, step * u64::from(lanes));
                     // In an array laid out by lane, the lanes' elements at one index form a vector.
                     let align = element.map_or(align, |_| align.max(64));
-                    (self.low.room(all, align), element.unwrap_or(step))
+                    (self.low.entry_alloca(all, align), element.unwrap_or(step))
                 }
             };
             self.arrays.insert(v, (at, step));

@@ -63,7 +63,7 @@ pub(super) struct Stored {
 
 /// Where a saved value lives between regions.
 #[derive(Clone)]
-pub(super) enum Kept {
+pub(super) enum Saved {
     /// The same for the whole group: the variable that a region reads, and the one that it writes. In a loop around a
     /// barrier one region may do both.
     Group(Val, Val),
@@ -95,7 +95,7 @@ pub(super) struct Span {
 
 /// Entry allocas of a phi with uniform-step induction: each iteration changes it by as much in all lanes.
 #[derive(Clone, Copy)]
-pub(super) struct Convoy {
+pub(super) struct UniformStep {
     /// The first lane's value.
     pub(super) first: Val,
     /// The other lanes' distances from it, which no iteration changes.

@@ -18,7 +18,7 @@ use vectorise::{Plan, Region, RegionPlan, Rows, Tightening};
 
 use super::region::{Lanes, place};
 use super::rep::Rep;
-use super::rep::{Kept, Present};
+use super::rep::{Present, Saved};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
 use crate::lower::Lower;
 
@@ -28,7 +28,7 @@ pub(super) fn chunks(
     form: &Plan,
     rows: Rows,
     plan: &RegionPlan,
-    kept: &HashMap<ValueId, Kept>,
+    saved: &HashMap<ValueId, Saved>,
     next: Val,
 ) -> Result<(), BuildError> {
     let ir = low.ir;
@@ -37,7 +37,7 @@ pub(super) fn chunks(
         [c"row", c"apart", c"part.done", c"all.apart", c"region.end"]
             .map(|name| low.new_block(name));
     let width = u64::from(form.width);
-    let [start, stop] = [0; 2].map(|_| low.room(ir.i64, 8));
+    let [start, stop] = [0; 2].map(|_| low.entry_alloca(ir.i64, 8));
     let rest = ir.and(low.launch.size[0], ir.i64c(width - 1));
     kernel_ir::mark!(RowsWhole, rows == Rows::Whole);
     kernel_ir::mark!(RowsAny, rows == Rows::Any);
@@ -57,12 +57,12 @@ pub(super) fn chunks(
     {
         // If the group is one row, its sub-groups are chunks of that row, and its range can be tightened.
         place(low, [ir.i64c(0); 3]);
-        let mut lanes = Lanes::new(low, form, region, form.width, kept, end, next);
-        let narrowed = lanes.narrowed(narrow, items, ir.int_const(ir.i1, 1));
+        let mut lanes = Lanes::new(low, form, region, form.width, saved, end, next);
+        let tightened = lanes.tightened(narrow, items, ir.int_const(ir.i1, 1));
         let flat = ir.icmp(IntPred::LLVMIntEQ, low.launch.size[0], items);
         (from, to) = (
-            ir.select(flat, narrowed[0], from),
-            ir.select(flat, narrowed[1], to),
+            ir.select(flat, tightened[0], from),
+            ir.select(flat, tightened[1], to),
         );
     }
     ir.store(from, start, 8);
@@ -82,7 +82,7 @@ pub(super) fn chunks(
             apart,
             done: part_done,
         };
-        in_rows(low, form, region, kept, next, narrow, &part, end)?;
+        in_rows(low, form, region, saved, next, narrow, &part, end)?;
     }
 
     // Masked chunks, from work-item `start` to `stop`.
@@ -91,7 +91,7 @@ pub(super) fn chunks(
         let first = ir.load(ir.i64, start, 8);
         let present = present(low, first, form.width);
         let done = low.new_block(c"apart.done");
-        let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
+        let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
         lanes.shapes = region.sub_group_shapes.as_ref();
         lanes.present = Some(present);
         lanes.run()?;
@@ -130,7 +130,7 @@ fn in_rows(
     low: &mut Lower<'_>,
     form: &Plan,
     region: &Region,
-    kept: &HashMap<ValueId, Kept>,
+    saved: &HashMap<ValueId, Saved>,
     next: Val,
     narrow: Option<&Tightening>,
     part: &Part,
@@ -138,7 +138,7 @@ fn in_rows(
 ) -> Result<(), BuildError> {
     let ir = low.ir;
     let width = u64::from(form.width);
-    let ids = [0; 3].map(|_| low.room(ir.i64, 8));
+    let ids = [0; 3].map(|_| low.entry_alloca(ir.i64, 8));
     let get = |v: Val| ir.load(ir.i64, v, 8);
     for id in ids {
         ir.store(ir.i64c(0), id, 8);
@@ -156,9 +156,9 @@ fn in_rows(
         place(low, here);
         let once = ir.icmp(IntPred::LLVMIntEQ, ir.or(here[1], here[2]), ir.i64c(0));
         let length = low.launch.size[0];
-        let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
-        let [from, to] = lanes.narrowed(narrow, length, once);
-        let room = low.room(ir.i64, 8);
+        let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
+        let [from, to] = lanes.tightened(narrow, length, once);
+        let room = low.entry_alloca(ir.i64, 8);
         ir.store(from, ids[0], 8);
         ir.store(to, room, 8);
         row_stop = Some(room);
@@ -170,7 +170,7 @@ fn in_rows(
     ir.at_end(chunk);
     place(low, ids.map(get));
     let linear = low.item.linear;
-    let mut lanes = Lanes::new(low, form, region, form.width, kept, done, next);
+    let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
     let holds = lanes.check(false);
     if let Some(holds) = holds {
         let body = lanes.low.new_block(c"lanes");

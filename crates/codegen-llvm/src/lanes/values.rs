@@ -7,7 +7,7 @@
 use kernel_ir::{TypeId, ValueDef, ValueId};
 
 use super::region::Lanes;
-use super::rep::{Kept, Rep, Stored};
+use super::rep::{Rep, Saved, Stored};
 use crate::llvm::{Opcode, Ty, Val};
 
 impl Lanes<'_, '_, '_> {
@@ -50,11 +50,11 @@ impl Lanes<'_, '_, '_> {
         if let Some(&(at, step)) = self.arrays.get(&v) {
             return Rep::affine(at, step as i64);
         }
-        if !self.twice.contains(&v)
+        if !self.made_again.contains(&v)
             && self.region.live.binary_search(&v).is_ok()
-            && let Some(kept) = self.kept.get(&v).cloned()
+            && let Some(saved) = self.saved.get(&v).cloned()
         {
-            return self.fetch(v, &kept);
+            return self.fetch(v, &saved);
         }
         let ir = self.low.ir;
         let Some(stored) = self.stored.get(&v).cloned() else {
@@ -99,18 +99,18 @@ impl Lanes<'_, '_, '_> {
                 self.width
             );
         }
-        if self.twice.contains(&v)
+        if self.made_again.contains(&v)
             && let Some(stored) = self.stored.get(&v).cloned()
         {
             self.near.insert(v, rep);
-            let kept = self.as_stored(v, &stored);
+            let saved = self.as_stored(v, &stored);
             // A scalar needs no blend; in a vector inactive lanes keep their elements.
-            let mask = if kept.first.is_some() {
+            let mask = if saved.first.is_some() {
                 None
             } else {
                 self.mask
             };
-            self.blend(&stored, &kept, mask);
+            self.blend(&stored, &saved, mask);
             return;
         }
         if self.crosses(v) {
@@ -123,7 +123,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let room = |low: &crate::lower::Lower<'_>, value: Val| {
             let ty = ir.type_of(value);
-            (low.room(ty, 0), ty)
+            (low.entry_alloca(ty, 0), ty)
         };
         let stored = Stored {
             first: rep.first.map(|v| room(self.low, v)),
@@ -147,7 +147,7 @@ impl Lanes<'_, '_, '_> {
 
     /// Poisons the variables of `v` at the start of an iteration, in which `v` is made again before it is used.
     pub(super) fn forget(&mut self, v: ValueId) {
-        if self.twice.contains(&v) {
+        if self.made_again.contains(&v) {
             return;
         }
         let ir = self.low.ir;
@@ -168,13 +168,13 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Entry allocas for a phi, not initialised: a scalar with the step `step`, or vectors if there is none.
-    pub(super) fn phi_room(&mut self, v: ValueId, step: Option<i64>) -> Stored {
+    pub(super) fn phi_variable(&mut self, v: ValueId, step: Option<i64>) -> Stored {
         let ty = self.low.ty(v);
         match step {
             Some(step) => {
                 let register = self.low.values.register(ty);
                 Stored {
-                    first: Some((self.low.room(register, 0), register)),
+                    first: Some((self.low.entry_alloca(register, 0), register)),
                     step,
                     holds: None,
                     vector: None,
@@ -186,7 +186,7 @@ impl Lanes<'_, '_, '_> {
                     .iter()
                     .map(|&(ty, _)| {
                         let ty = self.lane_type(ty);
-                        (self.low.room(ty, 0), ty)
+                        (self.low.entry_alloca(ty, 0), ty)
                     })
                     .collect();
                 Stored {
@@ -291,12 +291,12 @@ impl Lanes<'_, '_, '_> {
 
     /// At the region's start: makes variables of the values that come from an earlier region and are defined again in
     /// this one, as in loops around a barrier.
-    pub(super) fn find_twice(&mut self) {
+    pub(super) fn find_made_again(&mut self) {
         for &v in &self.region.live {
             if self.region.block_of(v).is_none() {
                 continue;
             }
-            let Some(kept) = self.kept.get(&v).cloned() else {
+            let Some(saved) = self.saved.get(&v).cloned() else {
                 continue;
             };
             let wraps = self.shapes.is_some_and(|s| s.assumes_no_wrap(v));
@@ -304,25 +304,25 @@ impl Lanes<'_, '_, '_> {
             if self.leaves(v).len() != 1 {
                 step = step.filter(|&step| step == 0);
             }
-            self.fetch(v, &kept);
-            let room = self.phi_room(v, step);
+            self.fetch(v, &saved);
+            let room = self.phi_variable(v, step);
             let rep = self.as_stored(v, &room);
             self.blend(&room, &rep, None);
             self.near.remove(&v);
             self.stored.insert(v, room);
-            self.twice.insert(v);
+            self.made_again.insert(v);
         }
     }
 
     /// Reads a saved value from where an earlier region left it.
-    fn fetch(&mut self, v: ValueId, kept: &Kept) -> Rep {
+    fn fetch(&mut self, v: ValueId, saved: &Saved) -> Rep {
         let ir = self.low.ir;
-        let rep = match kept {
-            Kept::Group(room, _) => {
+        let rep = match saved {
+            Saved::Group(room, _) => {
                 let ty = self.low.values.register(self.low.ty(v));
                 Rep::uniform(ir.load(ty, *room, 0))
             }
-            Kept::SubGroups(places) => {
+            Saved::SubGroups(places) => {
                 let mut parts = Vec::new();
                 for (&(ty, _), &place) in self.leaves(v).iter().zip(places) {
                     let (at, size) = self.sub_group_place(ty, place);
@@ -332,7 +332,7 @@ impl Lanes<'_, '_, '_> {
                 let ty = self.low.ty(v);
                 Rep::uniform(self.low.put_together(ty, &mut parts.into_iter()))
             }
-            Kept::Items(places, step) => {
+            Saved::Items(places, step) => {
                 // Only the lanes of a row have the row's step.
                 let once = self.width == 1 || (step.is_some() && self.present.is_none());
                 let mut parts = Vec::new();
@@ -364,13 +364,13 @@ impl Lanes<'_, '_, '_> {
     /// Saves `v` for later regions.
     pub(super) fn keep(&mut self, v: ValueId) {
         let ir = self.low.ir;
-        match self.kept.get(&v).cloned() {
+        match self.saved.get(&v).cloned() {
             None => {}
-            Some(Kept::Group(_, room)) => {
+            Some(Saved::Group(_, room)) => {
                 let value = self.scalar(v);
                 ir.store(value, room, 0);
             }
-            Some(Kept::SubGroups(places)) => {
+            Some(Saved::SubGroups(places)) => {
                 let value = self.scalar(v);
                 let mut parts = Vec::new();
                 self.low.take_apart(value, self.low.ty(v), &mut parts);
@@ -379,7 +379,7 @@ impl Lanes<'_, '_, '_> {
                     ir.store(self.low.values.to_memory(part, ty), at, size);
                 }
             }
-            Some(Kept::Items(places, _)) => {
+            Some(Saved::Items(places, _)) => {
                 let parts = if self.width == 1 {
                     let value = self.scalar(v);
                     let mut parts = Vec::new();

@@ -26,13 +26,13 @@ impl Lanes<'_, '_, '_> {
             return false;
         };
         if group.members.last().is_some_and(|last| last.inst == id) {
-            self.store_members(&group);
+            self.store_interleaved(&group);
         }
         true
     }
 
     /// Writes all members of a group, whose last store is at hand.
-    fn store_members(&mut self, group: &StoreGroup) {
+    fn store_interleaved(&mut self, group: &StoreGroup) {
         let ir = self.low.ir;
         let types = &self.low.values.module.types;
         let &StoreGroup {

@@ -44,11 +44,11 @@ impl Lower<'_> {
                 _ => Rmw::LLVMAtomicRMWBinOpAdd,
             };
             let [at, count, goal] = [CLOSED, 0, FIRST].map(|value| {
-                let room = self.room(ir.i64, 8);
+                let room = self.entry_alloca(ir.i64, 8);
                 ir.store(ir.i64c(value), room, 8);
                 room
             });
-            let room = self.room(ir.array(ir.i8, BYTES), 64);
+            let room = self.entry_alloca(ir.array(ir.i8, BYTES), 64);
             self.windows.push(Window {
                 at,
                 count,
@@ -176,7 +176,7 @@ impl Lower<'_> {
 impl Lanes<'_, '_, '_> {
     /// Emits the operation at hand as a privatised one, if the plan says so: in its window where all lanes lie within,
     /// else as atomic operations. Returns whether it did.
-    pub(super) fn gather_updates(
+    pub(super) fn privatised_updates(
         &mut self,
         op: &Op,
         update: &Update,
@@ -243,7 +243,7 @@ impl Lanes<'_, '_, '_> {
         ir.store(ir.shl(count, ir.i64c(2)), window.goal, 8);
         ir.br(apart);
         ir.at_end(apart);
-        self.one_by_one(op, None, word)?;
+        self.scalarise(op, None, word)?;
         ir.br(join);
         ir.at_end(join);
         Ok(true)

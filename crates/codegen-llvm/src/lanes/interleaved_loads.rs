@@ -20,7 +20,7 @@ use crate::llvm::{Opcode, Ty, Val};
 
 impl Lanes<'_, '_, '_> {
     /// Loads elements that lie a few elements apart from lane to lane.
-    pub(super) fn load_strided(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Val {
+    pub(super) fn load_interleaved(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Val {
         let rep = self.rep(ptr);
         let first = self.scalar(ptr);
         let types = &self.low.values.module.types;
@@ -42,7 +42,7 @@ impl Lanes<'_, '_, '_> {
         let span = match known {
             Some(span) => span.clone(),
             None => {
-                let made = self.read_span(ptr, first, origin, offset, rep.step, ty, align);
+                let made = self.load_rows(ptr, first, origin, offset, rep.step, ty, align);
                 self.spans.push(made.clone());
                 made
             }
@@ -66,7 +66,7 @@ impl Lanes<'_, '_, '_> {
 
     /// Reads the vectors for the load at hand and for the later ones that read members of the same structures.
     #[expect(clippy::too_many_arguments, reason = "an access and where it lies")]
-    fn read_span(
+    fn load_rows(
         &self,
         ptr: ValueId,
         first: Val,

@@ -80,7 +80,7 @@ impl Lanes<'_, '_, '_> {
                 for (at, ways) in together.iter().zip(&mut ways) {
                     ways.extend(lanes.ways(*at));
                 }
-                tests.extend(lanes.exact_tests(false));
+                tests.extend(lanes.no_wrap_tests(false));
             });
         }
         for ways in ways {
@@ -118,7 +118,7 @@ impl Lanes<'_, '_, '_> {
         for one in all.iter_mut() {
             self.with(one, |lanes, phis| {
                 lanes.place_arrays();
-                lanes.find_twice();
+                lanes.find_made_again();
                 for &block in region.loops.order() {
                     for &inst in &function.blocks[block.index()].insts {
                         let inst = &function.insts[inst.index()];
@@ -126,7 +126,7 @@ impl Lanes<'_, '_, '_> {
                             break;
                         };
                         let step = lanes.phi_step(result);
-                        phis.insert(result, lanes.phi_room(result, step));
+                        phis.insert(result, lanes.phi_variable(result, step));
                     }
                 }
             });

@@ -21,14 +21,14 @@ use kernel_ir::{ConvertOp, ValueId};
 use vectorise::{Steps, Tightening, ends};
 
 use super::region::Lanes;
-use super::rep::Kept;
+use super::rep::Saved;
 use crate::llvm::{IntPred, Opcode, Val};
 
 impl Lanes<'_, '_, '_> {
     /// The range of ids in which the row at hand has work: its start, a multiple of the width, and its end, one behind
     /// the last id; the two are equal if there is no work. The row's first work-item must be at hand, `length` is the
     /// row's number of work-items, and `once` asks for a range of at least one id.
-    pub(super) fn narrowed(&mut self, narrow: &Tightening, length: Val, once: Val) -> [Val; 2] {
+    pub(super) fn tightened(&mut self, narrow: &Tightening, length: Val, once: Val) -> [Val; 2] {
         let ir = self.low.ir;
         let width = u64::from(narrow.width);
         kernel_ir::mark!(Tightening, !narrow.bounds.is_empty());
@@ -40,7 +40,7 @@ impl Lanes<'_, '_, '_> {
         );
         let mut made: HashMap<ValueId, Val> = HashMap::new();
         for &v in &self.region.live {
-            if let Some(Kept::Group(room, _)) = self.kept.get(&v) {
+            if let Some(Saved::Group(room, _)) = self.saved.get(&v) {
                 let ty = self.low.values.register(self.low.ty(v));
                 made.insert(v, ir.load(ty, *room, 0));
             }

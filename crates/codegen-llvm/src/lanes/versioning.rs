@@ -127,7 +127,7 @@ impl Lanes<'_, '_, '_> {
             let all = ir.icmp(IntPred::LLVMIntEQ, bits, ir.int_const(ty, u64::MAX));
             tests.push(ir.or(none, all));
         }
-        tests.extend(self.exact_tests(row));
+        tests.extend(self.no_wrap_tests(row));
         self.low.clear_near();
         self.near.clear();
         tests.into_iter().reduce(|a, b| ir.and(a, b))
@@ -135,7 +135,7 @@ impl Lanes<'_, '_, '_> {
 
     /// Bools: whether extensions of ids do not wrap around in the chunk. `row`: those that are tested for whole rows
     /// are left out.
-    pub(super) fn exact_tests(&mut self, row: bool) -> Vec<Val> {
+    pub(super) fn no_wrap_tests(&mut self, row: bool) -> Vec<Val> {
         let ir = self.low.ir;
         let mut tests = Vec::new();
         let mut firsts = HashMap::new();

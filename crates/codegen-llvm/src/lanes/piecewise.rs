@@ -19,7 +19,7 @@ use kernel_ir::{BlockId, ConvertOp, Op, Type, TypeId, ValueId};
 use vectorise::{Representation, Rows, is_uniform_step_induction};
 
 use super::region::Lanes;
-use super::rep::{Convoy, Rep, Stored};
+use super::rep::{Rep, Stored, UniformStep};
 use crate::llvm::{IntPred, Opcode, Ty, Val};
 use crate::memory::sane_align;
 
@@ -42,7 +42,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Makes the variables of a phi that has uniform-step induction.
-    pub(super) fn find_convoy(&mut self, phi: ValueId) {
+    pub(super) fn find_uniform_step(&mut self, phi: ValueId) {
         let ty = self.low.ty(phi);
         let module = self.low.values.module;
         let is_int = matches!(module.types.get(ty), Type::Int(_));
@@ -53,48 +53,48 @@ impl Lanes<'_, '_, '_> {
         });
         if all {
             let (scalar, lanes) = (self.low.values.register(ty), self.lane_type(ty));
-            let convoy = Convoy {
-                first: self.low.room(scalar, 0),
-                apart: self.low.room(lanes, 0),
+            let uniform_step = UniformStep {
+                first: self.low.entry_alloca(scalar, 0),
+                apart: self.low.entry_alloca(lanes, 0),
                 scalar,
                 lanes,
             };
             kernel_ir::mark!(LoopInduction);
-            self.convoys.insert(phi, convoy);
+            self.uniform_steps.insert(phi, uniform_step);
         }
     }
 
     /// The value, in all lanes, of a phi that has uniform-step induction.
-    pub(super) fn convoy(&self, phi: ValueId) -> Option<Rep> {
+    pub(super) fn uniform_step(&self, phi: ValueId) -> Option<Rep> {
         let ir = self.low.ir;
-        let convoy = self.convoys.get(&phi)?;
-        let first = ir.load(convoy.scalar, convoy.first, 0);
-        let apart = ir.load(convoy.lanes, convoy.apart, 0);
+        let uniform_step = self.uniform_steps.get(&phi)?;
+        let first = ir.load(uniform_step.scalar, uniform_step.first, 0);
+        let apart = ir.load(uniform_step.lanes, uniform_step.apart, 0);
         Some(Rep::vector(vec![ir.add(self.splat(first), apart)]))
     }
 
     /// Updates a phi that has uniform-step induction on the edge from block `from` to its own. Returns whether it has.
-    pub(super) fn move_convoy(&mut self, from: BlockId, phi: ValueId, v: ValueId) -> bool {
+    pub(super) fn advance_uniform_step(&mut self, from: BlockId, phi: ValueId, v: ValueId) -> bool {
         let ir = self.low.ir;
-        let Some(&convoy) = self.convoys.get(&phi) else {
+        let Some(&uniform_step) = self.uniform_steps.get(&phi) else {
             return false;
         };
         if let Some(by) = self.moves_by(phi, from, v) {
             let by = self.scalar(by);
-            let first = ir.load(convoy.scalar, convoy.first, 0);
-            ir.store(ir.add(first, by), convoy.first, 0);
+            let first = ir.load(uniform_step.scalar, uniform_step.first, 0);
+            ir.store(ir.add(first, by), uniform_step.first, 0);
         } else {
             // The first lane of a sub-group always exists.
             let all = self.vectors(v)[0];
             let first = ir.extract_element(all, ir.i32c(0));
-            ir.store(first, convoy.first, 0);
-            ir.store(ir.sub(all, self.splat(first)), convoy.apart, 0);
+            ir.store(first, uniform_step.first, 0);
+            ir.store(ir.sub(all, self.splat(first)), uniform_step.apart, 0);
         }
         true
     }
 
     /// Whether a loop's phi counts as an accumulator: it differs among the lanes of a masked chunk.
-    pub(super) fn is_sum(&self, phi: ValueId) -> bool {
+    pub(super) fn is_accumulator(&self, phi: ValueId) -> bool {
         // An affine value stays one: the plan counts on it where the value is used.
         let held = self.held.as_ref().map(|held| held.of(phi));
         self.is_broken()
@@ -105,7 +105,7 @@ impl Lanes<'_, '_, '_> {
     /// Keeps the results of loops in memory until they are used, if all of them take more than the vector registers.
     /// `sums`: the results with their loops. Otherwise LLVM keeps some of them in registers through loops that do not
     /// use them, and spills values that are used in each iteration.
-    pub(super) fn put_away(&mut self, sums: HashMap<ValueId, u32>) {
+    pub(super) fn spill_results(&mut self, sums: HashMap<ValueId, u32>) {
         let module = self.low.values.module;
         if !module.uses(kernel_ir::Transform::ResultsInMemory) {
             return;
@@ -113,14 +113,14 @@ impl Lanes<'_, '_, '_> {
         let types = &module.types;
         let bytes = |v: &ValueId| types.size_of(self.low.ty(*v)) * u64::from(self.width);
         if sums.keys().map(bytes).sum::<u64>() > self.low.target.vector_bytes() {
-            self.away = sums.keys().copied().collect();
+            self.spilled = sums.keys().copied().collect();
             kernel_ir::mark!(LoopResultsInMemory);
             self.left_uses.extend(sums);
         }
     }
 
     /// Writes such a result to memory; volatile, so that LLVM keeps it there.
-    pub(super) fn leave_away(&self, room: &Stored, rep: &Rep) {
+    pub(super) fn store_spilled(&self, room: &Stored, rep: &Rep) {
         let ir = self.low.ir;
         let parts = rep.vector.iter().flatten();
         for (&(room, _), &part) in room.vector.iter().flatten().zip(parts) {
@@ -129,7 +129,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Reads such a result from memory.
-    pub(super) fn fetch_away(&self, room: &Stored) -> Rep {
+    pub(super) fn fetch_spilled(&self, room: &Stored) -> Rep {
         let ir = self.low.ir;
         let get = |&(room, ty): &(Val, Ty)| {
             let part = ir.load(ty, room, 0);
@@ -150,7 +150,7 @@ impl Lanes<'_, '_, '_> {
     ) -> Vec<Val> {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(ty);
-        let pieces = match self.pieces_of_convoy(ptr, size, piece) {
+        let pieces = match self.pieces_of_uniform_step(ptr, size, piece) {
             Some(pieces) => pieces,
             None => self.pieces(ptr, size, piece),
         };
@@ -183,7 +183,7 @@ impl Lanes<'_, '_, '_> {
         let bytes = ir.cast(Opcode::LLVMPtrToInt, all, ir.vector(ir.i64, self.width));
         let firsts = (0..self.width).step_by(piece as usize);
         Pieces {
-            test: self.adjoin(bytes, size, piece),
+            test: self.pieces_are_contiguous(bytes, size, piece),
             at: firsts
                 .map(|lane| ir.extract_element(all, ir.i32c(lane)))
                 .collect(),
@@ -192,7 +192,7 @@ impl Lanes<'_, '_, '_> {
 
     /// The same if the pointer's index has uniform-step induction: the lanes' distances are the same in each iteration,
     /// and the pieces' addresses are scalars.
-    fn pieces_of_convoy(&mut self, ptr: ValueId, size: u64, piece: u32) -> Option<Pieces> {
+    fn pieces_of_uniform_step(&mut self, ptr: ValueId, size: u64, piece: u32) -> Option<Pieces> {
         let ir = self.low.ir;
         let &Op::PtrOffset {
             ptr: base,
@@ -207,7 +207,7 @@ impl Lanes<'_, '_, '_> {
             Op::Convert(ConvertOp::ZExt, from, _) => (from, false),
             _ => (index, false),
         };
-        let convoy = *self.convoys.get(&narrow)?;
+        let uniform_step = *self.uniform_steps.get(&narrow)?;
         // Outside of the loop the variables may hold another iteration's value.
         let home = self.region.block_of(narrow)?;
         let own = self.region.loops.innermost(home)?;
@@ -220,9 +220,9 @@ impl Lanes<'_, '_, '_> {
         }
         let rep = self.rep(base);
         let base = rep.first.filter(|_| rep.is_uniform())?;
-        let first = ir.load(convoy.scalar, convoy.first, 0);
-        let apart = ir.load(convoy.lanes, convoy.apart, 0);
-        let mut test = self.adjoin(apart, far, piece);
+        let first = ir.load(uniform_step.scalar, uniform_step.first, 0);
+        let apart = ir.load(uniform_step.lanes, uniform_step.apart, 0);
+        let mut test = self.pieces_are_contiguous(apart, far, piece);
         let bits = self.low.values.module.types.size_of(self.low.ty(narrow)) * 8;
         let mut at = Vec::new();
         for lane in (0..self.width).step_by(piece as usize) {
@@ -235,7 +235,7 @@ impl Lanes<'_, '_, '_> {
                     true => IntPred::LLVMIntSLE,
                     false => IntPred::LLVMIntULE,
                 };
-                let fits = ir.icmp(pred, begin, ir.int_const(convoy.scalar, last));
+                let fits = ir.icmp(pred, begin, ir.int_const(uniform_step.scalar, last));
                 test = ir.and(test, fits);
             }
             let op = match signed {
@@ -253,7 +253,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Bool: whether all lanes are active, and in each piece the integers are `far` apart from lane to lane.
-    fn adjoin(&self, all: Val, far: u64, piece: u32) -> Val {
+    fn pieces_are_contiguous(&self, all: Val, far: u64, piece: u32) -> Val {
         let ir = self.low.ir;
         let scalar = ir.scalar(ir.type_of(all));
         let begin: Vec<u32> = (0..self.width).map(|l| l / piece * piece).collect();
@@ -261,10 +261,10 @@ impl Lanes<'_, '_, '_> {
             .map(|l| ir.int_const(scalar, u64::from(l % piece) * far))
             .collect();
         let wanted = ir.add(ir.shuffle(all, all, &begin), ir.const_vector(&more));
-        let adjoin = ir.icmp(IntPred::LLVMIntEQ, all, wanted);
+        let pieces_are_contiguous = ir.icmp(IntPred::LLVMIntEQ, all, wanted);
         self.all(match self.mask {
-            Some(mask) => ir.and(adjoin, mask),
-            None => adjoin,
+            Some(mask) => ir.and(pieces_are_contiguous, mask),
+            None => pieces_are_contiguous,
         })
     }
 
