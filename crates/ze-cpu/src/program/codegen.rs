@@ -382,7 +382,7 @@ mod tests {
     fn a_program_with_elevated_privileges_is_told_that_nothing_was_tried() {
         let text = missing(&[], "no such file");
         assert!(
-            text.contains("(not looked for there: the program has elevated privileges"),
+            text.contains("(not searched: the program has elevated privileges"),
             "{text}"
         );
     }
