@@ -28,14 +28,14 @@
 //! | question | modules |
 //! |---|---|
 //! | loops over regions and chunks | this one, `sub_group` |
-//! | loops over several chunks, over fewer chunks | `jam` (unroll-and-jam), `narrow` (iteration-range tightening) |
-//! | tests at the start of chunks | `check` |
+//! | loops over several chunks, over fewer chunks | `unroll_and_jam`, `tighten` (iteration ranges) |
+//! | tests at the start of chunks | `versioning` |
 //! | the region being emitted, its branches and loops | `region`, `flow` |
 //! | how values are held | `rep`, `values`, `tuples` |
 //! | arithmetic | `operate`, `clamp`, `divide` |
-//! | memory | `memory`, `gather`, `pieces` (piecewise-contiguous loads) |
-//! | interleaved accesses | `strided` (loads), `members` (stores) |
-//! | atomic operations | `atomic`, `window` (privatised) |
+//! | memory | `memory`, `gather`, `piecewise` (piecewise-contiguous loads) |
+//! | interleaved accesses | `interleaved_loads`, `interleaved_stores` |
+//! | atomic operations | `atomic`, `privatise` |
 //! | sub-group operations | `collective` |
 //!
 //! Kernels whose lanes may diverge at a barrier, and kernels with irreducible loops, have no plan.

@@ -44,7 +44,7 @@ pub enum Access {
     Gather,
     /// One access for each lane.
     Scalarised {
-        /// Whether the accesses are a loop over the lanes, for code that seldom runs.
+        /// Whether the accesses are a loop over the lanes: less code, for masked chunks.
         in_loop: bool,
     },
 }

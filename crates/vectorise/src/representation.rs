@@ -347,16 +347,8 @@ impl Analysis<'_> {
         let at = |v: ValueId| self.found.at(self.region, v, block);
         match op {
             Op::Alloca { .. } => return self.found.of(result),
-            Op::Phi(_) => {
-                let is_integer = self.is_integer(result);
-                let (plan, region, chunk) = (self.plan, self.region, self.chunk);
-                return match is_uniform_step_induction(
-                    plan, region, shapes, chunk, result, is_integer,
-                ) {
-                    true => Representation::Vector,
-                    false => self.stored_step(shapes, result),
-                };
-            }
+            // With uniform-step induction its shape is varying, and it is a vector too.
+            Op::Phi(_) => return self.stored_step(shapes, result),
             Op::WorkItem(builtin, dimension) => return self.work_item(*builtin, *dimension),
             Op::Atomic { op, ptr, value, .. } => {
                 let is_uniform = at(*ptr) == Representation::Uniform;

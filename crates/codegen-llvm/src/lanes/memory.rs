@@ -4,7 +4,7 @@
 //! b[0]            uniform         one scalar access
 //! a[i]            contiguous      one vector access
 //! a[n - i]        reversed        one vector access and a shuffle
-//! a[2 * i]        interleaved     vectors of neighbouring elements, and shuffles (`strided`, `members`)
+//! a[2 * i]        interleaved     vectors of neighbouring elements, and shuffles (`interleaved_loads`, `…_stores`)
 //! a[index[i]]     gather          the processor's gather or scatter (`gather`)
 //!                 piecewise       one vector load for each contiguous piece (`piecewise`)
 //!                 scalarised      one access for each lane
@@ -494,7 +494,7 @@ impl Lanes<'_, '_, '_> {
         ir.sub(ir.i64c(63), zeros)
     }
 
-    /// As [`Self::gather`], with a loop over the lanes: less code, for masked chunks, which seldom run.
+    /// As [`Self::gather`], with a loop over the lanes: less code, for masked chunks.
     pub(super) fn gather_in_loop(&mut self, ptr: ValueId, ty: TypeId, align: u64) -> Vec<Val> {
         kernel_ir::mark!(LoadEachLoop);
         let mut leaves = Vec::new();
