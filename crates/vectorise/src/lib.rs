@@ -48,7 +48,7 @@
 //! | regions between barriers, and their branches | `region`, `form_regions`, `versioning` |
 //! | how wide | `width`, `search_loops`, `sub_groups`, `cost` |
 //! | loops over chunks | `unroll_and_jam`, `tighten` |
-//! | how values are held, how memory is accessed | `representation`, `access`, `interleave`, `tuple`, `privatise`, `functions` |
+//! | how values are held and made, how memory is accessed | `representation`, `operation`, `access`, `interleave`, `tuple`, `privatise`, `functions` |
 //! | the plan, its text form, the report to the kernel's author | `plan`, `forms`, `print`, `report` |
 //!
 //! | word | meaning |
@@ -83,6 +83,7 @@ mod functions;
 mod input;
 mod interleave;
 mod no_wrap;
+mod operation;
 mod order;
 mod plan;
 mod print;
@@ -110,13 +111,14 @@ pub use interleave::{
     Member, Origin, StoreGroup, lead, load_span, origin, plain_interleaving, store_groups,
 };
 pub use no_wrap::extension;
+pub use operation::{Operation, Recast};
 pub use plan::{Plan, RegionPlan};
 pub use print::print;
 pub use privatise::{Privatised, Window};
 pub use region::Region;
 pub use report::describe;
 pub use representation::{
-    Chunk, Representation, Representations, increment, is_uniform_step_induction,
+    Chunk, Representation, Representations, increment, is_clamp, is_uniform_step_induction,
 };
 pub use segments::{LaneOrder, Segment, Segments, Stop, StopKind, stop_of};
 pub use sub_groups::Rows;

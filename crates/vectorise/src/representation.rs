@@ -117,6 +117,15 @@ impl Representations {
         self.own[v.index()]
     }
 
+    /// How `v`, which the region both reads from an earlier one and makes again, is held between blocks.
+    #[must_use]
+    pub fn carried(&self, v: ValueId) -> Representation {
+        self.elsewhere
+            .get(&v)
+            .copied()
+            .unwrap_or_else(|| self.of(v))
+    }
+
     /// How `v` is held where `block` uses it.
     #[must_use]
     pub fn at(&self, region: &Region, v: ValueId, block: BlockId) -> Representation {
@@ -162,6 +171,13 @@ pub fn is_uniform_step_induction(
             let back = this.blocks.contains(&from);
             is_direct(from) && (!back || increment(region, shapes, phi, from, v).is_some())
         })
+}
+
+/// Whether the operation may clamp a value with a step to a uniform bound, or cut off its high bits.
+#[must_use]
+pub fn is_clamp(op: BinaryOp) -> bool {
+    use BinaryOp as B;
+    matches!(op, B::And | B::SMax | B::UMax | B::SMin | B::UMin)
 }
 
 /// The value that `phi` is added to on the edge from block `from`, where it becomes `v`, if that edge goes back and the
@@ -538,19 +554,10 @@ impl Analysis<'_> {
         if bound != Representation::Uniform || step == 0 || self.scalars(result) != 1 {
             return None;
         }
-        let bits = self.bits(result);
-        match op {
-            BinaryOp::And => {
-                let far = step.checked_mul(i64::from(self.width) - 1)?;
-                if step <= 0 || far >> (bits - 1).min(62) != 0 {
-                    return None;
-                }
-            }
-            BinaryOp::SMax | BinaryOp::UMax | BinaryOp::SMin | BinaryOp::UMin => {
-                self.far(step, bits)?;
-            }
-            _ => return None,
+        if !is_clamp(op) || (op == BinaryOp::And && step < 0) {
+            return None;
         }
+        self.far(step, self.bits(result))?;
         Some(Representation::Affine { step, tested: true })
     }
 }

@@ -10,88 +10,64 @@ use super::rep::Rep;
 use crate::llvm::{IntPred, Val};
 
 impl Lanes<'_, '_, '_> {
-    /// The result of a clamping operation, if its lanes probably all keep their value.
-    pub(super) fn clamped(&mut self, op: &Op, result: ValueId) -> Option<Rep> {
-        let Op::Binary(which, a, b, _) = op else {
-            return None;
-        };
-        if *which == BinaryOp::And {
-            return self.low_bits(op, *a, *b, result);
-        }
-        let (upward, signed) = match which {
-            BinaryOp::SMax => (true, true),
-            BinaryOp::UMax => (true, false),
-            BinaryOp::SMin => (false, true),
-            BinaryOp::UMin => (false, false),
-            _ => return None,
-        };
-        let (mut id, mut bound) = (self.rep(*a), self.rep(*b));
-        if id.is_uniform() {
+    /// The result of the clamping operation `op` of kind `which`, which the plan gives the step `step`.
+    pub(super) fn clamped(
+        &mut self,
+        op: &Op,
+        which: BinaryOp,
+        operands: [ValueId; 2],
+        step: i64,
+        result: ValueId,
+    ) -> Rep {
+        let ir = self.low.ir;
+        let [mut id, mut bound] = operands;
+        if self.rep(id).is_uniform() {
             (id, bound) = (bound, id);
         }
-        let (first, bound) = (id.first?, bound.first.filter(|_| bound.is_uniform())?);
-        if id.step == 0 || self.leaves(result).len() != 1 {
-            return None;
-        }
-        let holds = self.keeps(first, id.step, bound, upward, signed)?;
-        kernel_ir::mark!(ClampBounds);
-        let ir = self.low.ir;
-        let holds = id.holds.map_or(holds, |before| ir.and(before, holds));
-        Some(Rep {
+        let before = self.rep(id).holds;
+        let (first, bound) = (self.scalar(id), self.scalar(bound));
+        let (first, holds) = match which {
+            BinaryOp::And => self.low_bits(first, step, bound),
+            _ => (first, self.keeps(which, first, step, bound)),
+        };
+        let holds = before.map_or(holds, |before| ir.and(before, holds));
+        Rep {
             first: Some(first),
-            step: id.step,
+            step,
             holds: Some(holds),
             vector: Some(self.lane_operation(op, result)),
-        })
+        }
     }
 
-    /// An id under a mask of its lowest bits.
-    fn low_bits(&mut self, op: &Op, a: ValueId, b: ValueId, result: ValueId) -> Option<Rep> {
+    /// An id under a mask of its lowest bits; Bool: whether the lanes' results are `step` apart.
+    fn low_bits(&self, first: Val, step: i64, mask: Val) -> (Val, Val) {
+        kernel_ir::mark!(ClampLowBits);
         let ir = self.low.ir;
-        let (mut id, mut mask) = (self.rep(a), self.rep(b));
-        if id.is_uniform() {
-            (id, mask) = (mask, id);
-        }
-        let (first, mask) = (id.first?, mask.first.filter(|_| mask.is_uniform())?);
-        let step = id.step;
         let ty = ir.type_of(first);
-        let far = step.checked_mul(i64::from(self.width) - 1)?;
-        if step <= 0 || self.leaves(result).len() != 1 || far >> (ir.int_width(ty) - 1).min(62) != 0
-        {
-            return None;
-        }
-        let far = ir.int_const(ty, far as u64);
+        let far = ir.int_const(ty, self.distance_of_last(step));
         let low = ir.and(first, mask);
         let more = ir.add(mask, ir.int_const(ty, 1));
         let of_bits = ir.icmp(IntPred::LLVMIntEQ, ir.and(mask, more), ir.int_const(ty, 0));
         let enough = ir.icmp(IntPred::LLVMIntUGE, mask, far);
         let within = ir.icmp(IntPred::LLVMIntULE, low, ir.sub(mask, far));
-        let holds = ir.and(of_bits, ir.and(enough, within));
-        kernel_ir::mark!(ClampLowBits);
-        let holds = id.holds.map_or(holds, |before| ir.and(before, holds));
-        Some(Rep {
-            first: Some(low),
-            step,
-            holds: Some(holds),
-            vector: Some(self.lane_operation(op, result)),
-        })
+        (low, ir.and(of_bits, ir.and(enough, within)))
     }
 
-    /// Bool: whether `first`, `first + step`, ... neither wrap around nor pass `bound`: the lower bound if `lower`,
-    /// else the upper one.
-    fn keeps(&self, first: Val, step: i64, bound: Val, lower: bool, signed: bool) -> Option<Val> {
+    /// The last lane's value less the first lane's. The plan makes sure that the value's type can hold it.
+    fn distance_of_last(&self, step: i64) -> u64 {
+        step.wrapping_mul(i64::from(self.width) - 1).cast_unsigned()
+    }
+
+    /// Bool: whether `first`, `first + step`, ... neither wrap around nor pass `bound`.
+    fn keeps(&self, clamp: BinaryOp, first: Val, step: i64, bound: Val) -> Val {
         use IntPred::{LLVMIntSGE, LLVMIntSLE, LLVMIntUGE, LLVMIntULE};
+        kernel_ir::mark!(ClampBounds);
         let ir = self.low.ir;
         let ty = ir.type_of(first);
-        let far = step.checked_mul(i64::from(self.width) - 1)?;
-        if far.unsigned_abs() >= 1 << (ir.int_width(ty) - 1).min(62) {
-            return None;
-        }
-        let last = ir.add(first, ir.int_const(ty, far as u64));
-        let (at_least, at_most) = if signed {
-            (LLVMIntSGE, LLVMIntSLE)
-        } else {
-            (LLVMIntUGE, LLVMIntULE)
+        let last = ir.add(first, ir.int_const(ty, self.distance_of_last(step)));
+        let (at_least, at_most) = match clamp {
+            BinaryOp::SMax | BinaryOp::SMin => (LLVMIntSGE, LLVMIntSLE),
+            _ => (LLVMIntUGE, LLVMIntULE),
         };
         let (low, high) = if step > 0 {
             (first, last)
@@ -99,11 +75,10 @@ impl Lanes<'_, '_, '_> {
             (last, first)
         };
         let in_order = ir.icmp(at_most, low, high);
-        let within = if lower {
-            ir.icmp(at_least, low, bound)
-        } else {
-            ir.icmp(at_most, high, bound)
+        let within = match clamp {
+            BinaryOp::SMax | BinaryOp::UMax => ir.icmp(at_least, low, bound),
+            _ => ir.icmp(at_most, high, bound),
         };
-        Some(ir.and(in_order, within))
+        ir.and(in_order, within)
     }
 }

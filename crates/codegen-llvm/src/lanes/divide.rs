@@ -2,14 +2,11 @@
 //! vectors of doubles. Doubles hold integers of up to 52 bits exactly, and a quotient of two such integers never rounds
 //! up to the next integer.
 
-use kernel_ir::{BinaryOp, Flags, Op, Type, ValueId};
+use kernel_ir::{BinaryOp, Flags, ValueId};
 
 use super::region::Lanes;
-use super::rep::Rep;
 use crate::llvm::{IntPred, Opcode, Val};
 
-/// With fewer lanes a division is not done with doubles.
-const FEWEST: u32 = 4;
 /// Unsigned integers below this bound are exact, and signed ones from `-EXACT / 2` to `EXACT / 2 - 1`.
 const EXACT: u64 = 1 << 52;
 
@@ -31,34 +28,22 @@ const SIGNED: Scale = Scale {
 };
 
 impl Lanes<'_, '_, '_> {
-    /// The division `op`, if it is faster with doubles.
-    pub(super) fn divided(&mut self, op: &Op) -> Option<Rep> {
-        let &Op::Binary(op, a, b, flags) = op else {
-            return None;
-        };
-        let signed = match op {
-            BinaryOp::UDiv | BinaryOp::URem => false,
-            BinaryOp::SDiv | BinaryOp::SRem => true,
-            _ => return None,
-        };
-        let module = self.low.values.module;
-        let &Type::Int(bits) = module.types.get(self.low.ty(a)) else {
-            return None;
-        };
-        // LLVM turns divisions by constants into multiplications.
-        let is_constant = module.known_signed(self.f, b).is_some();
-        let is_used = module.uses(kernel_ir::Transform::Division);
-        if !is_used || !matches!(bits, 32 | 64) || is_constant || self.width < FEWEST {
-            return None;
-        }
+    /// The division `op` of integers of `bits` bits, with doubles.
+    pub(super) fn divided(
+        &mut self,
+        op: BinaryOp,
+        operands: [ValueId; 2],
+        flags: Flags,
+        bits: u32,
+    ) -> Val {
+        let signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
         let quotient = matches!(op, BinaryOp::UDiv | BinaryOp::SDiv);
         kernel_ir::mark!(DivideWords, bits == 32);
         kernel_ir::mark!(DivideLong, bits == 64);
-        let made = match bits {
-            64 => self.divide_long(op, [a, b], flags, signed, quotient),
-            _ => self.divide_words([a, b], signed, quotient),
-        };
-        Some(Rep::vector(vec![made]))
+        match bits {
+            64 => self.divide_long(op, operands, flags, signed, quotient),
+            _ => self.divide_words(operands, signed, quotient),
+        }
     }
 
     /// Both operands as vectors. Divisors that would trap become 1, and inactive lanes divide 0 by 1.

@@ -22,6 +22,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use kernel_ir::{BlockId, BuildError, Op, Terminator, ValueDef, ValueId};
+use vectorise::Representation;
 
 use super::region::Lanes;
 use super::rep::{Rep, Stored};
@@ -271,30 +272,17 @@ impl Lanes<'_, '_, '_> {
                     break;
                 };
                 self.find_uniform_step(result);
-                let step = self.phi_step(result);
-                let room = self.phi_variable(result, step);
+                let room = self.phi_variable(result, self.planned(result));
                 chain.phis.insert(result, room);
             }
         }
         let mut uses: Vec<(ValueId, u32)> = self.left_uses.iter().map(|(&v, &l)| (v, l)).collect();
         uses.sort_unstable_by_key(|(v, _)| v.index());
         for (v, l) in uses {
-            let room = self.phi_variable(v, None);
+            let room = self.phi_variable(v, Representation::Vector);
             chain.left.insert(v, (l, room));
         }
         chain
-    }
-
-    /// The step of a phi's variable, if it holds a scalar.
-    pub(super) fn phi_step(&self, result: ValueId) -> Option<i64> {
-        if self.width > 1 && self.shapes.is_none() {
-            return None;
-        }
-        let step = self.shape(result).step()?;
-        let several = self.leaves(result).len() != 1;
-        // A step that is valid only under no-wrap is not carried along.
-        let wraps = self.shapes.is_some_and(|s| s.assumes_no_wrap(result));
-        (step == 0 || !(several || wraps)).then_some(step)
     }
 
     /// The node that an edge leads to.

@@ -1,15 +1,15 @@
-//! Instructions, each in the cheapest form that its operands allow:
+//! Instructions, each in the form that the plan gives its result:
 //!
 //! ```text
-//! i + 1        operands with known steps      scalar operation on the first lane's operands; step 1
-//! x[i] * n     anything else                  vector operation
-//! f(x[i])      no vector form                 scalarised: a loop over the active lanes
+//! i + 1        uniform or affine    scalar operation on the first lane's operands; step 1
+//! x[i] * n     vector               vector operation
+//! f(x[i])      vector               no vector form: scalarised, a loop over the active lanes
 //! ```
 
 use kernel_ir::passes::shape::Shape;
-use kernel_ir::{
-    BinaryOp, BuildError, Builtin, ConvertOp, InstId, Op, TypeId, UnaryOp, ValueDef, ValueId,
-};
+use kernel_ir::{BuildError, Builtin, InstId, Op, TypeId, UnaryOp, ValueDef, ValueId};
+
+use vectorise::{Operation, Representation};
 
 use super::region::Lanes;
 use super::rep::Rep;
@@ -107,7 +107,6 @@ impl Lanes<'_, '_, '_> {
         result: ValueId,
         word: u32,
     ) -> Result<Rep, BuildError> {
-        let ir = self.low.ir;
         if let Op::WorkItem(builtin, dimension) = op {
             return Ok(self.work_item(*builtin, *dimension, result));
         }
@@ -117,123 +116,84 @@ impl Lanes<'_, '_, '_> {
         if let Op::Group(op, _, operands) = op {
             return self.collective(*op, operands, Some(result), word);
         }
-        if let Some(step) = self.step(op, result) {
-            let mut operands = Vec::new();
-            op.operands(|v| operands.push(v));
-            let mut tests: Vec<Val> = Vec::new();
-            for v in operands {
-                tests.extend(self.rep(v).holds);
+        match (self.planned(result), op) {
+            (
+                held,
+                Op::Load {
+                    ptr,
+                    align,
+                    volatile: false,
+                },
+            ) if held == Representation::Vector || self.shape(result) != Shape::Uniform => {
+                self.load(*ptr, result, *align)
             }
-            let mut known = true;
-            if let Some((convert, from)) = vectorise::extension(op)
-                && step != 0
-                && !self.proved.contains(&id)
+            (Representation::Affine { step, .. }, Op::Binary(clamp, a, b, _))
+                if vectorise::is_clamp(*clamp) =>
             {
-                let rep = self.rep(from);
-                let first = self.scalar(from);
-                match self.does_not_wrap(convert, first, rep.step) {
-                    Some(test) => tests.push(test),
-                    None => known = false,
-                }
-                kernel_ir::mark!(NoWrapAccess, known);
+                Ok(self.clamped(op, *clamp, [*a, *b], step, result))
             }
-            if known && let Some(first) = self.once(op, step, Some(result), word)? {
-                kernel_ir::mark!(LoadUniform, matches!(op, Op::Load { .. }));
-                let holds = tests.into_iter().reduce(|a, b| ir.and(a, b));
-                let vector = holds.map(|_| self.lane_operation(op, result));
-                return Ok(Rep {
-                    first: Some(first),
-                    step,
-                    holds,
-                    vector,
-                });
-            }
+            (held, _) => match held.step() {
+                Some((step, _)) => self.on_first_lane(id, op, step, result, word),
+                None => self.on_vectors(op, result, word),
+            },
         }
-        if let Op::Load {
-            ptr,
-            align,
-            volatile: false,
-        } = op
+    }
+
+    /// An operation on the first lane's operands, if their steps determine the result's.
+    fn on_first_lane(
+        &mut self,
+        id: InstId,
+        op: &Op,
+        step: i64,
+        result: ValueId,
+        word: u32,
+    ) -> Result<Rep, BuildError> {
+        let ir = self.low.ir;
+        let mut operands = Vec::new();
+        op.operands(|v| operands.push(v));
+        let mut tests: Vec<Val> = Vec::new();
+        for v in operands {
+            tests.extend(self.rep(v).holds);
+        }
+        if let Some((convert, from)) = vectorise::extension(op)
+            && step != 0
+            && !self.proved.contains(&id)
         {
-            return self.load(*ptr, result, *align);
+            let rep = self.rep(from);
+            let first = self.scalar(from);
+            let Some(test) = self.does_not_wrap(convert, first, rep.step) else {
+                return self.on_vectors(op, result, word);
+            };
+            tests.push(test);
+            kernel_ir::mark!(NoWrapAccess);
         }
-        if let Some(rep) = self.clamped(op, result) {
-            return Ok(rep);
-        }
-        if let Some(rep) = self.divided(op) {
-            return Ok(rep);
-        }
-        if self.has_lane_form(op, result) {
-            return Ok(Rep::vector(self.lane_operation(op, result)));
-        }
-        let parts = self.scalarise(op, Some(result), word)?;
+        let first = self.once(op, step, Some(result), word)?;
+        kernel_ir::mark!(LoadUniform, matches!(op, Op::Load { .. }));
+        let holds = tests.into_iter().reduce(|a, b| ir.and(a, b));
+        let vector = holds.map(|_| self.lane_operation(op, result));
+        Ok(Rep {
+            first,
+            step,
+            holds,
+            vector,
+        })
+    }
+
+    /// An operation whose lanes have no common step.
+    fn on_vectors(&mut self, op: &Op, result: ValueId, word: u32) -> Result<Rep, BuildError> {
+        let parts = match (self.operation_class(op, result), op) {
+            (Operation::Divided(bits), &Op::Binary(op, a, b, flags)) => {
+                vec![self.divided(op, [a, b], flags, bits)]
+            }
+            (Operation::Scalarised, _) => self.scalarise(op, Some(result), word)?,
+            _ => self.lane_operation(op, result),
+        };
         Ok(Rep::vector(parts))
     }
 
-    /// The step of the result from lane to lane if the operands tell it; 0 for a uniform result.
-    fn step(&mut self, op: &Op, result: ValueId) -> Option<i64> {
-        let mut operands = Vec::new();
-        op.operands(|v| operands.push(v));
-        let mut same = true;
-        let mut steps = Vec::new();
-        for v in operands {
-            let rep = self.rep(v);
-            rep.first?;
-            same &= rep.is_uniform();
-            steps.push(rep.step);
-        }
-        if same {
-            let once = match op {
-                Op::Load { volatile, .. } => !volatile && self.shape(result) == Shape::Uniform,
-                Op::WorkItem(..) | Op::Alloca { .. } => false,
-                _ => op.is_pure(),
-            };
-            return once.then_some(0);
-        }
-        // Only a single scalar can have a step.
-        if self.leaves(result).len() != 1 {
-            return None;
-        }
-        let constant = |v: ValueId| self.low.values.module.known_signed(self.f, v);
-        let step = match op {
-            Op::Binary(BinaryOp::IAdd, ..) => steps[0].wrapping_add(steps[1]),
-            Op::Binary(BinaryOp::ISub, ..) => steps[0].wrapping_sub(steps[1]),
-            Op::Binary(BinaryOp::IMul, a, b, _) => match (constant(*a), constant(*b)) {
-                (_, Some(n)) => steps[0].wrapping_mul(n),
-                (Some(n), _) => steps[1].wrapping_mul(n),
-                _ => return None,
-            },
-            Op::Binary(BinaryOp::Shl, _, b, _) => {
-                let by = u32::try_from(constant(*b)?).ok()?;
-                steps[0].wrapping_mul(1i64.checked_shl(by)?)
-            }
-            Op::Binary(BinaryOp::AShr | BinaryOp::LShr, _, b, _) => {
-                let by = u32::try_from(constant(*b)?).ok()?;
-                let saved = steps[0].checked_shr(by)?;
-                if saved.checked_shl(by)? != steps[0] {
-                    return None;
-                }
-                saved
-            }
-            Op::Convert(
-                ConvertOp::Trunc
-                | ConvertOp::PtrToInt
-                | ConvertOp::IntToPtr
-                | ConvertOp::AddressSpace,
-                ..,
-            )
-            | Op::Copy(_) => steps[0],
-            Op::Convert(ConvertOp::SExt | ConvertOp::ZExt, from, _) if self.is_integer(*from) => {
-                steps[0]
-            }
-            Op::PtrOffset { index, .. } => match index {
-                Some((_, stride)) => steps[0].wrapping_add(steps[1].wrapping_mul(*stride)),
-                None => steps[0],
-            },
-            _ => return None,
-        };
-        // Steps that cancel out or wrap around to zero do not make the result uniform for certain: it becomes a vector.
-        (step != 0).then_some(step)
+    /// How the plan performs an operation on vectors.
+    fn operation_class(&self, op: &Op, result: ValueId) -> Operation {
+        Operation::of(&self.low.input(), self.region, op, result, self.width)
     }
 
     pub(super) fn work_item(&mut self, builtin: Builtin, dimension: u8, result: ValueId) -> Rep {
@@ -254,32 +214,6 @@ impl Lanes<'_, '_, '_> {
         Rep::affine(first, if self.width == 1 { 0 } else { step })
     }
 
-    /// Whether [`Self::lane_operation`] knows the operation.
-    fn has_lane_form(&self, op: &Op, result: ValueId) -> bool {
-        match op {
-            Op::Convert(ConvertOp::Bitcast, a, _)
-                if self.leaves(*a).len() != self.leaves(result).len() =>
-            {
-                self.recast(*a, result).is_some()
-            }
-            Op::Convert(_, a, _) => self.leaves(*a).len() == self.leaves(result).len(),
-            Op::Binary(..)
-            | Op::Unary(..)
-            | Op::Compare(..)
-            | Op::Select { .. }
-            | Op::Math(..)
-            | Op::Construct(_)
-            | Op::Extract(..)
-            | Op::Insert(..)
-            | Op::ExtractDynamic(..)
-            | Op::InsertDynamic(..)
-            | Op::Shuffle(..)
-            | Op::PtrOffset { .. }
-            | Op::Copy(_) => true,
-            _ => false,
-        }
-    }
-
     /// Records the first error, for which all output is discarded, and returns a placeholder.
     fn fail(&mut self, error: BuildError, ty: Ty) -> Val {
         self.low.fault.get_or_insert(error);
@@ -287,11 +221,11 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// The vector form of a pure operation: one vector for each scalar of the result.
-    pub(super) fn lane_operation(&mut self, op: &Op, result: ValueId) -> Vec<Val> {
+    pub(super) fn lane_operation(&mut self, whole: &Op, result: ValueId) -> Vec<Val> {
         let ir = self.low.ir;
         let ty = self.low.ty(result);
         let count = self.leaves(result).len();
-        match op {
+        match whole {
             Op::Binary(op, a, b, flags) => {
                 let (a, b) = (self.vectors(*a), self.vectors(*b));
                 let each = a.into_iter().zip(b);
@@ -323,9 +257,7 @@ impl Lanes<'_, '_, '_> {
             Op::Convert(op, a, rounding) => {
                 let to = self.scalar_type(ty);
                 let parts = self.vectors(*a);
-                if *op == ConvertOp::Bitcast
-                    && let Some(recast) = self.recast(*a, result)
-                {
+                if let Operation::Recast(recast) = self.operation_class(whole, result) {
                     return self.recast_parts(parts, recast, to);
                 }
                 parts

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{BlockId, BuildError, Function, InstId, Op, ValueDef, ValueId};
-use vectorise::{Chunk, Plan, Region, Representations, StoreGroup};
+use vectorise::{Chunk, Plan, Region, Representation, Representations, StoreGroup};
 
 use super::rep::{Present, Rep, Saved, Span, Stored, UniformStep};
 use crate::llvm::{Bb, Val};
@@ -56,7 +56,7 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     pub(super) store_groups: Vec<StoreGroup>,
     /// Whether several chunks run jammed.
     pub(super) is_jammed: bool,
-    /// How the plan holds each value; `None` until the region's code begins.
+    /// How the plan holds each value; `None` until the region's code begins, and with one lane.
     pub(super) held: Option<Representations>,
     /// The block behind the chunk.
     pub(super) done: Bb,
@@ -209,6 +209,12 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
         let (input, width) = (self.low.input(), self.width);
         let held = Representations::new(&input, self.form, self.region, width, self.chunk());
         self.held = Some(held);
+    }
+
+    /// How the plan holds `v` in the block that makes it.
+    pub(super) fn planned(&self, v: ValueId) -> Representation {
+        let held = self.held.as_ref();
+        held.map_or(Representation::Uniform, |held| held.of(v))
     }
 
     /// Which work-items the lanes are.

@@ -9,37 +9,13 @@
 //! Whole tuples are loaded and stored as integers (*words*) or as short vectors. Shuffles and shifts between registers
 //! turn one order into the other.
 
-use kernel_ir::{Type, TypeId, ValueId};
-use vectorise::Tuple;
+use kernel_ir::TypeId;
+use vectorise::{Recast, Tuple};
 
 use super::region::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
 
-/// A bit cast between numbers of different sizes, as from `uchar4` to `uint`.
-#[derive(Clone, Copy)]
-pub(super) struct Recast {
-    /// Bits of a component of the operand.
-    from: u32,
-    /// Bits of a component of the result.
-    to: u32,
-}
-
 impl Lanes<'_, '_, '_> {
-    /// How a bit cast changes the size of components; `None` if it does not, or if they are no numbers of one type.
-    pub(super) fn recast(&self, from: ValueId, to: ValueId) -> Option<Recast> {
-        let types = &self.low.values.module.types;
-        let bits = |v: ValueId| {
-            let leaves = self.leaves(v);
-            let &(first, _) = leaves.first()?;
-            let plain = matches!(types.get(first), Type::Int(_) | Type::Float(_));
-            let alike = plain && leaves.iter().all(|&(ty, _)| ty == first);
-            let bits = u32::try_from(types.size_of(first) * 8).ok()?;
-            alike.then_some((bits, bits.checked_mul(u32::try_from(leaves.len()).ok()?)?))
-        };
-        let ((from, all), (to, same)) = (bits(from)?, bits(to)?);
-        (from != to && all == same).then_some(Recast { from, to })
-    }
-
     /// The components of the result, lanes of type `to`. Neighbours are joined, the first in the low bits, or halves
     /// are taken apart, until components have their size.
     pub(super) fn recast_parts(&self, parts: Vec<Val>, recast: Recast, to: Ty) -> Vec<Val> {

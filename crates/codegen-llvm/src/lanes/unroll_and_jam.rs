@@ -125,8 +125,8 @@ impl Lanes<'_, '_, '_> {
                         let (Op::Phi(_), Some(result)) = (&inst.op, inst.result) else {
                             break;
                         };
-                        let step = lanes.phi_step(result);
-                        phis.insert(result, lanes.phi_variable(result, step));
+                        let variable = lanes.phi_variable(result, lanes.planned(result));
+                        phis.insert(result, variable);
                     }
                 }
             });

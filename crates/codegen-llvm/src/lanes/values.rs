@@ -5,6 +5,7 @@
 //! in the state area, or, if the whole group shares it, in a variable.
 
 use kernel_ir::{TypeId, ValueDef, ValueId};
+use vectorise::Representation;
 
 use super::region::Lanes;
 use super::rep::{Rep, Saved, Stored};
@@ -81,7 +82,7 @@ impl Lanes<'_, '_, '_> {
         if self.width > 1
             && let Some(held) = &self.held
         {
-            use vectorise::Representation as R;
+            use Representation as R;
             let found = match (rep.first, rep.step, rep.holds) {
                 (Some(_), 0, None) => R::Uniform,
                 (Some(_), step, holds) => R::Affine {
@@ -167,11 +168,11 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
-    /// Entry allocas for a phi, not initialised: a scalar with the step `step`, or vectors if there is none.
-    pub(super) fn phi_variable(&mut self, v: ValueId, step: Option<i64>) -> Stored {
+    /// Entry allocas for `v`, not initialised: for a scalar, or for vectors.
+    pub(super) fn phi_variable(&mut self, v: ValueId, held: Representation) -> Stored {
         let ty = self.low.ty(v);
-        match step {
-            Some(step) => {
+        match held.step() {
+            Some((step, _)) => {
                 let register = self.low.values.register(ty);
                 Stored {
                     first: Some((self.low.entry_alloca(register, 0), register)),
@@ -299,13 +300,10 @@ impl Lanes<'_, '_, '_> {
             let Some(saved) = self.saved.get(&v).cloned() else {
                 continue;
             };
-            let wraps = self.shapes.is_some_and(|s| s.assumes_no_wrap(v));
-            let mut step = self.shape(v).step().filter(|_| !wraps);
-            if self.leaves(v).len() != 1 {
-                step = step.filter(|&step| step == 0);
-            }
             self.fetch(v, &saved);
-            let room = self.phi_variable(v, step);
+            let held = self.held.as_ref();
+            let held = held.map_or(Representation::Uniform, |held| held.carried(v));
+            let room = self.phi_variable(v, held);
             let rep = self.as_stored(v, &room);
             self.blend(&room, &rep, None);
             self.near.remove(&v);

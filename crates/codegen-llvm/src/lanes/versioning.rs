@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use kernel_ir::{ConvertOp, InstId, Op, Type, ValueDef, ValueId};
+use kernel_ir::{ConvertOp, InstId, Op, ValueDef, ValueId};
 use vectorise::extension;
 
 use super::region::Lanes;
@@ -244,13 +244,5 @@ impl Lanes<'_, '_, '_> {
         };
         made.insert(v, parts.clone());
         parts
-    }
-
-    /// Whether a value is an integer.
-    pub(super) fn is_integer(&self, v: ValueId) -> bool {
-        matches!(
-            self.low.values.module.types.get(self.low.ty(v)),
-            Type::Int(_)
-        )
     }
 }

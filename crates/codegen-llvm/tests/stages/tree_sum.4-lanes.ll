@@ -787,10 +787,10 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %506 = load <8 x i1>, ptr %56, align 1
   store <8 x i1> zeroinitializer, ptr %56, align 1
   %507 = load i32, ptr %54, align 4
-  %508 = load <8 x i32>, ptr %63, align 32
-  %509 = insertelement <8 x i32> poison, i32 %507, i32 0
-  %510 = shufflevector <8 x i32> %509, <8 x i32> poison, <8 x i32> zeroinitializer
-  %511 = add <8 x i32> %510, %508
+  %508 = insertelement <8 x i32> poison, i32 %507, i32 0
+  %509 = shufflevector <8 x i32> %508, <8 x i32> poison, <8 x i32> zeroinitializer
+  %510 = load <8 x i32>, ptr %63, align 32
+  %511 = add <8 x i32> %509, %510
   %512 = zext <8 x i32> %511 to <8 x i64>
   %513 = mul <8 x i64> %512, splat (i64 4)
   %514 = getelementptr i8, ptr %113, <8 x i64> %513
