@@ -48,7 +48,7 @@
 //! | regions between barriers, and their branches | `region`, `form_regions`, `versioning` |
 //! | how wide | `width`, `search_loops`, `sub_groups`, `cost` |
 //! | loops over chunks | `unroll_and_jam`, `tighten` |
-//! | how values are held and made, how memory is accessed | `representation`, `operation`, `access`, `interleave`, `tuple`, `privatise`, `functions` |
+//! | how values are held and made, how memory is accessed | `outer_uses`, `representation`, `operation`, `access`, `interleave`, `tuple`, `privatise`, `functions` |
 //! | the plan, its text form, the report to the kernel's author | `plan`, `forms`, `print`, `report` |
 //!
 //! | word | meaning |
@@ -85,6 +85,7 @@ mod interleave;
 mod no_wrap;
 mod operation;
 mod order;
+mod outer_uses;
 mod plan;
 mod print;
 mod privatise;
@@ -117,9 +118,7 @@ pub use print::print;
 pub use privatise::{Privatised, Window};
 pub use region::Region;
 pub use report::describe;
-pub use representation::{
-    Chunk, Representation, Representations, increment, is_clamp, is_uniform_step_induction,
-};
+pub use representation::{Chunk, Representation, Representations, increment, is_clamp};
 pub use segments::{LaneOrder, Segment, Segments, Stop, StopKind, stop_of};
 pub use sub_groups::Rows;
 pub use target::{TargetInfo, asked};

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Values have the numbers that [`kernel_ir::print`] gives them. Each access, branch on a condition and loop has a
-//! line.
+//! line, and so has each operation on vectors that is more than vector instructions.
 //! `masked` blocks run under a mask.
 
 use std::collections::HashMap;
@@ -27,8 +27,9 @@ use kernel_ir::{
 use crate::access::{Access, Accesses};
 use crate::input::Input;
 use crate::interleave::{StoreGroup, store_groups};
+use crate::operation::{Operation, Recast};
 use crate::plan::{Plan, RegionPlan};
-use crate::representation::{Chunk, Representations};
+use crate::representation::{Chunk, Representation, Representations};
 use crate::sub_groups::Rows;
 
 /// The text form of `plan`, which belongs to `kernel` and `input`.
@@ -216,6 +217,7 @@ impl Printer<'_> {
         let groups = store_groups(accesses, block, masked || accesses.chunk == Chunk::Masked);
         for &inst in &function.blocks[block.index()].insts {
             lines.extend(self.access_line(accesses, &groups, block, masked, inst));
+            lines.extend(self.operation_line(accesses, inst));
         }
         let code = &function.blocks[block.index()];
         let word = match &code.term {
@@ -251,6 +253,37 @@ impl Printer<'_> {
             writeln!(self.out, "    {line}")?;
         }
         Ok(())
+    }
+
+    /// A phi with a uniform step, a loop's result in memory, or an operation that has no vector instruction.
+    fn operation_line(&self, accesses: &Accesses<'_>, inst: InstId) -> Option<String> {
+        let (region, held) = (accesses.region, accesses.held);
+        let inst = &region.function.insts[inst.index()];
+        let result = inst.result?;
+        let name = self.name(result);
+        if held.is_in_memory(result) {
+            return Some(format!("result {name}: in memory behind its loop"));
+        }
+        match &inst.op {
+            Op::Phi(_) if held.is_uniform_step(result) => {
+                return Some(format!("phi {name}: uniform step"));
+            }
+            Op::Phi(_) | Op::Load { .. } | Op::Atomic { .. } | Op::Group(..) | Op::WorkItem(..) => {
+                return None;
+            }
+            _ => {}
+        }
+        if held.of(result) != Representation::Vector {
+            return None;
+        }
+        match Operation::of(accesses.input, region, &inst.op, result, accesses.width) {
+            Operation::Vectors => None,
+            Operation::Divided(bits) => Some(format!("division {name}: by doubles, {bits} bits")),
+            Operation::Recast(Recast { from, to }) => {
+                Some(format!("bit cast {name}: {from} to {to} bits"))
+            }
+            Operation::Scalarised => Some(format!("operation {name}: scalarised")),
+        }
     }
 
     fn access_line(

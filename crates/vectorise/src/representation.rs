@@ -11,17 +11,18 @@
 //! %n: f32 = load %b                      uniform
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{
-    AtomicOp, BinaryOp, BlockId, Builtin, ConvertOp, GroupOp, InstId, Op, Type, TypeId, ValueDef,
-    ValueId,
+    AtomicOp, BinaryOp, BlockId, Builtin, ConvertOp, GroupOp, InstId, Op, Transform, Type, TypeId,
+    ValueDef, ValueId,
 };
 
 use crate::array_layout::private_arrays;
 use crate::input::Input;
 use crate::no_wrap::extension;
+use crate::outer_uses::OuterUses;
 use crate::plan::Plan;
 use crate::region::Region;
 use crate::sub_groups::Rows;
@@ -82,8 +83,9 @@ pub struct Representations {
     own: Vec<Representation>,
     /// In other blocks, for values that come from an earlier region and are computed again in this one.
     elsewhere: HashMap<ValueId, Representation>,
-    /// The divergent loop behind which the value is a vector of the last iterations of all lanes.
-    left: HashMap<ValueId, u32>,
+    uses: OuterUses,
+    in_memory: HashSet<ValueId>,
+    uniform_step: HashSet<ValueId>,
 }
 
 impl Representations {
@@ -94,17 +96,20 @@ impl Representations {
             Chunk::Row | Chunk::Jammed => &region.shapes,
             Chunk::Masked => &region.sub_group_shapes,
         };
+        let shapes = shapes.as_ref().filter(|_| width > 1);
         let mut analysis = Analysis {
             input,
             plan,
             region,
             width,
             chunk,
-            shapes: shapes.as_ref().filter(|_| width > 1),
+            shapes,
             found: Self {
                 own: vec![Representation::Uniform; region.function.values.len()],
                 elsewhere: HashMap::new(),
-                left: HashMap::new(),
+                uses: OuterUses::new(input, region, shapes),
+                in_memory: HashSet::new(),
+                uniform_step: HashSet::new(),
             },
         };
         analysis.run();
@@ -126,10 +131,41 @@ impl Representations {
             .unwrap_or_else(|| self.of(v))
     }
 
+    /// Whether blocks use `v` that do not make it.
+    #[must_use]
+    pub fn crosses(&self, v: ValueId) -> bool {
+        self.uses.crossing.contains(&v)
+    }
+
+    /// The values that have variables of their own behind a loop, with that loop: results of divergent loops, which are
+    /// vectors of the last iterations of all lanes, and results in memory. Sorted.
+    #[must_use]
+    pub fn behind_loops(&self) -> Vec<(ValueId, u32)> {
+        let of_headers = self.uses.of_headers.iter();
+        let in_memory = of_headers.filter(|(v, _)| self.in_memory.contains(v));
+        let all = self.uses.divergent.iter().chain(in_memory);
+        let mut all: Vec<(ValueId, u32)> = all.map(|(&v, &l)| (v, l)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Whether `v`, the result of a loop, waits in memory behind it.
+    #[must_use]
+    pub fn is_in_memory(&self, v: ValueId) -> bool {
+        self.in_memory.contains(&v)
+    }
+
+    /// Whether the phi `v` is an induction variable that each iteration changes by as much in all lanes, although the
+    /// lanes' values have no common step: uniform-step induction.
+    #[must_use]
+    pub fn is_uniform_step(&self, v: ValueId) -> bool {
+        self.uniform_step.contains(&v)
+    }
+
     /// How `v` is held where `block` uses it.
     #[must_use]
     pub fn at(&self, region: &Region, v: ValueId, block: BlockId) -> Representation {
-        if let Some(&l) = self.left.get(&v)
+        if let Some(&l) = self.uses.divergent.get(&v)
             && !region.loops.contains(l, block)
         {
             return Representation::Vector;
@@ -139,38 +175,6 @@ impl Representations {
             _ => self.of(v),
         }
     }
-}
-
-/// Whether `phi` of `block` is an induction variable that each iteration changes by as much in all lanes, although the
-/// lanes' values have no common step: uniform-step induction. Only for rows of any length, in one copy of the code.
-#[must_use]
-pub fn is_uniform_step_induction(
-    plan: &Plan,
-    region: &Region,
-    shapes: &Shapes,
-    chunk: Chunk,
-    phi: ValueId,
-    is_integer: bool,
-) -> bool {
-    let is_broken = chunk == Chunk::Masked && plan.sub_groups == Some(Rows::Broken);
-    if !is_integer || !is_broken || shapes.of(phi) != Shape::Varying {
-        return false;
-    }
-    let Some(block) = region.block_of(phi) else {
-        return false;
-    };
-    let (Some(l), Some(Op::Phi(incoming))) = (region.loops.innermost(block), made_by(region, phi))
-    else {
-        return false;
-    };
-    let this = &region.loops.loops[l as usize];
-    let is_direct = |block: BlockId| !shapes.is_masked(block) && !shapes.is_divergent(block);
-    this.header == block
-        && is_direct(block)
-        && incoming.iter().all(|&(from, v)| {
-            let back = this.blocks.contains(&from);
-            is_direct(from) && (!back || increment(region, shapes, phi, from, v).is_some())
-        })
 }
 
 /// Whether the operation may clamp a value with a step to a uniform bound, or cut off its high bits.
@@ -246,8 +250,9 @@ impl Analysis<'_> {
                 self.found.elsewhere.insert(v, step);
             }
         }
-        if self.chunk != Chunk::Jammed {
-            self.find_left(shapes);
+        if self.chunk == Chunk::Jammed {
+            // Jammed chunks leave their loops together.
+            self.found.uses.divergent.clear();
         }
         for &block in self.region.loops.order() {
             for &inst in &self.region.function.blocks[block.index()].insts {
@@ -258,6 +263,8 @@ impl Analysis<'_> {
                 self.found.own[result.index()] = held;
             }
         }
+        self.find_in_memory(shapes);
+        self.find_uniform_steps(shapes);
     }
 
     fn ty(&self, v: ValueId) -> TypeId {
@@ -315,41 +322,70 @@ impl Analysis<'_> {
         }
     }
 
-    /// Finds the values that are used behind the divergent loop that computes them.
-    fn find_left(&mut self, shapes: &Shapes) {
-        let region = self.region;
-        let mut left = HashMap::new();
-        let mut used = |v: ValueId, at: BlockId| {
-            let Some(home) = region.block_of(v).filter(|&home| home != at) else {
-                return;
-            };
-            let mut l = region.loops.innermost(home);
-            while let Some(i) = l.filter(|&i| !region.loops.contains(i, at)) {
-                if shapes.is_divergent_loop(i) {
-                    left.entry(v).or_insert(i);
-                    break;
-                }
-                l = region.loops.loops[i as usize].parent;
-            }
+    /// Finds the results of loops that wait in memory until they are used: those of a masked chunk's accumulators, if
+    /// all of them take more than the vector registers. Otherwise LLVM keeps some of them in registers through loops
+    /// that do not use them, and spills values that are used in each iteration.
+    fn find_in_memory(&mut self, shapes: &Shapes) {
+        let module = self.input.module;
+        if !self.is_broken() || !module.uses(Transform::ResultsInMemory) {
+            return;
+        }
+        let is_accumulator = |v: &ValueId| {
+            // An affine value stays one: its users count on it.
+            shapes.of(*v) == Shape::Varying && self.found.of(*v) == Representation::Vector
         };
-        for &block in region.cfg.reverse_post_order() {
-            let code = &region.function.blocks[block.index()];
-            for &inst in &code.insts {
-                match &region.function.insts[inst.index()].op {
-                    Op::Phi(incoming) => incoming.iter().for_each(|&(from, v)| used(v, from)),
-                    op => op.operands(|v| used(v, block)),
-                }
-            }
-            if let Some(v) = code.term.operand() {
-                used(v, block);
-            }
-            if let Some(Some(stop)) = region.exits.get(&block) {
-                for &v in &self.input.segments.stops[*stop].live {
-                    used(v, block);
+        let all = self.found.uses.of_headers.keys().copied();
+        let all: HashSet<ValueId> = all.filter(is_accumulator).collect();
+        let bytes = |v: &ValueId| module.types.size_of(self.ty(*v)) * u64::from(self.width);
+        if all.iter().map(bytes).sum::<u64>() > self.input.target.vector_bytes() {
+            self.found.in_memory = all;
+        }
+    }
+
+    fn find_uniform_steps(&mut self, shapes: &Shapes) {
+        if !self.is_broken() || !self.input.module.uses(Transform::Induction) {
+            return;
+        }
+        let function = &self.region.function;
+        for &block in self.region.loops.order() {
+            for &inst in &function.blocks[block.index()].insts {
+                let inst = &function.insts[inst.index()];
+                let (Op::Phi(incoming), Some(phi)) = (&inst.op, inst.result) else {
+                    break;
+                };
+                if self.has_uniform_step(shapes, block, phi, incoming) {
+                    self.found.uniform_step.insert(phi);
                 }
             }
         }
-        self.found.left = left;
+    }
+
+    fn has_uniform_step(
+        &self,
+        shapes: &Shapes,
+        block: BlockId,
+        phi: ValueId,
+        incoming: &[(BlockId, ValueId)],
+    ) -> bool {
+        let region = self.region;
+        let Some(l) = region.loops.innermost(block) else {
+            return false;
+        };
+        let this = &region.loops.loops[l as usize];
+        let is_direct = |block: BlockId| !shapes.is_masked(block) && !shapes.is_divergent(block);
+        self.is_integer(phi)
+            && shapes.of(phi) == Shape::Varying
+            && this.header == block
+            && is_direct(block)
+            && incoming.iter().all(|&(from, v)| {
+                let back = this.blocks.contains(&from);
+                is_direct(from) && (!back || increment(region, shapes, phi, from, v).is_some())
+            })
+    }
+
+    /// Whether the lanes are a masked chunk in the one copy of the code, which serves rows of any length.
+    fn is_broken(&self) -> bool {
+        self.chunk == Chunk::Masked && self.plan.sub_groups == Some(Rows::Broken)
     }
 
     fn evaluate(

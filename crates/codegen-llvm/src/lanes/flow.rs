@@ -22,7 +22,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use kernel_ir::{BlockId, BuildError, Op, Terminator, ValueDef, ValueId};
-use vectorise::Representation;
+use vectorise::{Representation, Representations};
 
 use super::region::Lanes;
 use super::rep::{Rep, Stored};
@@ -126,14 +126,18 @@ impl Lanes<'_, '_, '_> {
         ir.intrinsic("llvm.cttz", &[ir.i64], &[bits, ir.int_const(ir.i1, 1)])
     }
 
+    /// Whether `v`, the result of a loop, waits in memory behind it.
+    fn is_in_memory(&self, v: ValueId) -> bool {
+        self.held.as_ref().is_some_and(|held| held.is_in_memory(v))
+    }
+
     /// Whether other blocks use `v`.
     pub(super) fn crosses(&self, v: ValueId) -> bool {
-        self.crossing.contains(&v)
+        self.held.as_ref().is_some_and(|held| held.crosses(v))
     }
 
     /// Emits the region where the builder stands.
     pub(super) fn flow(&mut self) -> Result<(), BuildError> {
-        self.find_crossing();
         self.find_made_again();
         let mut chain = self.chain();
         let ir = self.low.ir;
@@ -158,59 +162,6 @@ impl Lanes<'_, '_, '_> {
             }
         }
         Ok(())
-    }
-
-    pub(super) fn find_crossing(&mut self) {
-        let region = self.region;
-        let mut crossing = std::collections::HashSet::new();
-        let mut divergent_uses: HashMap<ValueId, u32> = HashMap::new();
-        let mut sums: HashMap<ValueId, u32> = HashMap::new();
-        let mut used = |lanes: &Self, v: ValueId, at: BlockId| {
-            let Some(home) = region.block_of(v) else {
-                return;
-            };
-            if home != at {
-                crossing.insert(v);
-                let mut l = region.loops.innermost(home);
-                while let Some(i) = l {
-                    if region.loops.contains(i, at) {
-                        break;
-                    }
-                    if lanes.is_divergent_loop(i) {
-                        divergent_uses.entry(v).or_insert(i);
-                        break;
-                    }
-                    if region.loops.loops[i as usize].header == home && lanes.is_accumulator(v) {
-                        sums.insert(v, i);
-                    }
-                    l = region.loops.loops[i as usize].parent;
-                }
-            }
-        };
-        for &block in region.cfg.reverse_post_order() {
-            for &inst in &self.f.blocks[block.index()].insts {
-                match &self.f.insts[inst.index()].op {
-                    Op::Phi(incoming) => {
-                        for &(from, v) in incoming {
-                            used(self, v, from);
-                        }
-                    }
-                    op => op.operands(|v| used(self, v, block)),
-                }
-            }
-            if let Some(v) = self.f.blocks[block.index()].term.operand() {
-                used(self, v, block);
-            }
-            if let Some(Some(stop)) = region.exits.get(&block) {
-                for &v in &self.low.segments.stops[*stop].live {
-                    used(self, v, block);
-                }
-            }
-        }
-        self.crossing = crossing;
-        self.left_uses = divergent_uses;
-        sums.retain(|v, _| !self.left_uses.contains_key(v));
-        self.spill_results(sums);
     }
 
     fn chain(&mut self) -> Chain {
@@ -276,9 +227,9 @@ impl Lanes<'_, '_, '_> {
                 chain.phis.insert(result, room);
             }
         }
-        let mut uses: Vec<(ValueId, u32)> = self.left_uses.iter().map(|(&v, &l)| (v, l)).collect();
-        uses.sort_unstable_by_key(|(v, _)| v.index());
-        for (v, l) in uses {
+        let behind = self.held.as_ref().map(Representations::behind_loops);
+        for (v, l) in behind.unwrap_or_default() {
+            kernel_ir::mark!(LoopResultsInMemory, self.is_in_memory(v));
             let room = self.phi_variable(v, Representation::Vector);
             chain.left.insert(v, (l, room));
         }
@@ -508,7 +459,7 @@ impl Lanes<'_, '_, '_> {
         if let Some((l, room)) = chain.left.get(&v)
             && !self.region.loops.contains(*l, self.block_at_hand)
         {
-            let rep = match self.spilled.contains(&v) {
+            let rep = match self.is_in_memory(v) {
                 true => self.fetch_spilled(room),
                 false => self.take(room),
             };
@@ -744,7 +695,7 @@ impl Lanes<'_, '_, '_> {
                     continue;
                 }
                 let rep = Rep::vector(self.vectors(v));
-                match self.spilled.contains(&v) {
+                match self.is_in_memory(v) {
                     true => self.store_spilled(&room, &rep),
                     false => self.blend(&room, &rep, mask),
                 }

@@ -12,11 +12,7 @@
 //! reads     a[0..4]            a[8..12]             two vector loads of four elements
 //! ```
 
-use std::collections::HashMap;
-
-use kernel_ir::passes::shape::Shape;
-use kernel_ir::{BlockId, ConvertOp, Op, Type, TypeId, ValueId};
-use vectorise::{Representation, Rows, is_uniform_step_induction};
+use kernel_ir::{BlockId, ConvertOp, Op, TypeId, ValueId};
 
 use super::region::Lanes;
 use super::rep::{Rep, Stored, UniformStep};
@@ -32,10 +28,6 @@ struct Pieces {
 }
 
 impl Lanes<'_, '_, '_> {
-    fn is_broken(&self) -> bool {
-        self.present.is_some() && self.form.sub_groups == Some(Rows::Broken)
-    }
-
     /// The value that an edge adds to the uniform-step induction variable `phi`, if it goes back.
     fn moves_by(&self, phi: ValueId, from: BlockId, v: ValueId) -> Option<ValueId> {
         vectorise::increment(self.region, self.shapes?, phi, from, v)
@@ -44,14 +36,11 @@ impl Lanes<'_, '_, '_> {
     /// Makes the variables of a phi that has uniform-step induction.
     pub(super) fn find_uniform_step(&mut self, phi: ValueId) {
         let ty = self.low.ty(phi);
-        let module = self.low.values.module;
-        let is_int = matches!(module.types.get(ty), Type::Int(_));
-        let is_used = module.uses(kernel_ir::Transform::Induction);
-        let all = self.shapes.is_some_and(|shapes| {
-            let (plan, region) = (self.form, self.region);
-            is_used && is_uniform_step_induction(plan, region, shapes, self.chunk(), phi, is_int)
-        });
-        if all {
+        if self
+            .held
+            .as_ref()
+            .is_some_and(|held| held.is_uniform_step(phi))
+        {
             let (scalar, lanes) = (self.low.values.register(ty), self.lane_type(ty));
             let uniform_step = UniformStep {
                 first: self.low.entry_alloca(scalar, 0),
@@ -93,33 +82,7 @@ impl Lanes<'_, '_, '_> {
         true
     }
 
-    /// Whether a loop's phi counts as an accumulator: it differs among the lanes of a masked chunk.
-    pub(super) fn is_accumulator(&self, phi: ValueId) -> bool {
-        // An affine value stays one: the plan counts on it where the value is used.
-        let held = self.held.as_ref().map(|held| held.of(phi));
-        self.is_broken()
-            && self.shape(phi) == Shape::Varying
-            && held == Some(Representation::Vector)
-    }
-
-    /// Keeps the results of loops in memory until they are used, if all of them take more than the vector registers.
-    /// `sums`: the results with their loops. Otherwise LLVM keeps some of them in registers through loops that do not
-    /// use them, and spills values that are used in each iteration.
-    pub(super) fn spill_results(&mut self, sums: HashMap<ValueId, u32>) {
-        let module = self.low.values.module;
-        if !module.uses(kernel_ir::Transform::ResultsInMemory) {
-            return;
-        }
-        let types = &module.types;
-        let bytes = |v: &ValueId| types.size_of(self.low.ty(*v)) * u64::from(self.width);
-        if sums.keys().map(bytes).sum::<u64>() > self.low.target.vector_bytes() {
-            self.spilled = sums.keys().copied().collect();
-            kernel_ir::mark!(LoopResultsInMemory);
-            self.left_uses.extend(sums);
-        }
-    }
-
-    /// Writes such a result to memory; volatile, so that LLVM keeps it there.
+    /// Writes the result of a loop that waits in memory; volatile, so that LLVM keeps it there.
     pub(super) fn store_spilled(&self, room: &Stored, rep: &Rep) {
         let ir = self.low.ir;
         let parts = rep.vector.iter().flatten();

@@ -28,14 +28,8 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     pub(super) near: HashMap<ValueId, Rep>,
     /// Variables of values that other blocks use.
     pub(super) stored: HashMap<ValueId, Stored>,
-    /// Values that are used outside the block that makes them.
-    pub(super) crossing: HashSet<ValueId>,
     /// Values that come from an earlier region and are made again in this one.
     pub(super) made_again: HashSet<ValueId>,
-    /// Values used behind the loop that makes them, with that loop: a divergent one, or one with results in memory.
-    pub(super) left_uses: HashMap<ValueId, u32>,
-    /// Results of loops that wait in memory, as registers cannot hold all of them.
-    pub(super) spilled: HashSet<ValueId>,
     /// Phis with uniform-step induction: each iteration changes them by as much in all lanes of a masked chunk.
     pub(super) uniform_steps: HashMap<ValueId, UniformStep>,
     pub(super) block_at_hand: BlockId,
@@ -56,7 +50,7 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     pub(super) store_groups: Vec<StoreGroup>,
     /// Whether several chunks run jammed.
     pub(super) is_jammed: bool,
-    /// How the plan holds each value; `None` until the region's code begins, and with one lane.
+    /// How the plan holds each value; `None` until the region's code begins.
     pub(super) held: Option<Representations>,
     /// The block behind the chunk.
     pub(super) done: Bb,
@@ -121,10 +115,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             saved,
             near: HashMap::new(),
             stored: HashMap::new(),
-            crossing: HashSet::new(),
             made_again: HashSet::new(),
-            left_uses: HashMap::new(),
-            spilled: HashSet::new(),
             uniform_steps: HashMap::new(),
             block_at_hand: BlockId(0),
             arrays: HashMap::new(),
@@ -203,9 +194,6 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
     /// Asks the crate `vectorise` how the region's values are held.
     pub(super) fn plan_values(&mut self, is_jammed: bool) {
         self.is_jammed = is_jammed;
-        if self.width == 1 {
-            return;
-        }
         let (input, width) = (self.low.input(), self.width);
         let held = Representations::new(&input, self.form, self.region, width, self.chunk());
         self.held = Some(held);

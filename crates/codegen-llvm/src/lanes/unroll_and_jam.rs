@@ -114,7 +114,6 @@ impl Lanes<'_, '_, '_> {
         let region = self.region;
         let function = self.f;
         self.plan_values(true);
-        self.find_crossing();
         for one in all.iter_mut() {
             self.with(one, |lanes, phis| {
                 lanes.place_arrays();
