@@ -31,7 +31,7 @@
 //! let planned = planned.map_err(|why| why.unwrap_or("no forms"))?;
 //! assert_eq!(
 //!     print(&planned.plan, &input, &module.kernels[0]),
-//!     "kernel copy: 16 lanes; cost 47, scalar 96
+//!     "kernel copy: 16 lanes; cost 19, scalar 96
 //! region 0, from the start
 //!   b0
 //!     load global f32 %4: contiguous

@@ -133,11 +133,6 @@ impl Plan {
                 "it has a loop with two entries, or work-items may part where they wait for each other",
             );
         }
-        let cost = by_speed.then(|| cost::costs(input.module, &regions, width));
-        // With barriers the scalar form keeps each work-item's state in a record: it is slower in any case.
-        if !has_stops && cost.is_some_and(|(lanes, scalar)| lanes > scalar) {
-            return Err("side by side was estimated to be slower");
-        }
         let mut region_of_stop = vec![0; input.segments.stops.len()];
         for (i, region) in regions.iter().enumerate() {
             if let Some(stop) = region.after {
@@ -152,7 +147,7 @@ impl Plan {
             ValueDef::Inst(inst) => Some(inst),
             _ => None,
         };
-        Ok(Self {
+        let mut plan = Self {
             width,
             tail_widths: match (rows, wanted) {
                 (None, None) => width::tail_widths(input, width, count),
@@ -173,8 +168,17 @@ impl Plan {
                 Some(_) => Privatised::default(),
             },
             state_bytes: state.bytes.next_multiple_of(64),
-            cost,
-        })
+            cost: None,
+        };
+        if by_speed {
+            let (lanes, scalar) = cost::costs(input, &plan);
+            // With barriers the scalar form keeps each work-item's state in a record: it is slower in any case.
+            if !has_stops && lanes > scalar {
+                return Err("side by side was estimated to be slower");
+            }
+            plan.cost = Some((lanes, scalar));
+        }
+        Ok(plan)
     }
 }
 
