@@ -32,7 +32,7 @@ pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> K
         report.width = lanes.width;
         report.bytes_over_barriers = lanes.state_bytes;
         report.plan = vectorise::print(lanes, &low.input(), kernel);
-        (report.accesses, report.branches) = vectorise::describe(lanes, low.values.module);
+        (report.accesses, report.branches) = vectorise::describe(lanes, &low.input());
     }
     report
 }

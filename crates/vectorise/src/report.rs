@@ -11,19 +11,24 @@ use kernel_ir::report::{Access, AccessKind, Branch, Pattern, Place};
 use kernel_ir::{AddressSpace, Builtin, ConvertOp, Function, Module, Op, Terminator, Type};
 use kernel_ir::{ValueDef, ValueId};
 
+use crate::input::Input;
 use crate::plan::{Plan, RegionPlan};
 use crate::region::Region;
+use crate::representation::{Chunk, Representations};
 
 /// Operations from a value back to the cause of a difference. Not measured: a bound on compile time.
 const DEPTH: usize = 24;
 
 /// The accesses and divergent branches of all regions, each once, in the module's order.
 #[must_use]
-pub fn describe(plan: &Plan, module: &Module) -> (Vec<Access>, Vec<Branch>) {
+pub fn describe(plan: &Plan, input: &Input<'_>) -> (Vec<Access>, Vec<Branch>) {
     let (mut accesses, mut branches) = (Vec::new(), Vec::new());
     for RegionPlan { region, .. } in &plan.regions {
         if let Some(shapes) = &region.shapes {
-            describe_region(module, region, shapes, &mut accesses, &mut branches);
+            // Authors ask about neighbours in a row, also where the code serves any lanes of a sub-group.
+            let held = Representations::new(input, plan, region, plan.width, Chunk::Row);
+            describe_accesses(input, region, shapes, &held, &mut accesses);
+            describe_branches(input.module, region, shapes, &mut branches);
         }
     }
     // A block that several regions hold is one block to the author.
@@ -34,14 +39,14 @@ pub fn describe(plan: &Plan, module: &Module) -> (Vec<Access>, Vec<Branch>) {
     (accesses, branches)
 }
 
-fn describe_region(
-    module: &Module,
+fn describe_accesses(
+    input: &Input<'_>,
     region: &Region,
     shapes: &Shapes,
+    held: &Representations,
     accesses: &mut Vec<Access>,
-    branches: &mut Vec<Branch>,
 ) {
-    let function = &region.function;
+    let (function, module) = (&region.function, input.module);
     let types = &module.types;
     for &block in region.loops.order() {
         let masked = shapes.is_masked(block);
@@ -54,7 +59,7 @@ fn describe_region(
                 _ => continue,
             };
             let bytes = value.map_or(4, |v| types.size_of(function.ty(v)));
-            let step = shapes.of(ptr).step();
+            let step = held.at(region, ptr, block).step().map(|(step, _)| step);
             let pattern = match step {
                 Some(0) => Pattern::Uniform,
                 Some(step) if u64::try_from(step) == Ok(bytes) => Pattern::Contiguous,
@@ -85,6 +90,17 @@ fn describe_region(
                 why,
             });
         }
+    }
+}
+
+fn describe_branches(
+    module: &Module,
+    region: &Region,
+    shapes: &Shapes,
+    branches: &mut Vec<Branch>,
+) {
+    let function = &region.function;
+    for &block in region.loops.order() {
         let divergent = shapes.is_divergent(block) && !region.assumed_uniform.contains(&block);
         let (Terminator::CondBr { cond: by, .. } | Terminator::Switch { value: by, .. }) =
             &function.blocks[block.index()].term
@@ -138,7 +154,7 @@ fn reason(module: &Module, function: &Function, shapes: &Shapes, v: ValueId) -> 
             Op::Load { .. } => Some("a value loaded from memory decides".to_owned()),
             Op::Alloca { .. } => Some("each work-item has its own".to_owned()),
             Op::Atomic { .. } => Some("the result of an atomic operation decides".to_owned()),
-            Op::Phi(_) => Some("it depends on the way that a work-item took".to_owned()),
+            Op::Phi(_) => Some("it depends on the work-item's path".to_owned()),
             Op::Math(math, ..) => Some(format!("the result of {math:?} decides")),
             Op::Group(group, ..) => Some(format!("the result of {group:?} decides")),
             Op::WorkItem(builtin, dimension) => {

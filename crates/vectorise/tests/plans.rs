@@ -39,12 +39,32 @@ fn plans(mut module: Module, cpu: &str, features: &str) -> String {
                     ..input
                 };
                 text += &vectorise::print(&planned.plan, &form, kernel);
+                text += &report(&planned.plan, &form);
             }
             Err(why) => {
                 let why = why.unwrap_or("it has no form");
                 writeln!(text, "kernel {}: no lanes: {why}", kernel.name).expect("a string");
             }
         }
+    }
+    text
+}
+
+/// The parts of the report to the kernel's author that tell of a cost.
+fn report(plan: &vectorise::Plan, input: &Input<'_>) -> String {
+    let (accesses, branches) = vectorise::describe(plan, input);
+    let mut text = String::new();
+    for access in accesses {
+        if let Some(why) = access.why {
+            let (what, space) = (access.what, access.space);
+            let pattern = access.pattern;
+            writeln!(text, "report: {what:?} {space}: {pattern:?}, {why}").expect("a string");
+        }
+    }
+    for branch in branches {
+        let what = if branch.is_loop { "loop" } else { "branch" };
+        let why = branch.why.unwrap_or_default();
+        writeln!(text, "report: divergent {what}, {why}").expect("a string");
     }
     text
 }
