@@ -1,5 +1,6 @@
-//! Links LLVM 22: statically by default, exactly the components in use; `SOLUM_LLVM=shared` takes the
-//! distribution's shared library instead, for short edit-test cycles. `LLVM_CONFIG` names llvm-config, `OBJCOPY` objcopy.
+//! Links LLVM 22: statically in optimised builds, exactly the components in use; in builds for development the
+//! distribution's shared library, for short edit-test cycles. `SOLUM_LLVM=static` or `shared` decides otherwise.
+//! `LLVM_CONFIG` names llvm-config, `OBJCOPY` objcopy.
 //!
 //! Without LLVM 22 but with an installed `libsolum_codegen.so.1` the crate is empty, and whoever depends on it opens that
 //! library at run time: `DEP_SOLUM_CODEGEN_LINKED` is set in their build scripts exactly where LLVM is linked.
@@ -57,14 +58,21 @@ fn link(config: &str, version: &str) {
     println!("cargo::metadata=linked={version}");
     println!("cargo:rustc-env=SOLUM_LLVM_VERSION={version}");
     let folder = ask(config, &["--libdir"]);
-    match std::env::var("SOLUM_LLVM").as_deref() {
-        Ok("shared") => {
+    let is_development = std::env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    let has_shared = std::path::Path::new(&folder).join("libLLVM-22.so").exists();
+    let shared = match std::env::var("SOLUM_LLVM").as_deref() {
+        Ok("shared") => true,
+        Ok("static") => false,
+        Ok("") | Err(_) => is_development && has_shared,
+        Ok(other) => fail(&format!("SOLUM_LLVM is {other:?}; allowed: static, shared")),
+    };
+    match shared {
+        true => {
             println!("cargo::rustc-cfg=shared_llvm");
             println!("cargo:rustc-link-search=native={folder}");
             println!("cargo:rustc-link-lib=dylib=LLVM-22");
         }
-        Ok("static" | "") | Err(_) => link_statically(config, &folder),
-        Ok(other) => fail(&format!("SOLUM_LLVM is {other:?}; allowed: static, shared")),
+        false => link_statically(config, &folder),
     }
 }
 

@@ -75,6 +75,10 @@ extern "C" fn late() {
 
 /// Not a test of its own: the program.
 #[test]
+#[cfg_attr(
+    shared_llvm,
+    ignore = "exit destroys a shared libLLVM's variables: SOLUM_LLVM=static"
+)]
 fn role() {
     if std::env::var_os(ROLE).is_none() {
         return;
@@ -95,6 +99,10 @@ fn role() {
 }
 
 #[test]
+#[cfg_attr(
+    shared_llvm,
+    ignore = "exit destroys a shared libLLVM's variables: SOLUM_LLVM=static"
+)]
 fn a_process_may_end_while_its_threads_compile() {
     for _ in 0..3 {
         let mut program = Command::new(std::env::current_exe().expect("this program"));
