@@ -295,7 +295,7 @@ impl Lower<'_> {
     }
 
     /// Splits a work-item's value into scalars.
-    pub(crate) fn take_apart(&self, v: Val, ty: TypeId, out: &mut Vec<Val>) {
+    pub(crate) fn split_scalars(&self, v: Val, ty: TypeId, out: &mut Vec<Val>) {
         let (ir, types) = (self.ir, &self.values.module.types);
         match types.get(ty) {
             Type::Void => {}
@@ -318,11 +318,11 @@ impl Lower<'_> {
 
     fn part(&self, whole: Val, index: u32, ty: TypeId, out: &mut Vec<Val>) {
         let part = self.ir.extract_value(whole, index);
-        self.take_apart(self.values.to_register(part, ty), ty, out);
+        self.split_scalars(self.values.to_register(part, ty), ty, out);
     }
 
     /// A work-item's value made of scalars.
-    pub(crate) fn put_together(&self, ty: TypeId, scalars: &mut impl Iterator<Item = Val>) -> Val {
+    pub(crate) fn join_scalars(&self, ty: TypeId, scalars: &mut impl Iterator<Item = Val>) -> Val {
         let (ir, types) = (self.ir, &self.values.module.types);
         let fields: Vec<TypeId> = match types.get(ty) {
             Type::Vector(element, n) => vec![*element; *n as usize],
@@ -337,7 +337,7 @@ impl Lower<'_> {
         let vector = matches!(types.get(ty), Type::Vector(..));
         let mut whole = ir.poison(self.values.register(ty));
         for (i, field) in fields.into_iter().enumerate() {
-            let part = self.put_together(field, scalars);
+            let part = self.join_scalars(field, scalars);
             whole = if vector {
                 ir.insert_element(whole, part, ir.i32c(i as u32))
             } else {

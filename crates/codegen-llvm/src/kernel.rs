@@ -211,8 +211,8 @@ pub(crate) fn lower_once(
     );
     if !in_record && low.lanes.is_none() {
         for &(value, size, align) in &allocas {
-            let room = low.entry_alloca(ir.array(ir.i8, size), align);
-            low.stack_allocas.insert(value, room);
+            let slot = low.entry_alloca(ir.array(ir.i8, size), align);
+            low.stack_allocas.insert(value, slot);
         }
     }
     let is_wide = low.lanes.is_some();
@@ -537,8 +537,8 @@ impl Lower<'_> {
         for i in 0..self.segments.saved.len() {
             let v = self.segments.saved[i];
             let ty = self.values.memory(self.ty(v));
-            let room = self.entry_alloca(ty, self.record.align_of_value(v));
-            self.rooms.insert(v, room);
+            let slot = self.entry_alloca(ty, self.record.align_of_value(v));
+            self.slots.insert(v, slot);
         }
         self.make_segment_blocks();
         // Copies of by-value parameters and the like are made when a work-item begins.
@@ -584,7 +584,7 @@ impl Lower<'_> {
     fn emit_segments(&mut self) -> Result<(), BuildError> {
         let mut phis = Vec::new();
         for at in 0..self.segments.list.len() {
-            self.near.clear();
+            self.block_values.clear();
             self.ir.at_end(self.segment_starts[at]);
             self.resume(at)?;
             let segment = &self.segments.list[at];
@@ -596,7 +596,7 @@ impl Lower<'_> {
                 let result = function.insts[inst.index()].result;
                 if let (Op::Phi(_), Some(result)) = (&function.insts[inst.index()].op, result) {
                     let phi = self.ir.phi(self.values.register(self.ty(result)));
-                    self.near.insert(result, phi);
+                    self.block_values.insert(result, phi);
                     made_phis.push((result, phi));
                     phis.push((inst, phi));
                     continue;
@@ -638,9 +638,9 @@ impl Lower<'_> {
             let kept = self
                 .ir
                 .load(ty, self.ir.offset_by(self.item.record, offset), align);
-            self.ir.store(kept, self.rooms[&v], align);
+            self.ir.store(kept, self.slots[&v], align);
             let register = self.values.to_register(kept, self.ty(v));
-            self.near.insert(v, register);
+            self.block_values.insert(v, register);
         }
         if let Some(group) = self.segments.stops[stop].group
             && let Some(result) = self.function.insts[group.index()].result
@@ -731,7 +731,7 @@ impl Lower<'_> {
                 continue;
             }
             let end = self.segment_ends[segment];
-            self.near.clear();
+            self.block_values.clear();
             self.ir.before_end(end);
             let value = self.get(v);
             let mut edges = 0;

@@ -34,7 +34,7 @@ pub(crate) struct Window {
     pub(crate) count: Val,
     pub(crate) goal: Val,
     /// The updates collected so far: the window's elements.
-    pub(crate) room: Val,
+    pub(crate) slot: Val,
     pub(crate) rmw: Rmw,
     pub(crate) size: u64,
 }
@@ -90,9 +90,9 @@ pub(crate) struct Lower<'a> {
     pub(crate) trap_record: Option<Val>,
     /// The windows of privatised atomics.
     pub(crate) windows: Vec<Window>,
-    pub(crate) rooms: HashMap<ValueId, Val>,
+    pub(crate) slots: HashMap<ValueId, Val>,
     /// Values loaded or rematerialised in the current segment.
-    pub(crate) near: HashMap<ValueId, Val>,
+    pub(crate) block_values: HashMap<ValueId, Val>,
     pub(crate) segment_starts: Vec<Bb>,
     pub(crate) segment_ends: Vec<Bb>,
     /// The plan, if work-items run as lanes of vectors.
@@ -167,8 +167,8 @@ impl<'a> Lower<'a> {
             trap_record: None,
             wrap_flags: true,
             windows: Vec::new(),
-            rooms: HashMap::new(),
-            near: HashMap::new(),
+            slots: HashMap::new(),
+            block_values: HashMap::new(),
             segment_starts: Vec::new(),
             segment_ends: Vec::new(),
             lanes: None,
@@ -197,9 +197,9 @@ impl<'a> Lower<'a> {
     pub(crate) fn entry_alloca(&self, ty: Ty, align: u64) -> Val {
         let here = self.ir.here();
         self.ir.at_end(self.entry);
-        let room = self.ir.alloca(ty, align);
+        let slot = self.ir.alloca(ty, align);
         self.ir.at_end(here);
-        room
+        slot
     }
 
     /// `size` bytes for the accesses of inactive lanes. Nothing else uses them.
@@ -213,14 +213,14 @@ impl<'a> Lower<'a> {
             return made;
         }
         let ty = ir.array(ir.i8, BYTES);
-        let room = self.entry_alloca(ty, BYTES);
+        let slot = self.entry_alloca(ty, BYTES);
         // Reads must not see uninitialised memory.
         let here = ir.here();
         ir.at_end(self.entry);
-        ir.store(ir.null(ty), room, BYTES);
+        ir.store(ir.null(ty), slot, BYTES);
         ir.at_end(here);
-        self.scratch = Some(room);
-        room
+        self.scratch = Some(slot);
+        slot
     }
 
     pub(crate) fn new_block(&self, name: &std::ffi::CStr) -> Bb {

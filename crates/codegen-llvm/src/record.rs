@@ -68,8 +68,8 @@ impl Record {
             .iter()
             .filter_map(|stop| function.insts[stop.group?.index()].result)
             .map(|v| size_align(function.ty(v)));
-        let room = results.fold((0, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-        record.result = take(room.0, room.1);
+        let slot = results.fold((0, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+        record.result = take(slot.0, slot.1);
         for &(i, size) in by_value {
             if !segments.stops.is_empty() {
                 record.by_value.insert(i, take(size, 16));

@@ -72,9 +72,9 @@ impl Accesses<'_> {
         if let Some(class) = self.direct(ptr, ty, block, masked) {
             return class;
         }
-        match self.elements_apart(ptr, ty, block, masked) {
+        match self.element_step(ptr, ty, block, masked) {
             Some(-1) => Access::Reversed,
-            Some(apart) if self.is_near(apart) => Access::Interleaved(apart),
+            Some(step) if self.is_short(step) => Access::Interleaved(step),
             _ => self.scattered_load(ty, block),
         }
     }
@@ -106,7 +106,7 @@ impl Accesses<'_> {
         if let Some(class) = self.direct(ptr, ty, block, masked) {
             return class;
         }
-        match self.elements_apart(ptr, ty, block, masked) {
+        match self.element_step(ptr, ty, block, masked) {
             Some(-1) => Access::Reversed,
             _ => self.scattered_store(ty, masked),
         }
@@ -154,7 +154,7 @@ impl Accesses<'_> {
     }
 
     /// Elements from one lane's address to the next, for scalars where all lanes run and no test is needed.
-    pub(crate) fn elements_apart(
+    pub(crate) fn element_step(
         &self,
         ptr: ValueId,
         ty: TypeId,
@@ -178,14 +178,14 @@ impl Accesses<'_> {
     }
 
     /// Whether vector accesses and shuffles are fewer instructions than one load for each lane.
-    fn is_near(&self, apart: i64) -> bool {
-        let far = apart.unsigned_abs();
+    fn is_short(&self, step: i64) -> bool {
+        let distance = step.unsigned_abs();
         let is_used = self.input.module.uses(Transform::InterleavedLoads);
-        match apart {
+        match step {
             0 | 1 => false,
             _ if !is_used => false,
-            _ if self.input.target.has_mask_registers => far <= MAX_NEAR_STRIDE,
-            _ => far <= 4 || (!far.is_multiple_of(2) && far <= 7),
+            _ if self.input.target.has_mask_registers => distance <= MAX_NEAR_STRIDE,
+            _ => distance <= 4 || (!distance.is_multiple_of(2) && distance <= 7),
         }
     }
 

@@ -180,7 +180,9 @@ impl Block<'_> {
             Access::Contiguous { .. } => registers,
             Access::Reversed => 2 * registers,
             // Each register is loaded, and shuffled once at least.
-            Access::Interleaved(apart) => (2 * apart.unsigned_abs() * registers).min(2 * lanes),
+            Access::Interleaved(element_step) => {
+                (2 * element_step.unsigned_abs() * registers).min(2 * lanes)
+            }
             _ if self.masked => 3 * lanes,
             _ => 2 * lanes,
         }

@@ -28,7 +28,7 @@ pub(crate) struct Facts {
     pub sub_groups: Option<Rows>,
     shapes: Shapes,
     /// Values of divergent loops: behind the loop each lane has that of its own last iteration.
-    apart: HashSet<ValueId>,
+    left: HashSet<ValueId>,
     /// Saved values that are the same for the whole group.
     pub group: HashSet<ValueId>,
     /// Other saved values that are the same for the lanes of a sub-group.
@@ -74,7 +74,7 @@ impl Facts {
             _ => None,
         };
         let exact = exact.iter().filter_map(|&v| Some((v, step(v)?))).collect();
-        let apart = left_at_different_times(function, &shapes);
+        let left = left_at_different_times(function, &shapes);
         let kept = &input.segments.saved;
         let own = Given {
             arrays: arrays.steps(),
@@ -96,7 +96,7 @@ impl Facts {
             function: function.clone(),
             arrays,
             shapes,
-            apart,
+            left,
             never_wraps: certain,
             no_wrap: exact,
         }
@@ -106,7 +106,7 @@ impl Facts {
     pub(crate) fn row_shape(&self, v: ValueId) -> Shape {
         if self.group.contains(&v) || self.in_sub_group.contains(&v) {
             Shape::Uniform
-        } else if self.apart.contains(&v) || self.shapes.assumes_no_wrap(v) {
+        } else if self.left.contains(&v) || self.shapes.assumes_no_wrap(v) {
             Shape::Varying
         } else {
             self.shapes.of(v)
@@ -137,12 +137,12 @@ fn uniform_in(
         return HashSet::new();
     }
     let shapes = shape::shapes_given(module, function, lanes, given);
-    let apart = left_at_different_times(function, &shapes);
+    let left = left_at_different_times(function, &shapes);
     values
         .iter()
         .copied()
         .filter(|v| {
-            shapes.of(*v) == Shape::Uniform && !shapes.assumes_no_wrap(*v) && !apart.contains(v)
+            shapes.of(*v) == Shape::Uniform && !shapes.assumes_no_wrap(*v) && !left.contains(v)
         })
         .collect()
 }
@@ -151,7 +151,7 @@ fn uniform_in(
 fn left_at_different_times(function: &Function, shapes: &Shapes) -> HashSet<ValueId> {
     let cfg = Cfg::new(function);
     let loops = Loops::new(&cfg);
-    let mut apart = HashSet::new();
+    let mut left = HashSet::new();
     for (b, block) in function.blocks.iter().enumerate() {
         let mut at = loops.innermost(BlockId(b as u32));
         let mut divergent = false;
@@ -161,8 +161,8 @@ fn left_at_different_times(function: &Function, shapes: &Shapes) -> HashSet<Valu
         }
         if divergent {
             let results = block.insts.iter();
-            apart.extend(results.filter_map(|i| function.insts[i.index()].result));
+            left.extend(results.filter_map(|i| function.insts[i.index()].result));
         }
     }
-    apart
+    left
 }

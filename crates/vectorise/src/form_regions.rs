@@ -133,13 +133,13 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         post,
         home,
     };
-    let given = |together: Vec<BlockId>| Given {
+    let given = |assumed: Vec<BlockId>| Given {
         values: region
             .live
             .iter()
             .map(|&v| (v, facts.row_shape(v)))
             .collect(),
-        assumed_uniform: together,
+        assumed_uniform: assumed,
         no_wrap_values: {
             let tested = facts.no_wrap.iter().map(|e| e.0);
             tested.chain(facts.never_wraps.iter().copied()).collect()
@@ -147,19 +147,19 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         arrays: facts.arrays.steps(),
     };
     let plain = shape::shapes_given(module, &region.function, Together::Row, &given(Vec::new()));
-    let together = crate::versioning::assumed_uniform(input, &region, &plain);
-    let shapes = if together.is_empty() {
+    let assumed = crate::versioning::assumed_uniform(input, &region, &plain);
+    let shapes = if assumed.is_empty() {
         plain
     } else {
         shape::shapes_given(
             module,
             &region.function,
             Together::Row,
-            &given(together.clone()),
+            &given(assumed.clone()),
         )
     };
     // A chunk whose test fails runs like a sub-group that is not part of a row.
-    let tested = !together.is_empty() || !facts.no_wrap.is_empty();
+    let tested = !assumed.is_empty() || !facts.no_wrap.is_empty();
     region.sub_group_shapes = match facts.sub_groups {
         Some(Rows::Whole) if !tested => None,
         Some(_) => {
@@ -180,7 +180,7 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         None => None,
     };
     region.shapes = Some(shapes);
-    region.assumed_uniform = together;
+    region.assumed_uniform = assumed;
     region
 }
 

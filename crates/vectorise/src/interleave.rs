@@ -28,7 +28,7 @@ pub type Origin = (ValueId, Option<(ValueId, i64)>);
 /// The origin of an address, and its constant offset in bytes.
 #[must_use]
 pub fn origin(function: &Function, mut ptr: ValueId) -> (Origin, i64) {
-    let mut far = 0i64;
+    let mut distance = 0i64;
     while let ValueDef::Inst(inst) = function.values[ptr.index()].def
         && let Op::PtrOffset {
             ptr: base,
@@ -36,13 +36,13 @@ pub fn origin(function: &Function, mut ptr: ValueId) -> (Origin, i64) {
             offset,
         } = function.insts[inst.index()].op
     {
-        far = far.wrapping_add(offset);
+        distance = distance.wrapping_add(offset);
         if index.is_some() {
-            return ((base, index), far);
+            return ((base, index), distance);
         }
         ptr = base;
     }
-    ((ptr, None), far)
+    ((ptr, None), distance)
 }
 
 /// A store of one element for each lane.
@@ -57,7 +57,7 @@ pub struct Member {
     /// Its alignment in bytes.
     pub align: u64,
     /// Offset in bytes from the origin.
-    pub far: i64,
+    pub distance: i64,
 }
 
 /// Stores of a block to different members of the same structures. The last of them writes them all.
@@ -66,7 +66,7 @@ pub struct StoreGroup {
     /// The stores, in the block's order.
     pub members: Vec<Member>,
     /// Elements of the structure.
-    pub apart: u32,
+    pub element_step: u32,
     /// Elements of the first vector before the lowest member: vectors begin where cache lines probably do.
     pub lead: u64,
     /// Constant offset of the lowest member.
@@ -115,23 +115,24 @@ fn groups(
         else {
             continue;
         };
-        let apart = accesses.elements_apart(ptr, function.ty(value), block, masked);
-        let Some(apart) = apart.filter(|apart| (2..=MAX_NEAR_STRIDE.cast_signed()).contains(apart))
+        let element_step = accesses.element_step(ptr, function.ty(value), block, masked);
+        let Some(element_step) = element_step
+            .filter(|element_step| (2..=MAX_NEAR_STRIDE.cast_signed()).contains(element_step))
         else {
             continue;
         };
         if seen.last() == Some(&inst) || seen.contains(&inst) {
             continue;
         }
-        let members = stored_from(accesses, block, place, apart, visits);
+        let members = stored_from(accesses, block, place, element_step, visits);
         seen.clear();
         seen.extend(members.iter().map(|member| member.inst));
         let is_one = |member: &Member| {
             let ty = function.ty(member.value);
-            accesses.elements_apart(member.ptr, ty, block, masked) == Some(apart)
+            accesses.element_step(member.ptr, ty, block, masked) == Some(element_step)
         };
         if members.iter().all(is_one)
-            && let Some(group) = group(input, function, members, apart)
+            && let Some(group) = group(input, function, members, element_step)
         {
             groups.push(group);
         }
@@ -144,17 +145,17 @@ fn group(
     input: &Input<'_>,
     function: &Function,
     members: Vec<Member>,
-    apart: i64,
+    element_step: i64,
 ) -> Option<StoreGroup> {
     let (target, types) = (&input.target, &input.module.types);
-    let lowest = *members.iter().min_by_key(|member| member.far)?;
-    let high = members.iter().map(|member| member.far).max()?;
+    let lowest = *members.iter().min_by_key(|member| member.distance)?;
+    let high = members.iter().map(|member| member.distance).max()?;
     let ty = function.ty(members.last()?.value);
     let size = types.size_of(ty);
-    let apart = u32::try_from(apart).ok()?;
-    let is_whole = members.len() == apart as usize;
+    let element_step = u32::try_from(element_step).ok()?;
+    let is_whole = members.len() == element_step as usize;
     let lead = match is_whole {
-        true if target.has_mask_registers || apart <= plain_interleaving(target) => 0,
+        true if target.has_mask_registers || element_step <= plain_interleaving(target) => 0,
         // Vectors that are partly masked anyway begin where cache lines do.
         _ if target.has_mask_registers && target.has_masked(types, ty) => {
             let lead = lead(
@@ -162,20 +163,20 @@ fn group(
                 function,
                 target,
                 lowest.ptr,
-                u64::from(apart),
+                u64::from(element_step),
                 size,
             );
-            let span = (high - lowest.far).cast_unsigned();
-            let is_inside = |lead: &u64| lead * size + span < u64::from(apart) * size;
+            let span = (high - lowest.distance).cast_unsigned();
+            let is_inside = |lead: &u64| lead * size + span < u64::from(element_step) * size;
             lead.filter(is_inside).unwrap_or(0)
         }
         _ => return None,
     };
     Some(StoreGroup {
         members,
-        apart,
+        element_step,
         lead,
-        low: lowest.far,
+        low: lowest.distance,
     })
 }
 
@@ -185,7 +186,7 @@ fn stored_from(
     accesses: &Accesses<'_>,
     block: BlockId,
     place: usize,
-    apart: i64,
+    element_step: i64,
     visits: &mut usize,
 ) -> Vec<Member> {
     let (region, types) = (accesses.region, &accesses.input.module.types);
@@ -210,7 +211,7 @@ fn stored_from(
         let ty = function.ty(value);
         let size = types.size_of(ty);
         let is_pointer = matches!(types.get(ty), Type::Ptr(_));
-        let (from, far) = origin(function, ptr);
+        let (from, distance) = origin(function, ptr);
         let (like, is_first) = (
             *first.get_or_insert((from, size, is_pointer)),
             members.is_empty(),
@@ -219,9 +220,13 @@ fn stored_from(
         let bytes = size.cast_signed();
         // All members lie within one structure, and no two overlap.
         let fits = |other: &Member| {
-            far.checked_sub(other.far).is_some_and(|far| {
-                far != 0 && far % bytes == 0 && far.unsigned_abs() < (apart * bytes).unsigned_abs()
-            })
+            distance
+                .checked_sub(other.distance)
+                .is_some_and(|distance| {
+                    distance != 0
+                        && distance % bytes == 0
+                        && distance.unsigned_abs() < (element_step * bytes).unsigned_abs()
+                })
         };
         let is_local = is_made_in(accesses, block, ptr);
         if !is_alike || !members.iter().all(fits) || !(is_first || is_local) {
@@ -232,7 +237,7 @@ fn stored_from(
             ptr,
             value,
             align,
-            far,
+            distance,
         });
         if !is_local {
             break;
@@ -286,7 +291,7 @@ pub fn load_span(
         // All of them lie in one structure, so that the vectors read them anyway.
         let fits = upper
             .checked_sub(lower)
-            .is_some_and(|far| far % bytes == 0 && far <= step.abs() - bytes);
+            .is_some_and(|distance| distance % bytes == 0 && distance <= step.abs() - bytes);
         if other == from && fits && module.types.size_of(function.ty(result)) == size {
             (low, high) = (lower, upper);
         }
@@ -295,17 +300,17 @@ pub fn load_span(
 }
 
 /// Elements from an address at which a cache line probably begins to the first lane's element, where masks make it
-/// cheap to begin there. A guess: any number below `apart` is correct.
+/// cheap to begin there. A guess: any number below `element_step` is correct.
 #[must_use]
 pub fn lead(
     module: &Module,
     function: &Function,
     target: &TargetInfo,
     ptr: ValueId,
-    apart: u64,
+    element_step: u64,
     size: u64,
 ) -> Option<u64> {
-    if !target.has_mask_registers || !apart.is_power_of_two() {
+    if !target.has_mask_registers || !element_step.is_power_of_two() {
         return None;
     }
     let (mut at, mut bytes) = (ptr, 0u64);
@@ -319,7 +324,7 @@ pub fn lead(
         }
         at = ptr;
     }
-    Some(bytes / size % apart)
+    Some(bytes / size % element_step)
 }
 
 /// The low bits of an integer in a work-item whose id is a multiple of some power of two; zero where nothing is known.
@@ -352,15 +357,15 @@ mod tests {
     use crate::representation::{Chunk, Representations};
     use crate::segments::{LaneOrder, Segments};
 
-    /// A kernel of `count` stores, `apart` bytes from one to the next. Their lanes are 8 bytes apart.
-    fn stores(count: usize, apart: usize) -> String {
+    /// A kernel of `count` stores, `element_step` bytes from one to the next. Their lanes are 8 bytes apart.
+    fn stores(count: usize, element_step: usize) -> String {
         let mut text = "kernel @k(%out: ptr<global>, %n: i32) {
 b0:
   %g: i64 = wi.GlobalInvocationId 0
 "
         .to_owned();
         for i in 0..count {
-            let at = i * apart;
+            let at = i * element_step;
             writeln!(text, "  %p{i}: ptr<global> = offset %out [%g * 8 + {at}]").expect("a string");
             writeln!(text, "  store %p{i}, %n align 4").expect("a string");
         }
@@ -403,10 +408,10 @@ b0:
     #[test]
     fn each_store_is_looked_at_a_few_times() {
         // Each store alone, in pairs, and overlapping with others.
-        for apart in [64, 4, 12] {
-            let [few, many] = [70, 700].map(|count| visits(&stores(count, apart)));
-            assert!((70..=70 * 6).contains(&few), "{apart}: {few}");
-            assert!(many <= 10 * few + 20, "{apart}: {few} and {many}");
+        for element_step in [64, 4, 12] {
+            let [few, many] = [70, 700].map(|count| visits(&stores(count, element_step)));
+            assert!((70..=70 * 6).contains(&few), "{element_step}: {few}");
+            assert!(many <= 10 * few + 20, "{element_step}: {few} and {many}");
         }
     }
 }

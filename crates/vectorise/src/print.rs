@@ -328,7 +328,7 @@ impl Printer<'_> {
                     Some(group) => {
                         format!(
                             "interleaved {}, group of {}",
-                            group.apart,
+                            group.element_step,
                             group.members.len()
                         )
                     }
@@ -366,7 +366,7 @@ fn class(class: Access) -> String {
         Access::Contiguous { tested: false } => "contiguous".to_owned(),
         Access::Contiguous { tested: true } => "contiguous, tested".to_owned(),
         Access::Reversed => "reversed".to_owned(),
-        Access::Interleaved(apart) => format!("interleaved {apart}"),
+        Access::Interleaved(element_step) => format!("interleaved {element_step}"),
         Access::Piecewise(lanes) => format!("piecewise, {lanes} lanes"),
         Access::Gather => "gather".to_owned(),
         Access::Scalarised { in_loop: false } => "scalarised".to_owned(),

@@ -514,7 +514,7 @@ impl Analysis<'_> {
             && !self.is_proved(inst, result)
         {
             let (by, _) = at(from).step()?;
-            self.far(by, self.bits(from))?;
+            self.distance(by, self.bits(from))?;
             tested = true;
         }
         Some(Representation::Affine { step, tested })
@@ -527,9 +527,9 @@ impl Analysis<'_> {
     }
 
     /// The last lane's value less the first lane's; `None` if that many bits cannot tell it from a wrap-around.
-    fn far(&self, step: i64, bits: u64) -> Option<i64> {
-        let far = step.checked_mul(i64::from(self.width) - 1)?;
-        (far.unsigned_abs() < 1 << (bits - 1).min(62)).then_some(far)
+    fn distance(&self, step: i64, bits: u64) -> Option<i64> {
+        let distance = step.checked_mul(i64::from(self.width) - 1)?;
+        (distance.unsigned_abs() < 1 << (bits - 1).min(62)).then_some(distance)
     }
 
     fn step(&self, op: &Op, steps: &[(i64, bool)]) -> Option<i64> {
@@ -593,7 +593,7 @@ impl Analysis<'_> {
         if !is_clamp(op) || (op == BinaryOp::And && step < 0) {
             return None;
         }
-        self.far(step, self.bits(result))?;
+        self.distance(step, self.bits(result))?;
         Some(Representation::Affine { step, tested: true })
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn unroll_and_jam(
             _ => weight += 1,
         }
     }
-    let given = |together: Vec<BlockId>| Given {
+    let given = |assumed: Vec<BlockId>| Given {
         values: region
             .live
             .iter()
@@ -77,24 +77,24 @@ pub(crate) fn unroll_and_jam(
                 (v, if same { Shape::Uniform } else { Shape::Varying })
             })
             .collect(),
-        assumed_uniform: together,
+        assumed_uniform: assumed,
         ..Given::default()
     };
     let group = shape::shapes_given(module, function, Together::Group, &given(Vec::new()));
-    let mut together = Vec::new();
+    let mut assumed = Vec::new();
     let blocks = region.cfg.reverse_post_order();
     for &block in blocks {
         if group.is_divergent(block) {
             if !crate::versioning::can_test(region, rows_of, block) {
                 return None;
             }
-            together.push(block);
+            assumed.push(block);
         }
     }
-    let group = if together.is_empty() {
+    let group = if assumed.is_empty() {
         group
     } else {
-        shape::shapes_given(module, function, Together::Group, &given(together.clone()))
+        shape::shapes_given(module, function, Together::Group, &given(assumed.clone()))
     };
     if blocks
         .iter()
@@ -136,7 +136,7 @@ pub(crate) fn unroll_and_jam(
     (rows > 1 || row > 1).then_some(UnrollAndJam {
         rows,
         chunks: row,
-        assumed_uniform: together,
+        assumed_uniform: assumed,
     })
 }
 

@@ -274,10 +274,10 @@ impl Lanes<'_, '_, '_> {
         }
         let base = self.moved(base, moved);
         // Volatile, so that LLVM does not replace the loads by the vector.
-        let room = row.unwrap_or_else(|| {
-            let room = self.low.entry_alloca(lanes, 64);
-            ir.set_volatile(ir.store(index, room, 64));
-            room
+        let slot = row.unwrap_or_else(|| {
+            let slot = self.low.entry_alloca(lanes, 64);
+            ir.set_volatile(ir.store(index, slot, 64));
+            slot
         });
         let extend = if signed {
             Opcode::LLVMSExt
@@ -286,7 +286,7 @@ impl Lanes<'_, '_, '_> {
         };
         Some(move |low: &Lower<'_>, lane: u64| {
             let ir = low.ir;
-            let one = ir.load(scalar, ir.element(scalar, room, ir.i64c(lane)), 1);
+            let one = ir.load(scalar, ir.element(scalar, slot, ir.i64c(lane)), 1);
             ir.set_volatile(one);
             let one = ir.cast(extend, one, ir.i64);
             low.pointer(base, Some((one, stride)), offset)
@@ -296,7 +296,7 @@ impl Lanes<'_, '_, '_> {
     /// The address in `to.0` that stands for `address`, where `to.0` stands for `to.1`; without `to`, the address
     /// itself.
     fn moved(&self, address: Val, to: Option<(Val, Val)>) -> Val {
-        let Some((room, at)) = to else {
+        let Some((slot, at)) = to else {
             return address;
         };
         let ir = self.low.ir;
@@ -305,7 +305,7 @@ impl Lanes<'_, '_, '_> {
             Some(_) => self.splat(at),
             None => at,
         };
-        ir.offset(room, ir.sub(number, at))
+        ir.offset(slot, ir.sub(number, at))
     }
 
     /// Addresses of all lanes, moved to the memory that stands for theirs.

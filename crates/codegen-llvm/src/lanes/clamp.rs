@@ -44,12 +44,12 @@ impl Lanes<'_, '_, '_> {
         kernel_ir::mark!(ClampLowBits);
         let ir = self.low.ir;
         let ty = ir.type_of(first);
-        let far = ir.int_const(ty, self.distance_of_last(step));
+        let distance = ir.int_const(ty, self.distance_of_last(step));
         let low = ir.and(first, mask);
         let more = ir.add(mask, ir.int_const(ty, 1));
         let of_bits = ir.icmp(IntPred::LLVMIntEQ, ir.and(mask, more), ir.int_const(ty, 0));
-        let enough = ir.icmp(IntPred::LLVMIntUGE, mask, far);
-        let within = ir.icmp(IntPred::LLVMIntULE, low, ir.sub(mask, far));
+        let enough = ir.icmp(IntPred::LLVMIntUGE, mask, distance);
+        let within = ir.icmp(IntPred::LLVMIntULE, low, ir.sub(mask, distance));
         (low, ir.and(of_bits, ir.and(enough, within)))
     }
 

@@ -95,7 +95,7 @@ impl Lanes<'_, '_, '_> {
         if let Some(scalars) = shared {
             kernel_ir::mark!(CollectiveShared);
             let ty = self.low.ty(result);
-            let whole = self.low.put_together(ty, &mut scalars.into_iter());
+            let whole = self.low.join_scalars(ty, &mut scalars.into_iter());
             return Ok(Rep::uniform(whole));
         }
         let made = match op {

@@ -98,20 +98,20 @@ impl Lanes<'_, '_, '_> {
             .map(|name| self.low.new_block(name));
         ir.cond_br(large, slow, fast);
         ir.at_end(fast);
-        let together = self.divide_doubles([a, b], signed, quotient);
+        let as_doubles = self.divide_doubles([a, b], signed, quotient);
         let fast = ir.here();
         ir.br(join);
         ir.at_end(slow);
-        let rooms = [a, b].map(|v| {
-            let room = self.low.entry_alloca(ty, 64);
-            ir.store(v, room, 64);
-            room
+        let slots = [a, b].map(|v| {
+            let slot = self.low.entry_alloca(ty, 64);
+            ir.store(v, slot, 64);
+            slot
         });
         ir.br(lane);
         ir.at_end(lane);
         let i = ir.phi(ir.i64);
         ir.add_incoming(i, ir.i64c(0), slow);
-        let at = rooms.map(|room| ir.element(ir.i64, room, i));
+        let at = slots.map(|slot| ir.element(ir.i64, slot, i));
         let one = at.map(|at| ir.load(ir.i64, at, 8));
         let made = self.low.binary(op, one[0], one[1], flags);
         ir.store(made, at[0], 8);
@@ -121,12 +121,12 @@ impl Lanes<'_, '_, '_> {
         let after = self.low.new_block(c"divided.apart");
         ir.cond_br(more, lane, after);
         ir.at_end(after);
-        let apart = ir.load(ty, rooms[0], 64);
+        let lane_by_lane = ir.load(ty, slots[0], 64);
         ir.br(join);
         ir.at_end(join);
         let both = ir.phi(ty);
-        ir.add_incoming(both, together, fast);
-        ir.add_incoming(both, apart, after);
+        ir.add_incoming(both, as_doubles, fast);
+        ir.add_incoming(both, lane_by_lane, after);
         both
     }
 

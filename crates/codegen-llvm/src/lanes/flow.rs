@@ -146,10 +146,10 @@ impl Lanes<'_, '_, '_> {
         }
         // No chunk reads a value that the chunk before it left: poison keeps LLVM from carrying such values along the
         // row.
-        let mut rooms: Vec<(&ValueId, &Stored)> = chain.phis.iter().collect();
-        rooms.sort_unstable_by_key(|room| *room.0);
-        for (_, room) in rooms {
-            self.forget_scalar(room);
+        let mut slots: Vec<(&ValueId, &Stored)> = chain.phis.iter().collect();
+        slots.sort_unstable_by_key(|slot| *slot.0);
+        for (_, slot) in slots {
+            self.forget_scalar(slot);
         }
         ir.br(chain.bodies[&BlockId(0)]);
         for at in 0..chain.nodes.len() {
@@ -223,15 +223,15 @@ impl Lanes<'_, '_, '_> {
                     break;
                 };
                 self.find_uniform_step(result);
-                let room = self.phi_variable(result, self.planned(result));
-                chain.phis.insert(result, room);
+                let slot = self.phi_variable(result, self.planned(result));
+                chain.phis.insert(result, slot);
             }
         }
         let behind = self.held.as_ref().map(Representations::behind_loops);
         for (v, l) in behind.unwrap_or_default() {
             kernel_ir::mark!(LoopResultsInMemory, self.is_in_memory(v));
-            let room = self.phi_variable(v, Representation::Vector);
-            chain.left.insert(v, (l, room));
+            let slot = self.phi_variable(v, Representation::Vector);
+            chain.left.insert(v, (l, slot));
         }
         chain
     }
@@ -392,7 +392,7 @@ impl Lanes<'_, '_, '_> {
     fn block(&mut self, chain: &mut Chain, at: usize, block: BlockId) -> Result<(), BuildError> {
         let ir = self.low.ir;
         ir.at_end(chain.bodies[&block]);
-        self.near.clear();
+        self.block_values.clear();
         self.mask = self.existing_mask();
         self.block_at_hand = block;
         if let Some(waiting) = chain.waiting[at] {
@@ -456,14 +456,14 @@ impl Lanes<'_, '_, '_> {
     }
 
     fn see(&mut self, chain: &Chain, v: ValueId) {
-        if let Some((l, room)) = chain.left.get(&v)
+        if let Some((l, slot)) = chain.left.get(&v)
             && !self.region.loops.contains(*l, self.block_at_hand)
         {
             let rep = match self.is_in_memory(v) {
-                true => self.fetch_spilled(room),
-                false => self.take(room),
+                true => self.fetch_spilled(slot),
+                false => self.take(slot),
             };
-            self.near.insert(v, rep);
+            self.block_values.insert(v, rep);
         }
     }
 
@@ -496,7 +496,7 @@ impl Lanes<'_, '_, '_> {
             }
             return Ok(());
         }
-        let together = self.present.is_none() && self.region.assumed_uniform.contains(&block);
+        let is_versioned = self.present.is_none() && self.region.assumed_uniform.contains(&block);
         let one_way = |lanes: &mut Self, chain: &mut Chain, to: BlockId| {
             lanes.edge(chain, block, to, lanes.mask, true);
             if direct {
@@ -519,10 +519,10 @@ impl Lanes<'_, '_, '_> {
                 then,
                 otherwise,
             } if !self.is_divergent(block) => {
-                kernel_ir::mark!(BranchVersioned, together && self.width > 1);
-                kernel_ir::mark!(BranchUniform, !together && self.width > 1);
-                let cond = if together && self.width > 1 {
-                    self.first_beforehand(*cond, &mut HashMap::new())
+                kernel_ir::mark!(BranchVersioned, is_versioned && self.width > 1);
+                kernel_ir::mark!(BranchUniform, !is_versioned && self.width > 1);
+                let cond = if is_versioned && self.width > 1 {
+                    self.rematerialise_first(*cond, &mut HashMap::new())
                 } else {
                     self.scalar(*cond)
                 };
@@ -530,9 +530,9 @@ impl Lanes<'_, '_, '_> {
                 ir.cond_br(cond, ways[0], ways[1]);
                 for (way, to) in ways.into_iter().zip([then, otherwise]) {
                     ir.at_end(way);
-                    let near = self.near.clone();
+                    let near = self.block_values.clone();
                     one_way(self, chain, *to);
-                    self.near = near;
+                    self.block_values = near;
                 }
             }
             Terminator::CondBr {
@@ -565,9 +565,9 @@ impl Lanes<'_, '_, '_> {
                 let value = self.scalar(*value);
                 for (to, way) in self.switch_ways(value, *default, cases) {
                     ir.at_end(way);
-                    let near = self.near.clone();
+                    let near = self.block_values.clone();
                     one_way(self, chain, to);
-                    self.near = near;
+                    self.block_values = near;
                 }
             }
             Terminator::Switch {
@@ -687,17 +687,17 @@ impl Lanes<'_, '_, '_> {
                 .left
                 .iter()
                 .filter(|(_, (l, _))| left_loops.contains(l))
-                .map(|(&v, (_, room))| (v, room.clone()))
+                .map(|(&v, (_, slot))| (v, slot.clone()))
                 .collect();
             leaving.sort_unstable_by_key(|l| l.0);
-            for (v, room) in leaving {
+            for (v, slot) in leaving {
                 if !self.is_made(v) {
                     continue;
                 }
                 let rep = Rep::vector(self.vectors(v));
                 match self.is_in_memory(v) {
-                    true => self.store_spilled(&room, &rep),
-                    false => self.blend(&room, &rep, mask),
+                    true => self.store_spilled(&slot, &rep),
+                    false => self.blend(&slot, &rep, mask),
                 }
             }
         }
@@ -715,7 +715,7 @@ impl Lanes<'_, '_, '_> {
     /// Whether the value's instruction was emitted already.
     fn is_made(&self, v: ValueId) -> bool {
         match self.f.values[v.index()].def {
-            ValueDef::Inst(_) => self.stored.contains_key(&v) || self.near.contains_key(&v),
+            ValueDef::Inst(_) => self.stored.contains_key(&v) || self.block_values.contains_key(&v),
             _ => true,
         }
     }

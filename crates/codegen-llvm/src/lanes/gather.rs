@@ -116,7 +116,7 @@ impl Lanes<'_, '_, '_> {
     /// Whether the known representation of `v` is its value here.
     fn is_at_hand(&self, v: ValueId) -> bool {
         !matches!(self.f.values[v.index()].def, ValueDef::Inst(_))
-            || self.near.contains_key(&v)
+            || self.block_values.contains_key(&v)
             || self.stored.contains_key(&v)
             || self.arrays.contains_key(&v)
     }

@@ -47,15 +47,19 @@ impl Lanes<'_, '_, '_> {
                 made
             }
         };
-        let apart = rep.step / bytes;
-        kernel_ir::mark!(LoadReversed, apart == -1);
-        kernel_ir::mark!(LoadStrided, apart != -1);
+        let element_step = rep.step / bytes;
+        kernel_ir::mark!(LoadReversed, element_step == -1);
+        kernel_ir::mark!(LoadStrided, element_step != -1);
         let begin = span.lead + ((offset - span.offsets.0) / bytes) as u64;
         let lanes = u64::from(self.width);
         let wanted: Vec<u64> = (0..lanes)
             .map(|lane| {
-                let lane = if apart < 0 { lanes - 1 - lane } else { lane };
-                begin + lane * apart.unsigned_abs()
+                let lane = if element_step < 0 {
+                    lanes - 1 - lane
+                } else {
+                    lane
+                };
+                begin + lane * element_step.unsigned_abs()
             })
             .collect();
         let picked = self.pick(&span.rows, &wanted);
@@ -84,8 +88,8 @@ impl Lanes<'_, '_, '_> {
         let behind = &self.f.blocks[self.block_at_hand.index()].insts[self.place_at_hand..];
         let (low, high) = load_span(module, self.f, behind, ptr, (size, step));
         let lanes = u64::from(self.width);
-        let apart = step.unsigned_abs() / size;
-        let count = ((high - low) / bytes) as u64 + (lanes - 1) * apart + 1;
+        let element_step = step.unsigned_abs() / size;
+        let count = ((high - low) / bytes) as u64 + (lanes - 1) * element_step + 1;
         let back = if step < 0 {
             step * (lanes as i64 - 1)
         } else {
@@ -94,7 +98,7 @@ impl Lanes<'_, '_, '_> {
         let begin = ir.offset_by(first, (low - offset + back).cast_unsigned());
         let row = ir.vector(self.low.values.memory(ty), self.width);
         let align = crate::memory::sane_align(align).min(size);
-        let lead = lead(module, self.f, &self.low.target, ptr, apart, size);
+        let lead = lead(module, self.f, &self.low.target, ptr, element_step, size);
         let alone =
             (low, high) == (offset, offset) && step > 0 && self.low.target.has_masked(types, ty);
         let lead = lead.filter(|_| alone);

@@ -37,7 +37,7 @@ impl Lanes<'_, '_, '_> {
         let types = &self.low.values.module.types;
         let &StoreGroup {
             ref members,
-            apart,
+            element_step,
             lead,
             low,
         } = group;
@@ -47,19 +47,19 @@ impl Lanes<'_, '_, '_> {
         let row = ir.vector(self.low.values.memory(ty), self.width);
         let align = members.iter().map(|member| member.align).min();
         let align = crate::memory::sane_align(align.unwrap_or(1)).min(size);
-        let mut elements = vec![None; apart as usize];
+        let mut elements = vec![None; element_step as usize];
         for member in members {
             let all = self.vectors(member.value)[0];
             let memory = self.low.values.memory(self.low.ty(member.value));
             let all = ir.cast(Opcode::LLVMZExt, all, ir.vector(memory, self.width));
-            let at = lead + ((member.far - low) as u64) / size;
+            let at = lead + ((member.distance - low) as u64) / size;
             elements[at as usize] = Some(ir.cast(Opcode::LLVMBitCast, all, row));
         }
         let first = self.scalar(last.ptr);
-        let before = low - last.far - (lead * size) as i64;
+        let before = low - last.distance - (lead * size) as i64;
         let begin = ir.offset_by(first, before.cast_unsigned());
         let parts: Vec<Val> = elements.iter().flatten().copied().collect();
-        if parts.len() == elements.len() && apart <= plain_interleaving(&self.low.target) {
+        if parts.len() == elements.len() && element_step <= plain_interleaving(&self.low.target) {
             kernel_ir::mark!(StoreInterleaved);
             ir.store(self.interleave(&parts), begin, align);
             return;
@@ -81,29 +81,32 @@ impl Lanes<'_, '_, '_> {
     /// element.
     fn structures(&self, elements: &[Option<Val>]) -> Vec<(Val, Vec<bool>)> {
         let ir = self.low.ir;
-        let (width, apart) = (self.width, elements.len() as u32);
+        let (width, element_step) = (self.width, elements.len() as u32);
         // So many neighbouring elements are woven at once. The lanes of a woven vector have distinct places in all
         // output vectors.
-        let strand = 1 << apart.trailing_zeros().min(width.trailing_zeros());
+        let strand = 1 << element_step.trailing_zeros().min(width.trailing_zeros());
         let lanes = width / strand;
         let Some(any) = elements.iter().flatten().next() else {
             return Vec::new();
         };
         let none = ir.poison(ir.type_of(*any));
-        let woven: Vec<Vec<Option<Val>>> = (0..apart / strand)
+        let woven: Vec<Vec<Option<Val>>> = (0..element_step / strand)
             .map(|q| {
                 let own = &elements[(q * strand) as usize..((q + 1) * strand) as usize];
                 let place = |j: u32, e: u32| {
                     let lane = j * lanes + e / strand;
-                    (apart * lane + q * strand + e % strand) % width
+                    (element_step * lane + q * strand + e % strand) % width
                 };
                 self.weave(own, &place)
             })
             .collect();
-        (0..apart)
+        (0..element_step)
             .map(|row| {
                 let source = |at: u32| {
-                    let (lane, element) = ((row * width + at) / apart, (row * width + at) % apart);
+                    let (lane, element) = (
+                        (row * width + at) / element_step,
+                        (row * width + at) % element_step,
+                    );
                     let there = elements[element as usize].is_some();
                     there.then_some((element / strand, lane / lanes))
                 };

@@ -108,13 +108,13 @@ impl Lanes<'_, '_, '_> {
         let fast = ir.here();
         ir.br(join);
         ir.at_end(slow);
-        let apart = self.gather(ptr, ty, align);
+        let lane_by_lane = self.gather(ptr, ty, align);
         let is_index = matches!(self.low.values.module.types.get(ty), Type::Int(_));
         let row = (self.mask.is_none() && is_index).then(|| {
             // Later accesses read these indices from memory, lane by lane: they must lie there on this path too.
-            let room = self.low.entry_alloca(ir.type_of(apart[0]), 64);
-            ir.store(apart[0], room, 64);
-            room
+            let slot = self.low.entry_alloca(ir.type_of(lane_by_lane[0]), 64);
+            ir.store(lane_by_lane[0], slot, 64);
+            slot
         });
         let slow = ir.here();
         ir.br(join);
@@ -127,7 +127,7 @@ impl Lanes<'_, '_, '_> {
         }
         let both = whole
             .iter()
-            .zip(&apart)
+            .zip(&lane_by_lane)
             .map(|(&a, &b)| {
                 let phi = ir.phi(ir.type_of(a));
                 ir.add_incoming(phi, a, fast);
@@ -269,12 +269,13 @@ impl Lanes<'_, '_, '_> {
         // Only in the block that makes both: elsewhere their operands may have no variable, or hold another iteration's
         // values.
         let is_of_here = |v: ValueId| {
-            self.near.contains_key(&v) && self.region.block_of(v) == Some(self.block_at_hand)
+            self.block_values.contains_key(&v)
+                && self.region.block_of(v) == Some(self.block_at_hand)
         };
         if !is_of_here(ptr) || !is_of_here(index) {
             return None;
         }
-        let near = self.near.get(&narrow)?.clone();
+        let near = self.block_values.get(&narrow)?.clone();
         let base = self.rep(base);
         if !base.is_uniform() || near.first.is_some() {
             return None;
@@ -346,7 +347,7 @@ impl Lanes<'_, '_, '_> {
         for (lane, at) in self.addresses(ptr, size).into_iter().enumerate() {
             let one = self.low.load(at, ty, align, false);
             let mut scalars = Vec::new();
-            self.low.take_apart(one, ty, &mut scalars);
+            self.low.split_scalars(one, ty, &mut scalars);
             for (whole, scalar) in whole.iter_mut().zip(scalars) {
                 *whole = ir.insert_element(*whole, scalar, ir.i32c(lane as u32));
             }
@@ -381,8 +382,8 @@ impl Lanes<'_, '_, '_> {
                 let row = self.vectors(value)[0];
                 let row = self.reversed(row);
                 kernel_ir::mark!(StoreReversed);
-                let far = (size * u64::from(self.width - 1)).wrapping_neg();
-                let low = ir.offset_by(first, far);
+                let distance = (size * u64::from(self.width - 1)).wrapping_neg();
+                let low = ir.offset_by(first, distance);
                 self.store_row(low, &[row], ty, align.min(size), false);
                 return Ok(());
             }
@@ -477,7 +478,7 @@ impl Lanes<'_, '_, '_> {
                 let parts = self.spread(value, &rep);
                 let ir = self.low.ir;
                 let mut scalars = parts.into_iter().map(|part| ir.extract_element(part, lane));
-                self.low.put_together(self.low.ty(value), &mut scalars)
+                self.low.join_scalars(self.low.ty(value), &mut scalars)
             }
         }
     }
@@ -508,7 +509,7 @@ impl Lanes<'_, '_, '_> {
         let made = self.lane_loop(&inputs, &outputs, |lanes, _, scalars| {
             let one = lanes.low.load(scalars[0], ty, align, false);
             let mut parts = Vec::new();
-            lanes.low.take_apart(one, ty, &mut parts);
+            lanes.low.split_scalars(one, ty, &mut parts);
             Ok(parts)
         });
         // The body never fails.
@@ -536,7 +537,7 @@ impl Lanes<'_, '_, '_> {
             let none: [Ty; 0] = [];
             self.lane_loop(&inputs, &none, |lanes, _, scalars| {
                 let mut parts = scalars[1..].iter().copied();
-                let one = lanes.low.put_together(ty, &mut parts);
+                let one = lanes.low.join_scalars(ty, &mut parts);
                 lanes.low.store(one, scalars[0], ty, align, false);
                 Ok(Vec::new())
             })?;
@@ -581,7 +582,7 @@ impl Lanes<'_, '_, '_> {
         for (lane, at) in at.into_iter().enumerate() {
             let lane = ir.i32c(lane as u32);
             let mut scalars = parts.iter().map(|&part| ir.extract_element(part, lane));
-            let one = self.low.put_together(ty, &mut scalars);
+            let one = self.low.join_scalars(ty, &mut scalars);
             self.low.store(one, at, ty, align, false);
         }
         Ok(())

@@ -87,16 +87,16 @@ impl Lanes<'_, '_, '_> {
             .filter(|v| matches!(self.f.values[v.index()].def, ValueDef::Inst(_)))
             .map(|v| (v, self.scalar(v)))
             .collect();
-        self.low.clear_near();
+        self.low.clear_block_values();
         for (v, value) in values {
-            self.low.set_near(v, value);
+            self.low.set_block_value(v, value);
         }
         // If lanes differ, the first one may be inactive while the others' values are computed from it: its value must
         // not be poison.
         self.low.wrap_flags = step == 0;
         let value = self.low.operation(op, result, word);
         self.low.wrap_flags = true;
-        self.low.clear_near();
+        self.low.clear_block_values();
         value
     }
 
@@ -483,13 +483,13 @@ impl Lanes<'_, '_, '_> {
         let item = self.low.item;
         let made = self.lane_loop(&inputs, &outputs, |lanes, lane, scalars| {
             let mut scalars = scalars.iter().copied();
-            lanes.low.clear_near();
+            lanes.low.clear_block_values();
             for &v in &own {
-                let whole = lanes.low.put_together(lanes.low.ty(v), &mut scalars);
-                lanes.low.set_near(v, whole);
+                let whole = lanes.low.join_scalars(lanes.low.ty(v), &mut scalars);
+                lanes.low.set_block_value(v, whole);
             }
             for &(v, value) in &shared {
-                lanes.low.set_near(v, value);
+                lanes.low.set_block_value(v, value);
             }
             let ir = lanes.low.ir;
             lanes.low.item.linear = ir.add(item.linear, lane);
@@ -500,10 +500,12 @@ impl Lanes<'_, '_, '_> {
                 lanes.low.item.local = present.local.map(|of| ir.extract_element(of, lane));
             }
             let value = lanes.low.operation(op, result, word)?;
-            lanes.low.clear_near();
+            lanes.low.clear_block_values();
             let mut out = Vec::new();
             if let (Some(value), Some(result)) = (value, result) {
-                lanes.low.take_apart(value, lanes.low.ty(result), &mut out);
+                lanes
+                    .low
+                    .split_scalars(value, lanes.low.ty(result), &mut out);
             }
             Ok(out)
         });

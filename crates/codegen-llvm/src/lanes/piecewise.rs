@@ -29,7 +29,7 @@ struct Pieces {
 
 impl Lanes<'_, '_, '_> {
     /// The value that an edge adds to the uniform-step induction variable `phi`, if it goes back.
-    fn moves_by(&self, phi: ValueId, from: BlockId, v: ValueId) -> Option<ValueId> {
+    fn increment(&self, phi: ValueId, from: BlockId, v: ValueId) -> Option<ValueId> {
         vectorise::increment(self.region, self.shapes?, phi, from, v)
     }
 
@@ -44,7 +44,7 @@ impl Lanes<'_, '_, '_> {
             let (scalar, lanes) = (self.low.values.register(ty), self.lane_type(ty));
             let uniform_step = UniformStep {
                 first: self.low.entry_alloca(scalar, 0),
-                apart: self.low.entry_alloca(lanes, 0),
+                distances: self.low.entry_alloca(lanes, 0),
                 scalar,
                 lanes,
             };
@@ -58,8 +58,8 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let uniform_step = self.uniform_steps.get(&phi)?;
         let first = ir.load(uniform_step.scalar, uniform_step.first, 0);
-        let apart = ir.load(uniform_step.lanes, uniform_step.apart, 0);
-        Some(Rep::vector(vec![ir.add(self.splat(first), apart)]))
+        let distances = ir.load(uniform_step.lanes, uniform_step.distances, 0);
+        Some(Rep::vector(vec![ir.add(self.splat(first), distances)]))
     }
 
     /// Updates a phi that has uniform-step induction on the edge from block `from` to its own. Returns whether it has.
@@ -68,7 +68,7 @@ impl Lanes<'_, '_, '_> {
         let Some(&uniform_step) = self.uniform_steps.get(&phi) else {
             return false;
         };
-        if let Some(by) = self.moves_by(phi, from, v) {
+        if let Some(by) = self.increment(phi, from, v) {
             let by = self.scalar(by);
             let first = ir.load(uniform_step.scalar, uniform_step.first, 0);
             ir.store(ir.add(first, by), uniform_step.first, 0);
@@ -77,29 +77,29 @@ impl Lanes<'_, '_, '_> {
             let all = self.vectors(v)[0];
             let first = ir.extract_element(all, ir.i32c(0));
             ir.store(first, uniform_step.first, 0);
-            ir.store(ir.sub(all, self.splat(first)), uniform_step.apart, 0);
+            ir.store(ir.sub(all, self.splat(first)), uniform_step.distances, 0);
         }
         true
     }
 
     /// Writes the result of a loop that waits in memory; volatile, so that LLVM keeps it there.
-    pub(super) fn store_spilled(&self, room: &Stored, rep: &Rep) {
+    pub(super) fn store_spilled(&self, slot: &Stored, rep: &Rep) {
         let ir = self.low.ir;
         let parts = rep.vector.iter().flatten();
-        for (&(room, _), &part) in room.vector.iter().flatten().zip(parts) {
-            ir.set_volatile(ir.store(part, room, 0));
+        for (&(slot, _), &part) in slot.vector.iter().flatten().zip(parts) {
+            ir.set_volatile(ir.store(part, slot, 0));
         }
     }
 
     /// Reads such a result from memory.
-    pub(super) fn fetch_spilled(&self, room: &Stored) -> Rep {
+    pub(super) fn fetch_spilled(&self, slot: &Stored) -> Rep {
         let ir = self.low.ir;
-        let get = |&(room, ty): &(Val, Ty)| {
-            let part = ir.load(ty, room, 0);
+        let get = |&(slot, ty): &(Val, Ty)| {
+            let part = ir.load(ty, slot, 0);
             ir.set_volatile(part);
             part
         };
-        Rep::vector(room.vector.iter().flatten().map(get).collect())
+        Rep::vector(slot.vector.iter().flatten().map(get).collect())
     }
 
     /// Loads the active lanes' elements: `piece` lanes at once if each piece is contiguous, else with a loop over the
@@ -125,15 +125,15 @@ impl Lanes<'_, '_, '_> {
         let in_pieces = self.load_pieces(&pieces.at, ty, align, piece);
         ir.br(join);
         ir.at_end(slow);
-        let apart = self.gather_in_loop(ptr, ty, align);
+        let lane_by_lane = self.gather_in_loop(ptr, ty, align);
         let slow = ir.here();
         ir.br(join);
         ir.at_end(join);
-        let both = in_pieces.into_iter().zip(apart);
-        both.map(|(whole, apart)| {
+        let both = in_pieces.into_iter().zip(lane_by_lane);
+        both.map(|(whole, lane_by_lane)| {
             let phi = ir.phi(ir.type_of(whole));
             ir.add_incoming(phi, whole, fast);
-            ir.add_incoming(phi, apart, slow);
+            ir.add_incoming(phi, lane_by_lane, slow);
             phi
         })
         .collect()
@@ -177,23 +177,23 @@ impl Lanes<'_, '_, '_> {
         if !self.region.loops.contains(own, self.block_at_hand) {
             return None;
         }
-        let far = size.checked_div(stride.try_into().ok()?)?;
-        if far == 0 || !size.is_multiple_of(stride.unsigned_abs()) {
+        let distance = size.checked_div(stride.try_into().ok()?)?;
+        if distance == 0 || !size.is_multiple_of(stride.unsigned_abs()) {
             return None;
         }
         let rep = self.rep(base);
         let base = rep.first.filter(|_| rep.is_uniform())?;
         let first = ir.load(uniform_step.scalar, uniform_step.first, 0);
-        let apart = ir.load(uniform_step.lanes, uniform_step.apart, 0);
-        let mut test = self.pieces_are_contiguous(apart, far, piece);
+        let distances = ir.load(uniform_step.lanes, uniform_step.distances, 0);
+        let mut test = self.pieces_are_contiguous(distances, distance, piece);
         let bits = self.low.values.module.types.size_of(self.low.ty(narrow)) * 8;
         let mut at = Vec::new();
         for lane in (0..self.width).step_by(piece as usize) {
-            let begin = ir.add(first, ir.extract_element(apart, ir.i32c(lane)));
+            let begin = ir.add(first, ir.extract_element(distances, ir.i32c(lane)));
             if bits < 64 {
                 // No lane's index may wrap around within a piece.
                 let most = (1u64 << (bits - u64::from(signed))) - 1;
-                let last = most.saturating_sub(far * u64::from(piece - 1));
+                let last = most.saturating_sub(distance * u64::from(piece - 1));
                 let pred = match signed {
                     true => IntPred::LLVMIntSLE,
                     false => IntPred::LLVMIntULE,
@@ -215,13 +215,13 @@ impl Lanes<'_, '_, '_> {
         Some(Pieces { test, at })
     }
 
-    /// Bool: whether all lanes are active, and in each piece the integers are `far` apart from lane to lane.
-    fn pieces_are_contiguous(&self, all: Val, far: u64, piece: u32) -> Val {
+    /// Bool: whether all lanes are active, and in each piece the integers are `distance` apart from lane to lane.
+    fn pieces_are_contiguous(&self, all: Val, distance: u64, piece: u32) -> Val {
         let ir = self.low.ir;
         let scalar = ir.scalar(ir.type_of(all));
         let begin: Vec<u32> = (0..self.width).map(|l| l / piece * piece).collect();
         let more: Vec<Val> = (0..self.width)
-            .map(|l| ir.int_const(scalar, u64::from(l % piece) * far))
+            .map(|l| ir.int_const(scalar, u64::from(l % piece) * distance))
             .collect();
         let wanted = ir.add(ir.shuffle(all, all, &begin), ir.const_vector(&more));
         let pieces_are_contiguous = ir.icmp(IntPred::LLVMIntEQ, all, wanted);

@@ -44,16 +44,16 @@ impl Lower<'_> {
                 _ => Rmw::LLVMAtomicRMWBinOpAdd,
             };
             let [at, count, goal] = [CLOSED, 0, FIRST].map(|value| {
-                let room = self.entry_alloca(ir.i64, 8);
-                ir.store(ir.i64c(value), room, 8);
-                room
+                let slot = self.entry_alloca(ir.i64, 8);
+                ir.store(ir.i64c(value), slot, 8);
+                slot
             });
-            let room = self.entry_alloca(ir.array(ir.i8, BYTES), 64);
+            let slot = self.entry_alloca(ir.array(ir.i8, BYTES), 64);
             self.windows.push(Window {
                 at,
                 count,
                 goal,
-                room,
+                slot,
                 rmw,
                 size,
             });
@@ -74,7 +74,7 @@ impl Lower<'_> {
     /// Brings a window's content to global memory, and lets the window stand for `to`.
     fn move_window(&mut self, window: Window, to: Val) {
         let (function, ty) = self.mover(window);
-        self.ir.call(function, ty, &[window.at, window.room, to]);
+        self.ir.call(function, ty, &[window.at, window.slot, to]);
     }
 
     /// The function that does so. Its parameters: the variable of the window's address, the window's array, the next
@@ -112,7 +112,7 @@ impl Lower<'_> {
             c"end",
         ]
         .map(|name| ir.block(function, name));
-        let [at, room, to] = [0, 1, 2].map(|i| ir.param(function, i));
+        let [at, slot, to] = [0, 1, 2].map(|i| ir.param(function, i));
         ir.at_end(entry);
         let base = ir.load(ir.i64, at, 8);
         ir.store(to, at, 8);
@@ -122,7 +122,7 @@ impl Lower<'_> {
         let first = ir.phi(ir.i64);
         ir.add_incoming(first, ir.i64c(0), entry);
         let words = ir.vector(ir.i64, 8);
-        let all = ir.load(words, ir.offset(room, first), 64);
+        let all = ir.load(words, ir.offset(slot, first), 64);
         let any = ir.intrinsic("llvm.vector.reduce.or", &[words], &[all]);
         let any = ir.icmp(IntPred::LLVMIntNE, any, ir.i64c(0));
         ir.cond_br(any, some, row_end);
@@ -133,7 +133,7 @@ impl Lower<'_> {
         let place = ir.phi(ir.i64);
         ir.add_incoming(place, first, some);
         let element = ir.int(window.size as u32 * 8);
-        let value = ir.load(element, ir.offset(room, place), window.size);
+        let value = ir.load(element, ir.offset(slot, place), window.size);
         let zero = ir.icmp(IntPred::LLVMIntEQ, value, ir.null(element));
         ir.cond_br(zero, next, add);
         ir.at_end(add);
@@ -161,7 +161,7 @@ impl Lower<'_> {
         ir.at_end(clear);
         let first = ir.phi(ir.i64);
         ir.add_incoming(first, ir.i64c(0), moved);
-        ir.store(ir.null(words), ir.offset(room, first), ROW);
+        ir.store(ir.null(words), ir.offset(slot, first), ROW);
         let following = ir.add(first, ir.i64c(ROW));
         ir.add_incoming(first, following, clear);
         let more = ir.icmp(IntPred::LLVMIntULT, following, ir.i64c(BYTES));
@@ -215,7 +215,7 @@ impl Lanes<'_, '_, '_> {
         let base = ir.cast(Opcode::LLVMPtrToInt, base, ir.i64);
         let at = ir.load(ir.i64, window.at, 8);
         let inside = self.lie_within(update, at);
-        let [fast, slow, open, apart, join] = [
+        let [fast, slow, open, scalarised, join] = [
             c"gathered",
             c"to.memory",
             c"open",
@@ -229,7 +229,7 @@ impl Lanes<'_, '_, '_> {
             own: true,
             ..*update
         };
-        self.own_updates(&own, Some((window.room, at)));
+        self.own_updates(&own, Some((window.slot, at)));
         ir.br(join);
 
         ir.at_end(slow);
@@ -237,12 +237,12 @@ impl Lanes<'_, '_, '_> {
         ir.store(count, window.count, 8);
         let often = ir.icmp(IntPred::LLVMIntUGE, count, ir.load(ir.i64, window.goal, 8));
         let other = ir.icmp(IntPred::LLVMIntNE, at, base);
-        ir.cond_br(ir.and(often, other), open, apart);
+        ir.cond_br(ir.and(often, other), open, scalarised);
         ir.at_end(open);
         self.low.move_window(window, base);
         ir.store(ir.shl(count, ir.i64c(2)), window.goal, 8);
-        ir.br(apart);
-        ir.at_end(apart);
+        ir.br(scalarised);
+        ir.at_end(scalarised);
         self.scalarise(op, None, word)?;
         ir.br(join);
         ir.at_end(join);
@@ -256,12 +256,12 @@ impl Lanes<'_, '_, '_> {
         if let Some((base, index, stride, offset, false)) = self.narrow_index(update.ptr)
             && let bits @ ..=16 = ir.int_width(ir.scalar(ir.type_of(index)))
             && let Ok(stride) = u64::try_from(stride)
-            && let Some(room) = (BYTES - size).checked_sub(((1 << bits) - 1) * stride)
+            && let Some(slot) = (BYTES - size).checked_sub(((1 << bits) - 1) * stride)
         {
             let first = self.low.pointer(base, None, offset);
             let first = ir.cast(Opcode::LLVMPtrToInt, first, ir.i64);
             let far = ir.sub(first, at);
-            return ir.icmp(IntPred::LLVMIntULE, far, ir.i64c(room));
+            return ir.icmp(IntPred::LLVMIntULE, far, ir.i64c(slot));
         }
         let addresses = self.vectors(update.ptr)[0];
         let far = ir.sub(self.as_numbers(addresses), self.splat(at));

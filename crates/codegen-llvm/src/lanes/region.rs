@@ -25,7 +25,7 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     pub(super) present: Option<Present>,
     pub(super) saved: &'r HashMap<ValueId, Saved>,
     /// Values that were computed or read in the block at hand.
-    pub(super) near: HashMap<ValueId, Rep>,
+    pub(super) block_values: HashMap<ValueId, Rep>,
     /// Variables of values that other blocks use.
     pub(super) stored: HashMap<ValueId, Stored>,
     /// Values that come from an earlier region and are made again in this one.
@@ -113,7 +113,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             mask: None,
             present: None,
             saved,
-            near: HashMap::new(),
+            block_values: HashMap::new(),
             stored: HashMap::new(),
             made_again: HashSet::new(),
             uniform_steps: HashMap::new(),
@@ -221,7 +221,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
     pub(super) fn run(&mut self) -> Result<(), BuildError> {
         self.plan_values(false);
         let result = self.flow();
-        self.low.clear_near();
+        self.low.clear_block_values();
         result
     }
 }

@@ -99,7 +99,7 @@ pub(super) struct UniformStep {
     /// The first lane's value.
     pub(super) first: Val,
     /// The other lanes' distances from it, which no iteration changes.
-    pub(super) apart: Val,
+    pub(super) distances: Val,
     pub(super) scalar: Ty,
     pub(super) lanes: Ty,
 }

@@ -366,7 +366,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
             ir.at_end(body);
             failed = Some(other);
         }
-        lanes.run_in_step(&mut all, &jam.assumed_uniform)?;
+        lanes.run_jammed(&mut all, &jam.assumed_uniform)?;
         Ok(failed)
     }
 
@@ -488,6 +488,6 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
             ir.cond_br(more, from, to);
         }
         ir.at_end(self.region_end);
-        self.low.clear_near();
+        self.low.clear_block_values();
     }
 }

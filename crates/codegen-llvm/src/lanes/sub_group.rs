@@ -33,7 +33,7 @@ pub(super) fn chunks(
 ) -> Result<(), BuildError> {
     let ir = low.ir;
     let region = &plan.region;
-    let [row, apart, part_done, all_apart, end] =
+    let [row, masked, part_done, all_masked, end] =
         [c"row", c"apart", c"part.done", c"all.apart", c"region.end"]
             .map(|name| low.new_block(name));
     let width = u64::from(form.width);
@@ -48,8 +48,8 @@ pub(super) fn chunks(
         Rows::Any => ir.icmp(IntPred::LLVMIntEQ, rest, ir.i64c(0)),
     };
     let narrow = plan.tightening.as_ref();
-    ir.cond_br(whole, row, all_apart);
-    ir.at_end(all_apart);
+    ir.cond_br(whole, row, all_masked);
+    ir.at_end(all_masked);
     let items = low.launch.items;
     let (mut from, mut to) = (ir.i64c(0), items);
     if let Some(narrow) = narrow
@@ -67,7 +67,7 @@ pub(super) fn chunks(
     }
     ir.store(from, start, 8);
     ir.store(to, stop, 8);
-    ir.br(apart);
+    ir.br(masked);
 
     ir.at_end(row);
     if rows == Rows::Broken {
@@ -79,14 +79,14 @@ pub(super) fn chunks(
         let part = Part {
             start,
             stop,
-            apart,
+            masked,
             done: part_done,
         };
         in_rows(low, form, region, saved, next, narrow, &part, end)?;
     }
 
     // Masked chunks, from work-item `start` to `stop`.
-    ir.at_end(apart);
+    ir.at_end(masked);
     if region.sub_group_shapes.is_some() {
         let first = ir.load(ir.i64, start, 8);
         let present = present(low, first, form.width);
@@ -100,7 +100,7 @@ pub(super) fn chunks(
         ir.store(following, start, 8);
         let more = ir.icmp(IntPred::LLVMIntULT, following, ir.load(ir.i64, stop, 8));
         let over = low.new_block(c"over");
-        ir.cond_br(more, apart, over);
+        ir.cond_br(more, masked, over);
         ir.at_end(over);
         if rows == Rows::Broken {
             ir.br(end);
@@ -111,15 +111,15 @@ pub(super) fn chunks(
         ir.br(end);
     }
     ir.at_end(end);
-    low.clear_near();
+    low.clear_block_values();
     Ok(())
 }
 
-/// The way out for a chunk of a row that must run masked: block `apart` runs the work-items from `start` to `stop`.
+/// The way out for a chunk of a row that must run masked: block `masked` runs the work-items from `start` to `stop`.
 struct Part {
     start: Val,
     stop: Val,
-    apart: Bb,
+    masked: Bb,
     /// The block that follows then.
     done: Bb,
 }
@@ -158,10 +158,10 @@ fn in_rows(
         let length = low.launch.size[0];
         let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
         let [from, to] = lanes.tightened(narrow, length, once);
-        let room = low.entry_alloca(ir.i64, 8);
+        let slot = low.entry_alloca(ir.i64, 8);
         ir.store(from, ids[0], 8);
-        ir.store(to, room, 8);
-        row_stop = Some(room);
+        ir.store(to, slot, 8);
+        row_stop = Some(slot);
         let some = ir.icmp(IntPred::LLVMIntULT, from, to);
         ir.cond_br(some, chunk, row_over);
     } else {
@@ -181,7 +181,7 @@ fn in_rows(
     ir.at_end(failed);
     ir.store(linear, part.start, 8);
     ir.store(ir.add(linear, ir.i64c(width)), part.stop, 8);
-    ir.br(part.apart);
+    ir.br(part.masked);
     ir.at_end(part.done);
     ir.br(done);
     ir.at_end(done);
@@ -194,7 +194,7 @@ fn in_rows(
             _ => end,
         };
         let size = match row_stop {
-            Some(room) if d == 0 => get(room),
+            Some(slot) if d == 0 => get(slot),
             _ => low.launch.size[d],
         };
         let more = ir.icmp(IntPred::LLVMIntULT, following, size);

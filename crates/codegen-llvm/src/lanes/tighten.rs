@@ -40,9 +40,9 @@ impl Lanes<'_, '_, '_> {
         );
         let mut made: HashMap<ValueId, Val> = HashMap::new();
         for &v in &self.region.live {
-            if let Some(Saved::Group(room, _)) = self.saved.get(&v) {
+            if let Some(Saved::Group(slot, _)) = self.saved.get(&v) {
                 let ty = self.low.values.register(self.low.ty(v));
-                made.insert(v, ir.load(ty, *room, 0));
+                made.insert(v, ir.load(ty, *slot, 0));
             }
         }
         let none = ir.i64c(0);
@@ -61,10 +61,10 @@ impl Lanes<'_, '_, '_> {
                 ConvertOp::ZExt
             };
             let [ids, limit] =
-                [bound.ids, bound.limit].map(|v| self.frozen_beforehand(v, &mut made));
+                [bound.ids, bound.limit].map(|v| self.rematerialise_frozen(v, &mut made));
             let mut holds = ir.int_const(ir.i1, 1);
             for &(v, op, steps) in &bound.no_wrap {
-                let first = self.frozen_beforehand(v, &mut made);
+                let first = self.rematerialise_frozen(v, &mut made);
                 holds = ir.and(holds, self.stays(first, op, steps, narrow.width, chunks));
             }
             let [ids, limit] = [ids, limit].map(|v| self.wide(v, op));
@@ -111,8 +111,8 @@ impl Lanes<'_, '_, '_> {
                 from = ir.intrinsic("llvm.umax", &[ir.i64], &[from, before]);
             }
         }
-        self.low.clear_near();
-        self.near.clear();
+        self.low.clear_block_values();
+        self.block_values.clear();
         let from = ir.mul(from, ir.i64c(width));
         let empty = ir.icmp(IntPred::LLVMIntUGE, from, to);
         let from = ir.select(empty, none, from);

@@ -25,7 +25,7 @@ use crate::lower::Item;
 /// The state of one of the chunks.
 pub(super) struct Instance {
     item: Item,
-    near: HashMap<ValueId, Rep>,
+    block_values: HashMap<ValueId, Rep>,
     stored: HashMap<ValueId, Stored>,
     arrays: HashMap<ValueId, (Val, u64)>,
     rows: HashMap<ValueId, (BlockId, Val)>,
@@ -37,7 +37,7 @@ impl Instance {
     pub(super) fn new(item: Item) -> Self {
         Self {
             item,
-            near: HashMap::new(),
+            block_values: HashMap::new(),
             stored: HashMap::new(),
             arrays: HashMap::new(),
             rows: HashMap::new(),
@@ -51,7 +51,7 @@ impl Lanes<'_, '_, '_> {
     /// Exchanges the state at hand with that of a chunk; a second call restores it.
     fn swap(&mut self, one: &mut Instance) {
         std::mem::swap(&mut self.low.item, &mut one.item);
-        std::mem::swap(&mut self.near, &mut one.near);
+        std::mem::swap(&mut self.block_values, &mut one.block_values);
         std::mem::swap(&mut self.stored, &mut one.stored);
         std::mem::swap(&mut self.arrays, &mut one.arrays);
         std::mem::swap(&mut self.rows, &mut one.rows);
@@ -69,15 +69,15 @@ impl Lanes<'_, '_, '_> {
         made
     }
 
-    /// Bool: whether the assumptions hold for all chunks; `None` if there are none. `together`: branches that must go
+    /// Bool: whether the assumptions hold for all chunks; `None` if there are none. `assumed`: branches that must go
     /// one way for all of them.
-    pub(super) fn check_all(&mut self, all: &mut [Instance], together: &[BlockId]) -> Option<Val> {
+    pub(super) fn check_all(&mut self, all: &mut [Instance], assumed: &[BlockId]) -> Option<Val> {
         let ir = self.low.ir;
         let mut tests: Vec<Val> = Vec::new();
-        let mut ways: Vec<Vec<Val>> = vec![Vec::new(); together.len()];
+        let mut ways: Vec<Vec<Val>> = vec![Vec::new(); assumed.len()];
         for one in all.iter_mut() {
             self.with(one, |lanes, _| {
-                for (at, ways) in together.iter().zip(&mut ways) {
+                for (at, ways) in assumed.iter().zip(&mut ways) {
                     ways.extend(lanes.ways(*at));
                 }
                 tests.extend(lanes.no_wrap_tests(false));
@@ -100,15 +100,15 @@ impl Lanes<'_, '_, '_> {
             let none = ir.icmp(IntPred::LLVMIntEQ, some, ir.int_const(ty, 0));
             tests.push(ir.or(all, none));
         }
-        kernel_ir::mark!(JamVersioned, !together.is_empty());
+        kernel_ir::mark!(JamVersioned, !assumed.is_empty());
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
 
     /// Runs the chunks jammed through the region, then jumps to `done`.
-    pub(super) fn run_in_step(
+    pub(super) fn run_jammed(
         &mut self,
         all: &mut [Instance],
-        together: &[BlockId],
+        assumed: &[BlockId],
     ) -> Result<(), BuildError> {
         let ir = self.low.ir;
         let region = self.region;
@@ -146,12 +146,12 @@ impl Lanes<'_, '_, '_> {
                 |inst: &kernel_ir::InstId| matches!(function.insts[inst.index()].op, Op::Phi(_));
             let phis = insts.iter().take_while(|i| is_phi(i)).count();
             for one in all.iter_mut() {
-                self.with(one, |lanes, rooms| {
-                    lanes.near.clear();
+                self.with(one, |lanes, slots| {
+                    lanes.block_values.clear();
                     let results = insts[..phis].iter();
                     let results = results.filter_map(|i| function.insts[i.index()].result);
                     let made: Vec<(ValueId, Rep)> =
-                        results.map(|v| (v, lanes.take(&rooms[&v]))).collect();
+                        results.map(|v| (v, lanes.take(&slots[&v]))).collect();
                     for (result, rep) in made {
                         lanes.define(result, rep);
                     }
@@ -162,16 +162,16 @@ impl Lanes<'_, '_, '_> {
                     self.with(one, |lanes, _| lanes.instruction(at))?;
                 }
             }
-            self.end_in_step(all, together, block, &bodies);
+            self.end_jammed(all, assumed, block, &bodies);
         }
-        self.low.clear_near();
+        self.low.clear_block_values();
         Ok(())
     }
 
-    fn end_in_step(
+    fn end_jammed(
         &mut self,
         all: &mut [Instance],
-        together: &[BlockId],
+        assumed: &[BlockId],
         block: BlockId,
         bodies: &HashMap<BlockId, Bb>,
     ) {
@@ -197,10 +197,10 @@ impl Lanes<'_, '_, '_> {
             return;
         }
         let value = |lanes: &mut Self, all: &mut [Instance], v: ValueId| {
-            let tested = together.contains(&block);
+            let tested = assumed.contains(&block);
             lanes.with(&mut all[0], |lanes, _| {
                 if tested {
-                    lanes.first_beforehand(v, &mut HashMap::new())
+                    lanes.rematerialise_first(v, &mut HashMap::new())
                 } else {
                     lanes.scalar(v)
                 }
@@ -208,8 +208,8 @@ impl Lanes<'_, '_, '_> {
         };
         let go = |lanes: &mut Self, all: &mut [Instance], to: BlockId| {
             for one in all.iter_mut() {
-                lanes.with(one, |lanes, rooms| {
-                    let near = lanes.near.clone();
+                lanes.with(one, |lanes, slots| {
+                    let near = lanes.block_values.clone();
                     let mut changes = Vec::new();
                     for inst in &function.blocks[to.index()].insts {
                         let inst = &function.insts[inst.index()];
@@ -217,15 +217,15 @@ impl Lanes<'_, '_, '_> {
                             break;
                         };
                         if let Some(&(_, v)) = incoming.iter().find(|i| i.0 == block) {
-                            let room = rooms[&result].clone();
-                            let rep = lanes.as_stored(v, &room);
-                            changes.push((room, rep));
+                            let slot = slots[&result].clone();
+                            let rep = lanes.as_stored(v, &slot);
+                            changes.push((slot, rep));
                         }
                     }
-                    for (room, rep) in changes {
-                        lanes.blend(&room, &rep, None);
+                    for (slot, rep) in changes {
+                        lanes.blend(&slot, &rep, None);
                     }
-                    lanes.near = near;
+                    lanes.block_values = near;
                 });
             }
             ir.br(bodies[&to]);
@@ -265,9 +265,9 @@ impl Lanes<'_, '_, '_> {
     fn ways(&mut self, block: BlockId) -> Option<Val> {
         let ir = self.low.ir;
         let cond = self.region.function.blocks[block.index()].term.operand()?;
-        let lanes = self.beforehand(cond, &mut HashMap::new())[0];
-        self.low.clear_near();
-        self.near.clear();
+        let lanes = self.rematerialise_lanes(cond, &mut HashMap::new())[0];
+        self.low.clear_block_values();
+        self.block_values.clear();
         Some(ir.cast(Opcode::LLVMBitCast, lanes, ir.int(self.width)))
     }
 }

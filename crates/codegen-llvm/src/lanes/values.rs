@@ -42,7 +42,7 @@ impl Lanes<'_, '_, '_> {
 
     /// The representation of `v` where the builder stands.
     pub(super) fn rep(&mut self, v: ValueId) -> Rep {
-        if let Some(near) = self.near.get(&v) {
+        if let Some(near) = self.block_values.get(&v) {
             return near.clone();
         }
         if !matches!(self.f.values[v.index()].def, ValueDef::Inst(_)) {
@@ -62,17 +62,17 @@ impl Lanes<'_, '_, '_> {
             // No definition reaches this use: such code does not run.
             return Rep::uniform(ir.null(self.low.values.register(self.low.ty(v))));
         };
-        let get = |&(room, ty): &(Val, Ty)| ir.load(ty, room, 0);
+        let get = |&(slot, ty): &(Val, Ty)| ir.load(ty, slot, 0);
         let rep = Rep {
             first: stored.first.as_ref().map(get),
             step: stored.step,
-            holds: stored.holds.map(|room| ir.load(ir.i1, room, 1)),
+            holds: stored.holds.map(|slot| ir.load(ir.i1, slot, 1)),
             vector: stored
                 .vector
                 .as_ref()
                 .map(|parts| parts.iter().map(get).collect()),
         };
-        self.near.insert(v, rep.clone());
+        self.block_values.insert(v, rep.clone());
         rep
     }
 
@@ -103,7 +103,7 @@ impl Lanes<'_, '_, '_> {
         if self.made_again.contains(&v)
             && let Some(stored) = self.stored.get(&v).cloned()
         {
-            self.near.insert(v, rep);
+            self.block_values.insert(v, rep);
             let saved = self.as_stored(v, &stored);
             // A scalar needs no blend; in a vector inactive lanes keep their elements.
             let mask = if saved.first.is_some() {
@@ -117,31 +117,31 @@ impl Lanes<'_, '_, '_> {
         if self.crosses(v) {
             self.put(v, &rep);
         }
-        self.near.insert(v, rep);
+        self.block_values.insert(v, rep);
     }
 
     fn put(&mut self, v: ValueId, rep: &Rep) {
         let ir = self.low.ir;
-        let room = |low: &crate::lower::Lower<'_>, value: Val| {
+        let slot = |low: &crate::lower::Lower<'_>, value: Val| {
             let ty = ir.type_of(value);
             (low.entry_alloca(ty, 0), ty)
         };
         let stored = Stored {
-            first: rep.first.map(|v| room(self.low, v)),
+            first: rep.first.map(|v| slot(self.low, v)),
             step: rep.step,
-            holds: rep.holds.map(|v| room(self.low, v).0),
+            holds: rep.holds.map(|v| slot(self.low, v).0),
             vector: rep
                 .vector
                 .as_ref()
-                .map(|parts| parts.iter().map(|&v| room(self.low, v)).collect()),
+                .map(|parts| parts.iter().map(|&v| slot(self.low, v)).collect()),
         };
         let each = stored.first.iter().chain(stored.vector.iter().flatten());
         let values = rep.first.iter().chain(rep.vector.iter().flatten());
-        for (&(room, _), &value) in each.zip(values) {
-            ir.store(value, room, 0);
+        for (&(slot, _), &value) in each.zip(values) {
+            ir.store(value, slot, 0);
         }
-        if let (Some(room), Some(value)) = (stored.holds, rep.holds) {
-            ir.store(value, room, 1);
+        if let (Some(slot), Some(value)) = (stored.holds, rep.holds) {
+            ir.store(value, slot, 1);
         }
         self.stored.insert(v, stored);
     }
@@ -155,16 +155,16 @@ impl Lanes<'_, '_, '_> {
         let Some(stored) = self.stored.get(&v) else {
             return;
         };
-        for &(room, ty) in stored.first.iter().chain(stored.vector.iter().flatten()) {
-            ir.store(ir.poison(ty), room, 0);
+        for &(slot, ty) in stored.first.iter().chain(stored.vector.iter().flatten()) {
+            ir.store(ir.poison(ty), slot, 0);
         }
     }
 
     /// Poisons a variable that holds a scalar.
     pub(super) fn forget_scalar(&self, stored: &Stored) {
         let ir = self.low.ir;
-        if let (Some((room, ty)), Some(_)) = (stored.first, self.shapes) {
-            ir.store(ir.poison(ty), room, 0);
+        if let (Some((slot, ty)), Some(_)) = (stored.first, self.shapes) {
+            ir.store(ir.poison(ty), slot, 0);
         }
     }
 
@@ -183,7 +183,7 @@ impl Lanes<'_, '_, '_> {
             }
             None => {
                 let parts = self.leaves(v);
-                let rooms = parts
+                let slots = parts
                     .iter()
                     .map(|&(ty, _)| {
                         let ty = self.lane_type(ty);
@@ -194,7 +194,7 @@ impl Lanes<'_, '_, '_> {
                     first: None,
                     step: 0,
                     holds: None,
-                    vector: Some(rooms),
+                    vector: Some(slots),
                 }
             }
         }
@@ -203,7 +203,7 @@ impl Lanes<'_, '_, '_> {
     /// Reads such variables.
     pub(super) fn take(&self, stored: &Stored) -> Rep {
         let ir = self.low.ir;
-        let get = |&(room, ty): &(Val, Ty)| ir.load(ty, room, 0);
+        let get = |&(slot, ty): &(Val, Ty)| ir.load(ty, slot, 0);
         Rep {
             first: stored.first.as_ref().map(get),
             step: stored.step,
@@ -226,25 +226,25 @@ impl Lanes<'_, '_, '_> {
     /// Writes `rep` to `stored` for the lanes of `mask`, or all lanes if there is none.
     pub(super) fn blend(&self, stored: &Stored, rep: &Rep, mask: Option<Val>) {
         let ir = self.low.ir;
-        if let (Some((room, ty)), Some(new)) = (stored.first, rep.first) {
+        if let (Some((slot, ty)), Some(new)) = (stored.first, rep.first) {
             let new = match mask {
                 Some(mask) => {
                     let some = self.any(mask);
-                    ir.select(some, new, ir.load(ty, room, 0))
+                    ir.select(some, new, ir.load(ty, slot, 0))
                 }
                 None => new,
             };
-            ir.store(new, room, 0);
+            ir.store(new, slot, 0);
         }
-        let (Some(rooms), Some(parts)) = (&stored.vector, &rep.vector) else {
+        let (Some(slots), Some(parts)) = (&stored.vector, &rep.vector) else {
             return;
         };
-        for (&(room, ty), &new) in rooms.iter().zip(parts) {
+        for (&(slot, ty), &new) in slots.iter().zip(parts) {
             let new = match mask {
-                Some(mask) => ir.select(mask, new, ir.load(ty, room, 0)),
+                Some(mask) => ir.select(mask, new, ir.load(ty, slot, 0)),
                 None => new,
             };
-            ir.store(new, room, 0);
+            ir.store(new, slot, 0);
         }
     }
 
@@ -264,7 +264,7 @@ impl Lanes<'_, '_, '_> {
         };
         if rep.step == 0 {
             let mut scalars = Vec::new();
-            self.low.take_apart(first, self.low.ty(v), &mut scalars);
+            self.low.split_scalars(first, self.low.ty(v), &mut scalars);
             return scalars.into_iter().map(|s| self.splat(s)).collect();
         }
         let base = self.splat(first);
@@ -287,7 +287,7 @@ impl Lanes<'_, '_, '_> {
         };
         let parts = rep.vector.unwrap_or_default();
         let mut scalars = parts.into_iter().map(|part| ir.extract_element(part, lane));
-        self.low.put_together(self.low.ty(v), &mut scalars)
+        self.low.join_scalars(self.low.ty(v), &mut scalars)
     }
 
     /// At the region's start: makes variables of the values that come from an earlier region and are defined again in
@@ -303,11 +303,11 @@ impl Lanes<'_, '_, '_> {
             self.fetch(v, &saved);
             let held = self.held.as_ref();
             let held = held.map_or(Representation::Uniform, |held| held.carried(v));
-            let room = self.phi_variable(v, held);
-            let rep = self.as_stored(v, &room);
-            self.blend(&room, &rep, None);
-            self.near.remove(&v);
-            self.stored.insert(v, room);
+            let slot = self.phi_variable(v, held);
+            let rep = self.as_stored(v, &slot);
+            self.blend(&slot, &rep, None);
+            self.block_values.remove(&v);
+            self.stored.insert(v, slot);
             self.made_again.insert(v);
         }
     }
@@ -316,9 +316,9 @@ impl Lanes<'_, '_, '_> {
     fn fetch(&mut self, v: ValueId, saved: &Saved) -> Rep {
         let ir = self.low.ir;
         let rep = match saved {
-            Saved::Group(room, _) => {
+            Saved::Group(slot, _) => {
                 let ty = self.low.values.register(self.low.ty(v));
-                Rep::uniform(ir.load(ty, *room, 0))
+                Rep::uniform(ir.load(ty, *slot, 0))
             }
             Saved::SubGroups(places) => {
                 let mut parts = Vec::new();
@@ -328,7 +328,7 @@ impl Lanes<'_, '_, '_> {
                     parts.push(self.low.values.to_register(part, ty));
                 }
                 let ty = self.low.ty(v);
-                Rep::uniform(self.low.put_together(ty, &mut parts.into_iter()))
+                Rep::uniform(self.low.join_scalars(ty, &mut parts.into_iter()))
             }
             Saved::Items(places, step) => {
                 // Only the lanes of a row have the row's step.
@@ -347,7 +347,7 @@ impl Lanes<'_, '_, '_> {
                 }
                 if once {
                     let ty = self.low.ty(v);
-                    let first = self.low.put_together(ty, &mut parts.into_iter());
+                    let first = self.low.join_scalars(ty, &mut parts.into_iter());
                     let step = if self.width == 1 { None } else { *step };
                     Rep::affine(first, step.unwrap_or(0))
                 } else {
@@ -355,7 +355,7 @@ impl Lanes<'_, '_, '_> {
                 }
             }
         };
-        self.near.insert(v, rep.clone());
+        self.block_values.insert(v, rep.clone());
         rep
     }
 
@@ -364,14 +364,14 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         match self.saved.get(&v).cloned() {
             None => {}
-            Some(Saved::Group(_, room)) => {
+            Some(Saved::Group(_, slot)) => {
                 let value = self.scalar(v);
-                ir.store(value, room, 0);
+                ir.store(value, slot, 0);
             }
             Some(Saved::SubGroups(places)) => {
                 let value = self.scalar(v);
                 let mut parts = Vec::new();
-                self.low.take_apart(value, self.low.ty(v), &mut parts);
+                self.low.split_scalars(value, self.low.ty(v), &mut parts);
                 for ((&(ty, _), &place), part) in self.leaves(v).iter().zip(&places).zip(parts) {
                     let (at, size) = self.sub_group_place(ty, place);
                     ir.store(self.low.values.to_memory(part, ty), at, size);
@@ -381,7 +381,7 @@ impl Lanes<'_, '_, '_> {
                 let parts = if self.width == 1 {
                     let value = self.scalar(v);
                     let mut parts = Vec::new();
-                    self.low.take_apart(value, self.low.ty(v), &mut parts);
+                    self.low.split_scalars(value, self.low.ty(v), &mut parts);
                     parts
                 } else {
                     self.vectors(v)

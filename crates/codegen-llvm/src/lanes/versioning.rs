@@ -57,11 +57,11 @@ impl Lanes<'_, '_, '_> {
             if !self.is_of_row(result, step) || !self.relies_on(result) {
                 continue;
             }
-            let first = self.first_beforehand(from, &mut firsts);
-            let far = ir.mul(last, ir.i64c(step.cast_unsigned()));
+            let first = self.rematerialise_first(from, &mut firsts);
+            let distance = ir.mul(last, ir.i64c(step.cast_unsigned()));
             let ty = ir.type_of(first);
             tests.push(if ir.int_width(ty) == 64 {
-                let at_end = ir.add(first, far);
+                let at_end = ir.add(first, distance);
                 ir.icmp(in_order(op, step), at_end, first)
             } else {
                 // The last value is computed in 64 bits, and must be the same after a cut to the narrow type.
@@ -69,13 +69,13 @@ impl Lanes<'_, '_, '_> {
                     ConvertOp::SExt => ir.cast(Opcode::LLVMSExt, v, ir.i64),
                     _ => ir.cast(Opcode::LLVMZExt, v, ir.i64),
                 };
-                let at_end = ir.add(wide(first), far);
+                let at_end = ir.add(wide(first), distance);
                 let again = wide(ir.cast(Opcode::LLVMTrunc, at_end, ty));
                 ir.icmp(IntPred::LLVMIntEQ, at_end, again)
             });
         }
-        self.low.clear_near();
-        self.near.clear();
+        self.low.clear_block_values();
+        self.block_values.clear();
         kernel_ir::mark!(NoWrapRow, !tests.is_empty());
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
@@ -120,7 +120,7 @@ impl Lanes<'_, '_, '_> {
             let Some(cond) = region.function.blocks[block.index()].term.operand() else {
                 continue;
             };
-            let lanes = self.beforehand(cond, &mut made)[0];
+            let lanes = self.rematerialise_lanes(cond, &mut made)[0];
             let bits = ir.cast(Opcode::LLVMBitCast, lanes, ir.int(self.width));
             let ty = ir.type_of(bits);
             let none = ir.icmp(IntPred::LLVMIntEQ, bits, ir.int_const(ty, 0));
@@ -128,8 +128,8 @@ impl Lanes<'_, '_, '_> {
             tests.push(ir.or(none, all));
         }
         tests.extend(self.no_wrap_tests(row));
-        self.low.clear_near();
-        self.near.clear();
+        self.low.clear_block_values();
+        self.block_values.clear();
         tests.into_iter().reduce(|a, b| ir.and(a, b))
     }
 
@@ -148,13 +148,13 @@ impl Lanes<'_, '_, '_> {
             if row && self.is_of_row(result, step) || !self.relies_on(result) {
                 continue;
             }
-            let first = self.first_beforehand(from, &mut firsts);
+            let first = self.rematerialise_first(from, &mut firsts);
             let test = self.does_not_wrap(op, first, step);
             kernel_ir::mark!(NoWrapChunk);
             tests.push(test.unwrap_or_else(|| ir.int_const(ir.i1, 0)));
         }
-        self.low.clear_near();
-        self.near.clear();
+        self.low.clear_block_values();
+        self.block_values.clear();
         tests
     }
 
@@ -164,16 +164,20 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let ty = ir.type_of(first);
         let bits = ir.int_width(ty);
-        let far = step.checked_mul(i64::from(self.width) - 1)?;
-        if far.unsigned_abs() >= 1 << (bits - 1).min(62) {
+        let distance = step.checked_mul(i64::from(self.width) - 1)?;
+        if distance.unsigned_abs() >= 1 << (bits - 1).min(62) {
             return None;
         }
-        let last = ir.add(first, ir.int_const(ty, far as u64));
+        let last = ir.add(first, ir.int_const(ty, distance as u64));
         Some(ir.icmp(in_order(op, step), last, first))
     }
 
     /// Computes here the first lane's value of `v`, which is made of ids, arguments and constants.
-    pub(super) fn first_beforehand(&mut self, v: ValueId, made: &mut HashMap<ValueId, Val>) -> Val {
+    pub(super) fn rematerialise_first(
+        &mut self,
+        v: ValueId,
+        made: &mut HashMap<ValueId, Val>,
+    ) -> Val {
         if let Some(&done) = made.get(&v) {
             return done;
         }
@@ -185,18 +189,18 @@ impl Lanes<'_, '_, '_> {
         inst.op.operands(|v| operands.push(v));
         let values: Vec<(ValueId, Val)> = operands
             .into_iter()
-            .map(|operand| (operand, self.first_beforehand(operand, made)))
+            .map(|operand| (operand, self.rematerialise_first(operand, made)))
             .collect();
-        self.low.clear_near();
+        self.low.clear_block_values();
         for (operand, value) in values {
-            self.low.set_near(operand, value);
+            self.low.set_block_value(operand, value);
         }
         let ir = self.low.ir;
         // Work-items have not reached the operation yet, and some never will: its no-wrap flags may not hold.
         self.low.wrap_flags = false;
         let value = self.low.operation(&inst.op, Some(v), inst.word);
         self.low.wrap_flags = true;
-        self.low.clear_near();
+        self.low.clear_block_values();
         // The plan asks only for values that have a scalar form.
         let value = value
             .ok()
@@ -207,17 +211,17 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// The same, frozen: some number even where an operand is poison.
-    pub(super) fn frozen_beforehand(
+    pub(super) fn rematerialise_frozen(
         &mut self,
         v: ValueId,
         made: &mut HashMap<ValueId, Val>,
     ) -> Val {
-        let first = self.first_beforehand(v, made);
+        let first = self.rematerialise_first(v, made);
         self.low.ir.freeze(first)
     }
 
     /// Computes here the lanes of `v`, which is made of ids, arguments and constants.
-    pub(super) fn beforehand(
+    pub(super) fn rematerialise_lanes(
         &mut self,
         v: ValueId,
         made: &mut HashMap<ValueId, Vec<Val>>,
@@ -232,8 +236,9 @@ impl Lanes<'_, '_, '_> {
         let mut operands = Vec::new();
         op.operands(|v| operands.push(v));
         for operand in operands {
-            let parts = self.beforehand(operand, made);
-            self.near.insert(operand, super::rep::Rep::vector(parts));
+            let parts = self.rematerialise_lanes(operand, made);
+            self.block_values
+                .insert(operand, super::rep::Rep::vector(parts));
         }
         let parts = match &op {
             Op::WorkItem(builtin, dimension) => {

@@ -8,13 +8,13 @@ use crate::llvm::Val;
 impl Lower<'_> {
     /// Defines `v`, for this segment and those that follow.
     pub(crate) fn define(&mut self, v: ValueId, value: Val) {
-        self.near.insert(v, value);
+        self.block_values.insert(v, value);
         if self.segments.rematerialised[v.index()] {
             return;
         }
-        if let Some(&room) = self.rooms.get(&v) {
+        if let Some(&slot) = self.slots.get(&v) {
             let stored = self.values.to_memory(value, self.ty(v));
-            self.ir.store(stored, room, self.record.align_of_value(v));
+            self.ir.store(stored, slot, self.record.align_of_value(v));
         } else {
             self.known[v.index()] = Some(value);
         }
@@ -51,14 +51,14 @@ impl Lower<'_> {
             ValueDef::Param(index) => return self.param(index as usize),
             ValueDef::Inst(_) => {}
         }
-        if let Some(&near) = self.near.get(&v) {
+        if let Some(&near) = self.block_values.get(&v) {
             return near;
         }
-        if let Some(&room) = self.rooms.get(&v) {
+        if let Some(&slot) = self.slots.get(&v) {
             let ty = self.values.memory(self.ty(v));
-            let loaded = ir.load(ty, room, self.record.align_of_value(v));
+            let loaded = ir.load(ty, slot, self.record.align_of_value(v));
             let value = self.values.to_register(loaded, self.ty(v));
-            self.near.insert(v, value);
+            self.block_values.insert(v, value);
             return value;
         }
         if self.segments.rematerialised[v.index()]
@@ -66,7 +66,7 @@ impl Lower<'_> {
         {
             // Cheap: the caller of `Segments::new` bounds the number of operations.
             if self.instruction(inst).is_ok()
-                && let Some(&near) = self.near.get(&v)
+                && let Some(&near) = self.block_values.get(&v)
             {
                 return near;
             }
@@ -76,13 +76,13 @@ impl Lower<'_> {
     }
 
     /// Forgets the values loaded or rematerialised in the segment that ends.
-    pub(crate) fn clear_near(&mut self) {
-        self.near.clear();
+    pub(crate) fn clear_block_values(&mut self) {
+        self.block_values.clear();
     }
 
     /// Sets the value of `v` in the current segment.
-    pub(crate) fn set_near(&mut self, v: ValueId, value: Val) {
-        self.near.insert(v, value);
+    pub(crate) fn set_block_value(&mut self, v: ValueId, value: Val) {
+        self.block_values.insert(v, value);
     }
 
     /// Address of a private array.

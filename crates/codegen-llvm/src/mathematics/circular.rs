@@ -58,7 +58,7 @@ impl<'a> Real<'a> {
             || [self.rough_circular(function)],
             || {
                 let name = function.c_name();
-                [self.apart(name, |x| x.m.library(name, &[x]))]
+                [self.out_of_line(name, |x| x.m.library(name, &[x]))]
             },
         );
         v

@@ -117,7 +117,7 @@ impl<'a> Real<'a> {
         let [v] = self.m.if_all(
             fits,
             || [self.near_remainder(step, ratio, quotient)],
-            || [self.apart2(y, quotient.c_name())],
+            || [self.out_of_line2(y, quotient.c_name())],
         );
         v
     }

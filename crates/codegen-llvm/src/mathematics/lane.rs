@@ -145,7 +145,11 @@ impl<'a> Real<'a> {
         self.with(self.m.ir.float_const(self.ty(), value))
     }
     /// `f` of the number, in an internal function of the object that other calls of the same name share.
-    pub(super) fn apart(self, name: &str, f: impl for<'b> FnOnce(Real<'b>) -> Real<'b>) -> Self {
+    pub(super) fn out_of_line(
+        self,
+        name: &str,
+        f: impl for<'b> FnOnce(Real<'b>) -> Real<'b>,
+    ) -> Self {
         let made = self.m.internal(name, &[self.v], self.ty(), |m, args| {
             f(Real { m, v: args[0] }).v
         });
@@ -153,7 +157,7 @@ impl<'a> Real<'a> {
         self.with(made.unwrap_or(self.v))
     }
     /// C's function `name` of the number and `y`, in an internal function of the object.
-    pub(super) fn apart2(self, y: Self, name: &'static str) -> Self {
+    pub(super) fn out_of_line2(self, y: Self, name: &'static str) -> Self {
         let made = self.m.internal(name, &[self.v, y.v], self.ty(), |m, args| {
             m.library(name, &[Real { m, v: args[0] }, Real { m, v: args[1] }])
                 .v

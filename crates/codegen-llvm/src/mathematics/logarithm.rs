@@ -98,7 +98,7 @@ impl<'a> Real<'a> {
         let [v] = self.m.if_all(
             self.is_ordinary(),
             || [self.log_ordinary(base)],
-            || [self.apart(base.name(), |x| x.log_special(base))],
+            || [self.out_of_line(base.name(), |x| x.log_special(base))],
         );
         v
     }

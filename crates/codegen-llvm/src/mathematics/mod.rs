@@ -62,13 +62,13 @@ impl<'a> Mathematics<'a> {
         }
         match vector_form(math) {
             VectorForm::Inline => self.body(math, args),
-            VectorForm::Function => self.apart(math, args, result),
+            VectorForm::Function => self.out_of_line(math, args, result),
             VectorForm::Library => None,
         }
     }
 
     /// A call of the internal function for `math`, whose body is made with its first call.
-    fn apart(&self, math: MathFn, args: &[Val], result: Ty) -> Option<Val> {
+    fn out_of_line(&self, math: MathFn, args: &[Val], result: Ty) -> Option<Val> {
         let name = format!("{math:?}");
         self.internal(&name, args, result, |inner, params| {
             let made = inner.body(math, params);

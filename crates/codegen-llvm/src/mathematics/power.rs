@@ -187,7 +187,7 @@ impl<'a> Real<'a> {
         let [v] = self.m.if_all(
             self.is_ordinary(),
             || [(1.0 / self.sqrt().estimated()).estimated()],
-            || [self.apart("inverse_root", |x| 1.0 / x.sqrt())],
+            || [self.out_of_line("inverse_root", |x| 1.0 / x.sqrt())],
         );
         v
     }
