@@ -308,8 +308,8 @@ impl Call {
     }
 
     /// Writes the line and answers.
-    pub(crate) fn finish(self) -> ze_result_t {
-        if let (Some(line), Some(mut log)) = (self.line, script().log.as_ref()) {
+    pub(crate) fn finish(&mut self) -> ze_result_t {
+        if let (Some(line), Some(mut log)) = (self.line.take(), script().log.as_ref()) {
             // A log that cannot be written fails the test that reads it.
             let _ = log.write_all(format!("{line}\n").as_bytes());
         }

@@ -123,13 +123,14 @@ fn functions(table: &Table) -> Result<String> {
         });
         let namespace = f.prefix();
         let namespace = format!("{}{}", namespace[..1].to_uppercase(), &namespace[1..]);
-        writeln!(
+        write!(
             out,
-            "    Function {{\n        name: {:?}, namespace: {namespace}, since: {}, ret: {:?},\n        slot: {slot},\n        params: &[",
+            "    Function {{ name: {:?}, namespace: {namespace}, since: {}, ret: {:?}, slot: {slot}, params: &[",
             f.name,
             version(f.since),
             f.ret,
         )?;
+        let mut params = Vec::new();
         for p in &f.params {
             let direction = match p.direction {
                 Direction::In => "In",
@@ -142,26 +143,22 @@ fn functions(table: &Table) -> Result<String> {
                 .count
                 .as_ref()
                 .map_or(String::new(), |n| format!(".count({n:?})"));
-            writeln!(
-                out,
-                "            p({:?}, {:?}, {}, {direction}){optional}{release}{count},",
+            params.push(format!(
+                "p({:?}, {:?}, {}, {direction}){optional}{release}{count}",
                 p.name,
                 p.ty,
                 kinds.of(&p.ty),
-            )?;
+            ));
         }
-        out.push_str("        ],\n        errors: &[");
+        let mut errors = Vec::new();
         for rule in &f.errors {
             let code = codes
                 .get(rule.code.as_str())
                 .with_context(|| format!("{}: no code {}", f.name, rule.code))?;
-            write!(out, "\n            e({code:#x}, {:?}),", rule.condition)?;
+            errors.push(format!("e({code:#x}, {:?})", rule.condition));
         }
-        out.push_str(if f.errors.is_empty() {
-            "],\n    },\n"
-        } else {
-            "\n        ],\n    },\n"
-        });
+        let (params, errors) = (params.join(", "), errors.join(", "));
+        writeln!(out, "{params}], errors: &[{errors}] }},")?;
     }
     Ok(out + "];\n")
 }
@@ -271,11 +268,7 @@ fn layouts(table: &Table) -> Result<String> {
         all.len()
     )?;
     for s in all {
-        writeln!(
-            out,
-            "    Layout {{\n        name: {:?}, size: {}, fields: &[",
-            s.name, s.size
-        )?;
+        let mut fields = Vec::new();
         for f in &s.fields {
             let (ty, count) = match f.ty.split_once('[') {
                 Some((ty, count)) => {
@@ -288,13 +281,18 @@ fn layouts(table: &Table) -> Result<String> {
             };
             let content = content(table, &kinds, ty)
                 .with_context(|| format!("{}.{}: no content for {ty}", s.name, f.name))?;
-            writeln!(
-                out,
-                "            F {{ name: {:?}, offset: {}, content: {content}, count: {count} }},",
+            fields.push(format!(
+                "F {{ name: {:?}, offset: {}, content: {content}, count: {count} }}",
                 f.name, f.offset
-            )?;
+            ));
         }
-        out.push_str("        ],\n    },\n");
+        writeln!(
+            out,
+            "    Layout {{ name: {:?}, size: {}, fields: &[{}] }},",
+            s.name,
+            s.size,
+            fields.join(", ")
+        )?;
     }
     Ok(out + "];\n")
 }

@@ -43,37 +43,42 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
 
 fn slots(table: &Table) -> Result<String> {
     let mut out = rust::head("One function per slot.");
-    out += "#![expect(non_snake_case, unused_variables, reason = \"functions and parameters carry C's names; most arguments are not looked at\")]\n#![expect(clippy::undocumented_unsafe_blocks, reason = \"one contract for all: the arguments are what Level Zero requires of them\")]\n\n";
-    out += "use crate::script::{Call, slot};\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
+    out += "#![expect(non_snake_case, unused_variables, reason = \"functions and parameters carry C's names; most arguments are not looked at\")]\n#![expect(unsafe_op_in_unsafe_fn, reason = \"one contract for all: the arguments are what Level Zero requires of them\")]\n\n";
+    out += "use crate::script::Call;\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
+    out += SLOTS;
     for function in slot_functions(table).filter(|f| !BY_HAND.contains(&f.name.as_str())) {
+        let steps = steps(table, function);
         writeln!(
             out,
-            "pub(super) unsafe extern \"C\" fn {}({}){} {{",
+            "    {}({}) -> {} {{ {} }}",
             function.name,
             loader::parameters(function)?,
-            rust::arrow(&function.ret)?
+            rust::ty(&function.ret)?,
+            steps
+                .iter()
+                .map(|step| format!("{step};"))
+                .collect::<Vec<_>>()
+                .join(" "),
         )?;
-        let steps = steps(table, function);
-        if steps.is_empty() {
-            writeln!(out, "    slot({:?})", function.name)?;
-        } else {
-            writeln!(out, "    let mut call = Call::new({:?});", function.name)?;
-            for step in steps {
-                if step.starts_with("handle(") {
-                    writeln!(out, "    call.{step};")?;
-                } else {
-                    writeln!(out, "    unsafe {{ call.{step} }};")?;
-                }
-            }
-            out += "    call.finish()\n";
-        }
-        out += "}\n\n";
     }
-    if !out.contains(" slot(") {
-        out = out.replace("{Call, slot}", "Call");
-    }
+    out += "}\n";
     Ok(loader::trim_imports(out))
 }
+
+/// The body that all slots share.
+const SLOTS: &str = r#"/// `FUNCTION(PARAMETERS) -> RESULT { STEPS }`: logs the call, takes the steps, answers as the script says.
+macro_rules! slots {
+    ($($name:ident($($param:ident: $type:ty),*) -> $ret:ty { $($step:ident($($value:expr),*);)* })*) => {$(
+        pub(super) unsafe extern "C" fn $name($($param: $type),*) -> $ret {
+            let call = &mut Call::new(stringify!($name));
+            $(call.$step($($value),*);)*
+            call.finish()
+        }
+    )*};
+}
+
+slots! {
+"#;
 
 /// The functions with a slot that drivers fill.
 fn slot_functions(table: &Table) -> impl Iterator<Item = &Function> {

@@ -11,28 +11,17 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     out += "//! A table of the driver is its own entries over one of these: `..unsupported::ZE_CONTEXT`.\n//!\n";
     out += "//! A null handle is answered before the missing feature, as the specification orders it.\n\n";
     out = out.replacen("do not edit.\n\n//!", "do not edit.\n//!\n//!", 1);
-    out += "#![expect(non_snake_case, reason = \"the names are C's\")]\n\n";
-    out += "use crate::{clear, unsupported};\nuse core::ffi::{c_char, c_void};\nuse level_zero_sys::*;\n\n";
+    out += MACROS;
     for ddi in table.ddi_tables().filter(|t| !t.name.starts_with("zel_")) {
         let name = ddi.name.trim_end_matches("_dditable_t").to_uppercase();
-        writeln!(
-            out,
-            "pub(crate) const {name}: {} = {} {{",
-            ddi.name, ddi.name
-        )?;
+        writeln!(out, "table! {{ {name}: {} {{", ddi.name)?;
         for slot in &ddi.fields {
             let function = table
                 .function_of_pfn(&slot.ty)
                 .with_context(|| slot.ty.clone())?;
-            writeln!(out, "    {}: Some({}),", slot.name, function.name)?;
+            entry(&mut out, table, &slot.name, function)?;
         }
-        out.push_str("};\n\n");
-        for slot in &ddi.fields {
-            let function = table
-                .function_of_pfn(&slot.ty)
-                .with_context(|| slot.ty.clone())?;
-            entry(&mut out, table, function)?;
-        }
+        out.push_str("} }\n\n");
     }
     Ok(vec![Output::new(
         "crates/ze-driver/src/generated/unsupported.rs",
@@ -40,20 +29,57 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     )])
 }
 
-fn entry(out: &mut String, table: &Table, f: &Function) -> Result<()> {
+/// The bodies, which all functions share.
+const MACROS: &str = r#"#![expect(non_snake_case, reason = "the names are C's")]
+
+use crate::{clear, unsupported};
+use core::ffi::{c_char, c_void};
+use level_zero_sys::*;
+
+/// A table and its functions: `SLOT FUNCTION(PARAMETERS) [HANDLE] [NEW HANDLES];`, and `-> TYPE = VALUE` where the result
+/// is no code. New handles are null after a failed call.
+macro_rules! table {
+    ($table:ident: $type:ident { $($slot:ident $name:ident $params:tt [$($handle:ident)?] [$($new:ident)*] $(-> $ret:ty = $neutral:expr)?;)* }) => {
+        pub(crate) const $table: $type = $type { $($slot: Some($name),)* };
+        $(function! { $name $params [$($handle)?] [$($new)*] $(-> $ret = $neutral)? })*
+    };
+}
+
+macro_rules! function {
+    ($name:ident ($($param:tt)*) [$($handle:ident)?] [$($new:ident)*]) => {
+        unsafe extern "C" fn $name($($param)*) -> ze_result_t {
+            $(clear($new);)*
+            $(if $handle.is_null() {
+                return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+            })?
+            unsupported(stringify!($name))
+        }
+    };
+    // Without a result code the text of the last error is all that can tell.
+    ($name:ident ($($param:tt)*) [$($handle:ident)?] [] -> $ret:ty = $neutral:expr) => {
+        unsafe extern "C" fn $name($($param)*) -> $ret {
+            if true $(&& !$handle.is_null())? {
+                unsupported(stringify!($name));
+            }
+            $neutral
+        }
+    };
+}
+
+"#;
+
+fn entry(out: &mut String, table: &Table, slot: &str, f: &Function) -> Result<()> {
     let handle = f
         .params
         .iter()
         .position(|p| !p.optional && table.handles.iter().any(|h| h.name == p.ty));
-    // New handles are null after a failed call.
     let is_new = |p: &Param| {
         let handle = p.ty.strip_suffix(" *").unwrap_or_default();
         p.direction == Direction::Out
             && p.count.is_none()
             && table.handles.iter().any(|h| h.name == handle)
     };
-    let mut params = Vec::new();
-    let mut clear = String::new();
+    let (mut params, mut new) = (Vec::new(), Vec::new());
     for (i, p) in f.params.iter().enumerate() {
         let name = match Some(i) == handle {
             true => "handle",
@@ -61,37 +87,22 @@ fn entry(out: &mut String, table: &Table, f: &Function) -> Result<()> {
             false => "_",
         };
         if is_new(p) {
-            writeln!(clear, "    clear({name});")?;
+            new.push(name);
         }
         params.push(format!("{name}: {}", rust::ty(&p.ty)?));
     }
+    let result = match f.ret.as_str() {
+        "ze_result_t" => String::new(),
+        "uint32_t" => " -> u32 = u32::MAX".to_owned(),
+        other => format!(" -> {} = core::ptr::null_mut()", rust::ty(other)?),
+    };
     writeln!(
         out,
-        "unsafe extern \"C\" fn {}({}){} {{",
+        "    {slot} {}({}) [{}] [{}]{result};",
         f.name,
         params.join(", "),
-        rust::arrow(&f.ret)?
+        if handle.is_some() { "handle" } else { "" },
+        new.join(" "),
     )?;
-    out.push_str(&clear);
-    if f.ret == "ze_result_t" {
-        if handle.is_some() {
-            out.push_str("    if handle.is_null() {\n        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;\n    }\n");
-        }
-        writeln!(out, "    unsupported({:?})\n}}\n", f.name)?;
-        return Ok(());
-    }
-    // Without a result code the text of the last error is all that can tell.
-    let neutral = if f.ret == "uint32_t" {
-        "u32::MAX"
-    } else {
-        "core::ptr::null_mut()"
-    };
-    let guard = if handle.is_some() {
-        "if !handle.is_null() {\n        unsupported"
-    } else {
-        "unsupported"
-    };
-    let close = if handle.is_some() { ";\n    }" } else { ";" };
-    writeln!(out, "    {guard}({:?}){close}\n    {neutral}\n}}\n", f.name)?;
     Ok(())
 }

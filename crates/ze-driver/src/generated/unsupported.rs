@@ -12,4077 +12,739 @@ use crate::{clear, unsupported};
 use core::ffi::{c_char, c_void};
 use level_zero_sys::*;
 
-pub(crate) const ZE_RTAS_BUILDER: ze_rtas_builder_dditable_t = ze_rtas_builder_dditable_t {
-    pfnCreateExt: Some(zeRTASBuilderCreateExt),
-    pfnGetBuildPropertiesExt: Some(zeRTASBuilderGetBuildPropertiesExt),
-    pfnBuildExt: Some(zeRTASBuilderBuildExt),
-    pfnCommandListAppendCopyExt: Some(zeRTASBuilderCommandListAppendCopyExt),
-    pfnDestroyExt: Some(zeRTASBuilderDestroyExt),
-};
-
-unsafe extern "C" fn zeRTASBuilderCreateExt(handle: ze_driver_handle_t, _: *const ze_rtas_builder_ext_desc_t, phBuilder: *mut ze_rtas_builder_ext_handle_t) -> ze_result_t {
-    clear(phBuilder);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderCreateExt")
-}
-
-unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExt(handle: ze_rtas_builder_ext_handle_t, _: *const ze_rtas_builder_build_op_ext_desc_t, _: *mut ze_rtas_builder_ext_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderGetBuildPropertiesExt")
-}
-
-unsafe extern "C" fn zeRTASBuilderBuildExt(handle: ze_rtas_builder_ext_handle_t, _: *const ze_rtas_builder_build_op_ext_desc_t, _: *mut c_void, _: usize, _: *mut c_void, _: usize, _: ze_rtas_parallel_operation_ext_handle_t, _: *mut c_void, _: *mut ze_rtas_aabb_ext_t, _: *mut usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderBuildExt")
-}
-
-unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderCommandListAppendCopyExt")
-}
-
-unsafe extern "C" fn zeRTASBuilderDestroyExt(handle: ze_rtas_builder_ext_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderDestroyExt")
-}
-
-pub(crate) const ZE_RTAS_BUILDER_EXP: ze_rtas_builder_exp_dditable_t = ze_rtas_builder_exp_dditable_t {
-    pfnCreateExp: Some(zeRTASBuilderCreateExp),
-    pfnGetBuildPropertiesExp: Some(zeRTASBuilderGetBuildPropertiesExp),
-    pfnBuildExp: Some(zeRTASBuilderBuildExp),
-    pfnDestroyExp: Some(zeRTASBuilderDestroyExp),
-};
-
-unsafe extern "C" fn zeRTASBuilderCreateExp(handle: ze_driver_handle_t, _: *const ze_rtas_builder_exp_desc_t, phBuilder: *mut ze_rtas_builder_exp_handle_t) -> ze_result_t {
-    clear(phBuilder);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderCreateExp")
-}
-
-unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExp(handle: ze_rtas_builder_exp_handle_t, _: *const ze_rtas_builder_build_op_exp_desc_t, _: *mut ze_rtas_builder_exp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderGetBuildPropertiesExp")
-}
-
-unsafe extern "C" fn zeRTASBuilderBuildExp(handle: ze_rtas_builder_exp_handle_t, _: *const ze_rtas_builder_build_op_exp_desc_t, _: *mut c_void, _: usize, _: *mut c_void, _: usize, _: ze_rtas_parallel_operation_exp_handle_t, _: *mut c_void, _: *mut ze_rtas_aabb_exp_t, _: *mut usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderBuildExp")
-}
-
-unsafe extern "C" fn zeRTASBuilderDestroyExp(handle: ze_rtas_builder_exp_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASBuilderDestroyExp")
-}
-
-pub(crate) const ZE_RTAS_PARALLEL_OPERATION: ze_rtas_parallel_operation_dditable_t = ze_rtas_parallel_operation_dditable_t {
-    pfnCreateExt: Some(zeRTASParallelOperationCreateExt),
-    pfnGetPropertiesExt: Some(zeRTASParallelOperationGetPropertiesExt),
-    pfnJoinExt: Some(zeRTASParallelOperationJoinExt),
-    pfnDestroyExt: Some(zeRTASParallelOperationDestroyExt),
-};
-
-unsafe extern "C" fn zeRTASParallelOperationCreateExt(handle: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    clear(phParallelOperation);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASParallelOperationCreateExt")
-}
-
-unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(handle: ze_rtas_parallel_operation_ext_handle_t, _: *mut ze_rtas_parallel_operation_ext_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASParallelOperationGetPropertiesExt")
-}
-
-unsafe extern "C" fn zeRTASParallelOperationJoinExt(handle: ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASParallelOperationJoinExt")
-}
-
-unsafe extern "C" fn zeRTASParallelOperationDestroyExt(handle: ze_rtas_parallel_operation_ext_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASParallelOperationDestroyExt")
-}
-
-pub(crate) const ZE_RTAS_PARALLEL_OPERATION_EXP: ze_rtas_parallel_operation_exp_dditable_t = ze_rtas_parallel_operation_exp_dditable_t {
-    pfnCreateExp: Some(zeRTASParallelOperationCreateExp),
-    pfnGetPropertiesExp: Some(zeRTASParallelOperationGetPropertiesExp),
-    pfnJoinExp: Some(zeRTASParallelOperationJoinExp),
-    pfnDestroyExp: Some(zeRTASParallelOperationDestroyExp),
-};
-
-unsafe extern "C" fn zeRTASParallelOperationCreateExp(handle: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    clear(phParallelOperation);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASParallelOperationCreateExp")
-}
-
-unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExp(handle: ze_rtas_parallel_operation_exp_handle_t, _: *mut ze_rtas_parallel_operation_exp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASParallelOperationGetPropertiesExp")
-}
-
-unsafe extern "C" fn zeRTASParallelOperationJoinExp(handle: ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASParallelOperationJoinExp")
-}
-
-unsafe extern "C" fn zeRTASParallelOperationDestroyExp(handle: ze_rtas_parallel_operation_exp_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeRTASParallelOperationDestroyExp")
-}
-
-pub(crate) const ZE_GLOBAL: ze_global_dditable_t = ze_global_dditable_t {
-    pfnInit: Some(zeInit),
-    pfnInitDrivers: Some(zeInitDrivers),
-};
-
-unsafe extern "C" fn zeInit(_: ze_init_flags_t) -> ze_result_t {
-    unsupported("zeInit")
-}
-
-unsafe extern "C" fn zeInitDrivers(_: *mut u32, _: *mut ze_driver_handle_t, _: *mut ze_init_driver_type_desc_t) -> ze_result_t {
-    unsupported("zeInitDrivers")
-}
-
-pub(crate) const ZE_DRIVER: ze_driver_dditable_t = ze_driver_dditable_t {
-    pfnGet: Some(zeDriverGet),
-    pfnGetApiVersion: Some(zeDriverGetApiVersion),
-    pfnGetProperties: Some(zeDriverGetProperties),
-    pfnGetIpcProperties: Some(zeDriverGetIpcProperties),
-    pfnGetExtensionProperties: Some(zeDriverGetExtensionProperties),
-    pfnGetExtensionFunctionAddress: Some(zeDriverGetExtensionFunctionAddress),
-    pfnGetLastErrorDescription: Some(zeDriverGetLastErrorDescription),
-    pfnRTASFormatCompatibilityCheckExt: Some(zeDriverRTASFormatCompatibilityCheckExt),
-    pfnGetDefaultContext: Some(zeDriverGetDefaultContext),
-};
-
-unsafe extern "C" fn zeDriverGet(_: *mut u32, _: *mut ze_driver_handle_t) -> ze_result_t {
-    unsupported("zeDriverGet")
-}
-
-unsafe extern "C" fn zeDriverGetApiVersion(handle: ze_driver_handle_t, _: *mut ze_api_version_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDriverGetApiVersion")
-}
-
-unsafe extern "C" fn zeDriverGetProperties(handle: ze_driver_handle_t, _: *mut ze_driver_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDriverGetProperties")
-}
-
-unsafe extern "C" fn zeDriverGetIpcProperties(handle: ze_driver_handle_t, _: *mut ze_driver_ipc_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDriverGetIpcProperties")
-}
-
-unsafe extern "C" fn zeDriverGetExtensionProperties(handle: ze_driver_handle_t, _: *mut u32, _: *mut ze_driver_extension_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDriverGetExtensionProperties")
-}
-
-unsafe extern "C" fn zeDriverGetExtensionFunctionAddress(handle: ze_driver_handle_t, _: *const c_char, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDriverGetExtensionFunctionAddress")
-}
-
-unsafe extern "C" fn zeDriverGetLastErrorDescription(handle: ze_driver_handle_t, _: *mut *const c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDriverGetLastErrorDescription")
-}
-
-unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExt(handle: ze_driver_handle_t, _: ze_rtas_format_ext_t, _: ze_rtas_format_ext_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDriverRTASFormatCompatibilityCheckExt")
-}
-
-unsafe extern "C" fn zeDriverGetDefaultContext(handle: ze_driver_handle_t) -> ze_context_handle_t {
-    if !handle.is_null() {
-        unsupported("zeDriverGetDefaultContext");
-    }
-    core::ptr::null_mut()
-}
-
-pub(crate) const ZE_DRIVER_EXP: ze_driver_exp_dditable_t = ze_driver_exp_dditable_t {
-    pfnRTASFormatCompatibilityCheckExp: Some(zeDriverRTASFormatCompatibilityCheckExp),
-};
-
-unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExp(handle: ze_driver_handle_t, _: ze_rtas_format_exp_t, _: ze_rtas_format_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDriverRTASFormatCompatibilityCheckExp")
-}
-
-pub(crate) const ZE_DEVICE: ze_device_dditable_t = ze_device_dditable_t {
-    pfnGet: Some(zeDeviceGet),
-    pfnGetSubDevices: Some(zeDeviceGetSubDevices),
-    pfnGetProperties: Some(zeDeviceGetProperties),
-    pfnGetComputeProperties: Some(zeDeviceGetComputeProperties),
-    pfnGetModuleProperties: Some(zeDeviceGetModuleProperties),
-    pfnGetCommandQueueGroupProperties: Some(zeDeviceGetCommandQueueGroupProperties),
-    pfnGetMemoryProperties: Some(zeDeviceGetMemoryProperties),
-    pfnGetMemoryAccessProperties: Some(zeDeviceGetMemoryAccessProperties),
-    pfnGetCacheProperties: Some(zeDeviceGetCacheProperties),
-    pfnGetImageProperties: Some(zeDeviceGetImageProperties),
-    pfnGetExternalMemoryProperties: Some(zeDeviceGetExternalMemoryProperties),
-    pfnGetP2PProperties: Some(zeDeviceGetP2PProperties),
-    pfnCanAccessPeer: Some(zeDeviceCanAccessPeer),
-    pfnGetStatus: Some(zeDeviceGetStatus),
-    pfnGetGlobalTimestamps: Some(zeDeviceGetGlobalTimestamps),
-    pfnReserveCacheExt: Some(zeDeviceReserveCacheExt),
-    pfnSetCacheAdviceExt: Some(zeDeviceSetCacheAdviceExt),
-    pfnPciGetPropertiesExt: Some(zeDevicePciGetPropertiesExt),
-    pfnGetRootDevice: Some(zeDeviceGetRootDevice),
-    pfnImportExternalSemaphoreExt: Some(zeDeviceImportExternalSemaphoreExt),
-    pfnReleaseExternalSemaphoreExt: Some(zeDeviceReleaseExternalSemaphoreExt),
-    pfnGetVectorWidthPropertiesExt: Some(zeDeviceGetVectorWidthPropertiesExt),
-    pfnSynchronize: Some(zeDeviceSynchronize),
-    pfnGetAggregatedCopyOffloadIncrementValue: Some(zeDeviceGetAggregatedCopyOffloadIncrementValue),
-    pfnGetRuntimeRequirements: Some(zeDeviceGetRuntimeRequirements),
-    pfnGetRuntimeRequirementsKey: Some(zeDeviceGetRuntimeRequirementsKey),
-    pfnValidateRuntimeRequirements: Some(zeDeviceValidateRuntimeRequirements),
-    pfnGetCounterBasedEventMaxValue: Some(zeDeviceGetCounterBasedEventMaxValue),
-};
-
-unsafe extern "C" fn zeDeviceGet(handle: ze_driver_handle_t, _: *mut u32, _: *mut ze_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGet")
-}
-
-unsafe extern "C" fn zeDeviceGetSubDevices(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetSubDevices")
-}
-
-unsafe extern "C" fn zeDeviceGetProperties(handle: ze_device_handle_t, _: *mut ze_device_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetComputeProperties(handle: ze_device_handle_t, _: *mut ze_device_compute_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetComputeProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetModuleProperties(handle: ze_device_handle_t, _: *mut ze_device_module_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetModuleProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetCommandQueueGroupProperties(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_command_queue_group_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetCommandQueueGroupProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetMemoryProperties(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_device_memory_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetMemoryProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetMemoryAccessProperties(handle: ze_device_handle_t, _: *mut ze_device_memory_access_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetMemoryAccessProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetCacheProperties(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_device_cache_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetCacheProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetImageProperties(handle: ze_device_handle_t, _: *mut ze_device_image_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetImageProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetExternalMemoryProperties(handle: ze_device_handle_t, _: *mut ze_device_external_memory_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetExternalMemoryProperties")
-}
-
-unsafe extern "C" fn zeDeviceGetP2PProperties(handle: ze_device_handle_t, _: ze_device_handle_t, _: *mut ze_device_p2p_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetP2PProperties")
-}
-
-unsafe extern "C" fn zeDeviceCanAccessPeer(handle: ze_device_handle_t, _: ze_device_handle_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceCanAccessPeer")
-}
-
-unsafe extern "C" fn zeDeviceGetStatus(handle: ze_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetStatus")
-}
-
-unsafe extern "C" fn zeDeviceGetGlobalTimestamps(handle: ze_device_handle_t, _: *mut u64, _: *mut u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetGlobalTimestamps")
-}
-
-unsafe extern "C" fn zeDeviceReserveCacheExt(handle: ze_device_handle_t, _: usize, _: usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceReserveCacheExt")
-}
-
-unsafe extern "C" fn zeDeviceSetCacheAdviceExt(handle: ze_device_handle_t, _: *mut c_void, _: usize, _: ze_cache_ext_region_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceSetCacheAdviceExt")
-}
-
-unsafe extern "C" fn zeDevicePciGetPropertiesExt(handle: ze_device_handle_t, _: *mut ze_pci_ext_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDevicePciGetPropertiesExt")
-}
-
-unsafe extern "C" fn zeDeviceGetRootDevice(handle: ze_device_handle_t, _: *mut ze_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetRootDevice")
-}
-
-unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(handle: ze_device_handle_t, _: *const ze_external_semaphore_ext_desc_t, phSemaphore: *mut ze_external_semaphore_ext_handle_t) -> ze_result_t {
-    clear(phSemaphore);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceImportExternalSemaphoreExt")
-}
-
-unsafe extern "C" fn zeDeviceReleaseExternalSemaphoreExt(handle: ze_external_semaphore_ext_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceReleaseExternalSemaphoreExt")
-}
-
-unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_device_vector_width_properties_ext_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetVectorWidthPropertiesExt")
-}
-
-unsafe extern "C" fn zeDeviceSynchronize(handle: ze_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceSynchronize")
-}
-
-unsafe extern "C" fn zeDeviceGetAggregatedCopyOffloadIncrementValue(handle: ze_device_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetAggregatedCopyOffloadIncrementValue")
-}
-
-unsafe extern "C" fn zeDeviceGetRuntimeRequirements(handle: ze_device_handle_t, _: *const c_void, _: *mut usize, _: *mut c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetRuntimeRequirements")
-}
-
-unsafe extern "C" fn zeDeviceGetRuntimeRequirementsKey(handle: ze_device_handle_t, _: *mut *const c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetRuntimeRequirementsKey")
-}
-
-unsafe extern "C" fn zeDeviceValidateRuntimeRequirements(handle: ze_device_handle_t, _: *const c_char, _: *mut ze_validate_runtime_requirements_output_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceValidateRuntimeRequirements")
-}
-
-unsafe extern "C" fn zeDeviceGetCounterBasedEventMaxValue(handle: ze_device_handle_t, _: *mut u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetCounterBasedEventMaxValue")
-}
-
-pub(crate) const ZE_DEVICE_EXP: ze_device_exp_dditable_t = ze_device_exp_dditable_t {
-    pfnGetFabricVertexExp: Some(zeDeviceGetFabricVertexExp),
-};
-
-unsafe extern "C" fn zeDeviceGetFabricVertexExp(handle: ze_device_handle_t, phVertex: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    clear(phVertex);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeDeviceGetFabricVertexExp")
-}
-
-pub(crate) const ZE_CONTEXT: ze_context_dditable_t = ze_context_dditable_t {
-    pfnCreate: Some(zeContextCreate),
-    pfnDestroy: Some(zeContextDestroy),
-    pfnGetStatus: Some(zeContextGetStatus),
-    pfnSystemBarrier: Some(zeContextSystemBarrier),
-    pfnMakeMemoryResident: Some(zeContextMakeMemoryResident),
-    pfnEvictMemory: Some(zeContextEvictMemory),
-    pfnMakeImageResident: Some(zeContextMakeImageResident),
-    pfnEvictImage: Some(zeContextEvictImage),
-    pfnCreateEx: Some(zeContextCreateEx),
-};
-
-unsafe extern "C" fn zeContextCreate(handle: ze_driver_handle_t, _: *const ze_context_desc_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
-    clear(phContext);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextCreate")
-}
-
-unsafe extern "C" fn zeContextDestroy(handle: ze_context_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextDestroy")
-}
-
-unsafe extern "C" fn zeContextGetStatus(handle: ze_context_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextGetStatus")
-}
-
-unsafe extern "C" fn zeContextSystemBarrier(handle: ze_context_handle_t, _: ze_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextSystemBarrier")
-}
-
-unsafe extern "C" fn zeContextMakeMemoryResident(handle: ze_context_handle_t, _: ze_device_handle_t, _: *mut c_void, _: usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextMakeMemoryResident")
-}
-
-unsafe extern "C" fn zeContextEvictMemory(handle: ze_context_handle_t, _: ze_device_handle_t, _: *mut c_void, _: usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextEvictMemory")
-}
-
-unsafe extern "C" fn zeContextMakeImageResident(handle: ze_context_handle_t, _: ze_device_handle_t, _: ze_image_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextMakeImageResident")
-}
-
-unsafe extern "C" fn zeContextEvictImage(handle: ze_context_handle_t, _: ze_device_handle_t, _: ze_image_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextEvictImage")
-}
-
-unsafe extern "C" fn zeContextCreateEx(handle: ze_driver_handle_t, _: *const ze_context_desc_t, _: u32, _: *mut ze_device_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
-    clear(phContext);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeContextCreateEx")
-}
-
-pub(crate) const ZE_COMMAND_QUEUE: ze_command_queue_dditable_t = ze_command_queue_dditable_t {
-    pfnCreate: Some(zeCommandQueueCreate),
-    pfnDestroy: Some(zeCommandQueueDestroy),
-    pfnExecuteCommandLists: Some(zeCommandQueueExecuteCommandLists),
-    pfnSynchronize: Some(zeCommandQueueSynchronize),
-    pfnGetOrdinal: Some(zeCommandQueueGetOrdinal),
-    pfnGetIndex: Some(zeCommandQueueGetIndex),
-    pfnGetFlags: Some(zeCommandQueueGetFlags),
-    pfnGetMode: Some(zeCommandQueueGetMode),
-    pfnGetPriority: Some(zeCommandQueueGetPriority),
-};
-
-unsafe extern "C" fn zeCommandQueueCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_queue_desc_t, phCommandQueue: *mut ze_command_queue_handle_t) -> ze_result_t {
-    clear(phCommandQueue);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueCreate")
-}
-
-unsafe extern "C" fn zeCommandQueueDestroy(handle: ze_command_queue_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueDestroy")
-}
-
-unsafe extern "C" fn zeCommandQueueExecuteCommandLists(handle: ze_command_queue_handle_t, _: u32, _: *mut ze_command_list_handle_t, _: ze_fence_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueExecuteCommandLists")
-}
-
-unsafe extern "C" fn zeCommandQueueSynchronize(handle: ze_command_queue_handle_t, _: u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueSynchronize")
-}
-
-unsafe extern "C" fn zeCommandQueueGetOrdinal(handle: ze_command_queue_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueGetOrdinal")
-}
-
-unsafe extern "C" fn zeCommandQueueGetIndex(handle: ze_command_queue_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueGetIndex")
-}
-
-unsafe extern "C" fn zeCommandQueueGetFlags(handle: ze_command_queue_handle_t, _: *mut ze_command_queue_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueGetFlags")
-}
-
-unsafe extern "C" fn zeCommandQueueGetMode(handle: ze_command_queue_handle_t, _: *mut ze_command_queue_mode_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueGetMode")
-}
-
-unsafe extern "C" fn zeCommandQueueGetPriority(handle: ze_command_queue_handle_t, _: *mut ze_command_queue_priority_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandQueueGetPriority")
-}
-
-pub(crate) const ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_dditable_t {
-    pfnCreate: Some(zeCommandListCreate),
-    pfnCreateImmediate: Some(zeCommandListCreateImmediate),
-    pfnDestroy: Some(zeCommandListDestroy),
-    pfnClose: Some(zeCommandListClose),
-    pfnReset: Some(zeCommandListReset),
-    pfnAppendWriteGlobalTimestamp: Some(zeCommandListAppendWriteGlobalTimestamp),
-    pfnAppendBarrier: Some(zeCommandListAppendBarrier),
-    pfnAppendMemoryRangesBarrier: Some(zeCommandListAppendMemoryRangesBarrier),
-    pfnAppendMemoryCopy: Some(zeCommandListAppendMemoryCopy),
-    pfnAppendMemoryFill: Some(zeCommandListAppendMemoryFill),
-    pfnAppendMemoryCopyRegion: Some(zeCommandListAppendMemoryCopyRegion),
-    pfnAppendMemoryCopyFromContext: Some(zeCommandListAppendMemoryCopyFromContext),
-    pfnAppendImageCopy: Some(zeCommandListAppendImageCopy),
-    pfnAppendImageCopyRegion: Some(zeCommandListAppendImageCopyRegion),
-    pfnAppendImageCopyToMemory: Some(zeCommandListAppendImageCopyToMemory),
-    pfnAppendImageCopyFromMemory: Some(zeCommandListAppendImageCopyFromMemory),
-    pfnAppendMemoryPrefetch: Some(zeCommandListAppendMemoryPrefetch),
-    pfnAppendMemAdvise: Some(zeCommandListAppendMemAdvise),
-    pfnAppendSignalEvent: Some(zeCommandListAppendSignalEvent),
-    pfnAppendWaitOnEvents: Some(zeCommandListAppendWaitOnEvents),
-    pfnAppendEventReset: Some(zeCommandListAppendEventReset),
-    pfnAppendQueryKernelTimestamps: Some(zeCommandListAppendQueryKernelTimestamps),
-    pfnAppendLaunchKernel: Some(zeCommandListAppendLaunchKernel),
-    pfnAppendLaunchCooperativeKernel: Some(zeCommandListAppendLaunchCooperativeKernel),
-    pfnAppendLaunchKernelIndirect: Some(zeCommandListAppendLaunchKernelIndirect),
-    pfnAppendLaunchMultipleKernelsIndirect: Some(zeCommandListAppendLaunchMultipleKernelsIndirect),
-    pfnAppendImageCopyToMemoryExt: Some(zeCommandListAppendImageCopyToMemoryExt),
-    pfnAppendImageCopyFromMemoryExt: Some(zeCommandListAppendImageCopyFromMemoryExt),
-    pfnHostSynchronize: Some(zeCommandListHostSynchronize),
-    pfnGetDeviceHandle: Some(zeCommandListGetDeviceHandle),
-    pfnGetContextHandle: Some(zeCommandListGetContextHandle),
-    pfnGetOrdinal: Some(zeCommandListGetOrdinal),
-    pfnImmediateGetIndex: Some(zeCommandListImmediateGetIndex),
-    pfnIsImmediate: Some(zeCommandListIsImmediate),
-    pfnAppendSignalExternalSemaphoreExt: Some(zeCommandListAppendSignalExternalSemaphoreExt),
-    pfnAppendWaitExternalSemaphoreExt: Some(zeCommandListAppendWaitExternalSemaphoreExt),
-    pfnAppendLaunchKernelWithParameters: Some(zeCommandListAppendLaunchKernelWithParameters),
-    pfnAppendLaunchKernelWithArguments: Some(zeCommandListAppendLaunchKernelWithArguments),
-    pfnAppendMemoryCopyWithParameters: Some(zeCommandListAppendMemoryCopyWithParameters),
-    pfnAppendMemoryFillWithParameters: Some(zeCommandListAppendMemoryFillWithParameters),
-    pfnImmediateAppendCommandListsWithParameters: Some(zeCommandListImmediateAppendCommandListsWithParameters),
-    pfnGetFlags: Some(zeCommandListGetFlags),
-    pfnImmediateGetFlags: Some(zeCommandListImmediateGetFlags),
-    pfnImmediateGetMode: Some(zeCommandListImmediateGetMode),
-    pfnImmediateGetPriority: Some(zeCommandListImmediateGetPriority),
-    pfnBeginGraphCaptureExt: Some(zeCommandListBeginGraphCaptureExt),
-    pfnBeginCaptureIntoGraphExt: Some(zeCommandListBeginCaptureIntoGraphExt),
-    pfnIsGraphCaptureEnabledExt: Some(zeCommandListIsGraphCaptureEnabledExt),
-    pfnEndGraphCaptureExt: Some(zeCommandListEndGraphCaptureExt),
-    pfnGetGraphExt: Some(zeCommandListGetGraphExt),
-    pfnAppendGraphExt: Some(zeCommandListAppendGraphExt),
-    pfnAppendHostFunction: Some(zeCommandListAppendHostFunction),
-};
-
-unsafe extern "C" fn zeCommandListCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_list_desc_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    clear(phCommandList);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListCreate")
-}
-
-unsafe extern "C" fn zeCommandListCreateImmediate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_queue_desc_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    clear(phCommandList);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListCreateImmediate")
-}
-
-unsafe extern "C" fn zeCommandListDestroy(handle: ze_command_list_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListDestroy")
-}
-
-unsafe extern "C" fn zeCommandListClose(handle: ze_command_list_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListClose")
-}
-
-unsafe extern "C" fn zeCommandListReset(handle: ze_command_list_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListReset")
-}
-
-unsafe extern "C" fn zeCommandListAppendWriteGlobalTimestamp(handle: ze_command_list_handle_t, _: *mut u64, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendWriteGlobalTimestamp")
-}
-
-unsafe extern "C" fn zeCommandListAppendBarrier(handle: ze_command_list_handle_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendBarrier")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemoryRangesBarrier(handle: ze_command_list_handle_t, _: u32, _: *const usize, _: *mut *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemoryRangesBarrier")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemoryCopy(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemoryCopy")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemoryFill(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemoryFill")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(handle: ze_command_list_handle_t, _: *mut c_void, _: *const ze_copy_region_t, _: u32, _: u32, _: *const c_void, _: *const ze_copy_region_t, _: u32, _: u32, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemoryCopyRegion")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(handle: ze_command_list_handle_t, _: *mut c_void, _: ze_context_handle_t, _: *const c_void, _: usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemoryCopyFromContext")
-}
-
-unsafe extern "C" fn zeCommandListAppendImageCopy(handle: ze_command_list_handle_t, _: ze_image_handle_t, _: ze_image_handle_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendImageCopy")
-}
-
-unsafe extern "C" fn zeCommandListAppendImageCopyRegion(handle: ze_command_list_handle_t, _: ze_image_handle_t, _: ze_image_handle_t, _: *const ze_image_region_t, _: *const ze_image_region_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendImageCopyRegion")
-}
-
-unsafe extern "C" fn zeCommandListAppendImageCopyToMemory(handle: ze_command_list_handle_t, _: *mut c_void, _: ze_image_handle_t, _: *const ze_image_region_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendImageCopyToMemory")
-}
-
-unsafe extern "C" fn zeCommandListAppendImageCopyFromMemory(handle: ze_command_list_handle_t, _: ze_image_handle_t, _: *const c_void, _: *const ze_image_region_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendImageCopyFromMemory")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemoryPrefetch(handle: ze_command_list_handle_t, _: *const c_void, _: usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemoryPrefetch")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemAdvise(handle: ze_command_list_handle_t, _: ze_device_handle_t, _: *const c_void, _: usize, _: ze_memory_advice_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemAdvise")
-}
-
-unsafe extern "C" fn zeCommandListAppendSignalEvent(handle: ze_command_list_handle_t, _: ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendSignalEvent")
-}
-
-unsafe extern "C" fn zeCommandListAppendWaitOnEvents(handle: ze_command_list_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendWaitOnEvents")
-}
-
-unsafe extern "C" fn zeCommandListAppendEventReset(handle: ze_command_list_handle_t, _: ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendEventReset")
-}
-
-unsafe extern "C" fn zeCommandListAppendQueryKernelTimestamps(handle: ze_command_list_handle_t, _: u32, _: *mut ze_event_handle_t, _: *mut c_void, _: *const usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendQueryKernelTimestamps")
-}
-
-unsafe extern "C" fn zeCommandListAppendLaunchKernel(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: *const ze_group_count_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendLaunchKernel")
-}
-
-unsafe extern "C" fn zeCommandListAppendLaunchCooperativeKernel(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: *const ze_group_count_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendLaunchCooperativeKernel")
-}
-
-unsafe extern "C" fn zeCommandListAppendLaunchKernelIndirect(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: *const ze_group_count_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendLaunchKernelIndirect")
-}
-
-unsafe extern "C" fn zeCommandListAppendLaunchMultipleKernelsIndirect(handle: ze_command_list_handle_t, _: u32, _: *mut ze_kernel_handle_t, _: *const u32, _: *const ze_group_count_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendLaunchMultipleKernelsIndirect")
-}
-
-unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(handle: ze_command_list_handle_t, _: *mut c_void, _: ze_image_handle_t, _: *const ze_image_region_t, _: u32, _: u32, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendImageCopyToMemoryExt")
-}
-
-unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(handle: ze_command_list_handle_t, _: ze_image_handle_t, _: *const c_void, _: *const ze_image_region_t, _: u32, _: u32, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendImageCopyFromMemoryExt")
-}
-
-unsafe extern "C" fn zeCommandListHostSynchronize(handle: ze_command_list_handle_t, _: u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListHostSynchronize")
-}
-
-unsafe extern "C" fn zeCommandListGetDeviceHandle(handle: ze_command_list_handle_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
-    clear(phDevice);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListGetDeviceHandle")
-}
-
-unsafe extern "C" fn zeCommandListGetContextHandle(handle: ze_command_list_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
-    clear(phContext);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListGetContextHandle")
-}
-
-unsafe extern "C" fn zeCommandListGetOrdinal(handle: ze_command_list_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListGetOrdinal")
-}
-
-unsafe extern "C" fn zeCommandListImmediateGetIndex(handle: ze_command_list_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListImmediateGetIndex")
-}
-
-unsafe extern "C" fn zeCommandListIsImmediate(handle: ze_command_list_handle_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListIsImmediate")
-}
-
-unsafe extern "C" fn zeCommandListAppendSignalExternalSemaphoreExt(handle: ze_command_list_handle_t, _: u32, _: *mut ze_external_semaphore_ext_handle_t, _: *mut ze_external_semaphore_signal_params_ext_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendSignalExternalSemaphoreExt")
-}
-
-unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(handle: ze_command_list_handle_t, _: u32, _: *mut ze_external_semaphore_ext_handle_t, _: *mut ze_external_semaphore_wait_params_ext_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendWaitExternalSemaphoreExt")
-}
-
-unsafe extern "C" fn zeCommandListAppendLaunchKernelWithParameters(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: *const ze_group_count_t, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendLaunchKernelWithParameters")
-}
-
-unsafe extern "C" fn zeCommandListAppendLaunchKernelWithArguments(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: ze_group_count_t, _: ze_group_size_t, _: *mut *mut c_void, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendLaunchKernelWithArguments")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemoryCopyWithParameters")
-}
-
-unsafe extern "C" fn zeCommandListAppendMemoryFillWithParameters(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: usize, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendMemoryFillWithParameters")
-}
-
-unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(handle: ze_command_list_handle_t, _: u32, _: *mut ze_command_list_handle_t, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListImmediateAppendCommandListsWithParameters")
-}
-
-unsafe extern "C" fn zeCommandListGetFlags(handle: ze_command_list_handle_t, _: *mut ze_command_list_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListGetFlags")
-}
-
-unsafe extern "C" fn zeCommandListImmediateGetFlags(handle: ze_command_list_handle_t, _: *mut ze_command_queue_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListImmediateGetFlags")
-}
-
-unsafe extern "C" fn zeCommandListImmediateGetMode(handle: ze_command_list_handle_t, _: *mut ze_command_queue_mode_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListImmediateGetMode")
-}
-
-unsafe extern "C" fn zeCommandListImmediateGetPriority(handle: ze_command_list_handle_t, _: *mut ze_command_queue_priority_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListImmediateGetPriority")
-}
-
-unsafe extern "C" fn zeCommandListBeginGraphCaptureExt(handle: ze_command_list_handle_t, _: *const c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListBeginGraphCaptureExt")
-}
-
-unsafe extern "C" fn zeCommandListBeginCaptureIntoGraphExt(handle: ze_command_list_handle_t, _: ze_graph_handle_t, _: *const c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListBeginCaptureIntoGraphExt")
-}
-
-unsafe extern "C" fn zeCommandListIsGraphCaptureEnabledExt(handle: ze_command_list_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListIsGraphCaptureEnabledExt")
-}
-
-unsafe extern "C" fn zeCommandListEndGraphCaptureExt(handle: ze_command_list_handle_t, _: *const c_void, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    clear(phGraph);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListEndGraphCaptureExt")
-}
-
-unsafe extern "C" fn zeCommandListGetGraphExt(handle: ze_command_list_handle_t, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    clear(phGraph);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListGetGraphExt")
-}
-
-unsafe extern "C" fn zeCommandListAppendGraphExt(handle: ze_command_list_handle_t, _: ze_executable_graph_handle_t, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendGraphExt")
-}
-
-unsafe extern "C" fn zeCommandListAppendHostFunction(handle: ze_command_list_handle_t, _: ze_host_function_callback_t, _: *mut c_void, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListAppendHostFunction")
-}
-
-pub(crate) const ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t = ze_command_list_exp_dditable_t {
-    pfnCreateCloneExp: Some(zeCommandListCreateCloneExp),
-    pfnImmediateAppendCommandListsExp: Some(zeCommandListImmediateAppendCommandListsExp),
-    pfnGetNextCommandIdExp: Some(zeCommandListGetNextCommandIdExp),
-    pfnUpdateMutableCommandsExp: Some(zeCommandListUpdateMutableCommandsExp),
-    pfnUpdateMutableCommandSignalEventExp: Some(zeCommandListUpdateMutableCommandSignalEventExp),
-    pfnUpdateMutableCommandWaitEventsExp: Some(zeCommandListUpdateMutableCommandWaitEventsExp),
-    pfnGetNextCommandIdWithKernelsExp: Some(zeCommandListGetNextCommandIdWithKernelsExp),
-    pfnUpdateMutableCommandKernelsExp: Some(zeCommandListUpdateMutableCommandKernelsExp),
-    pfnIsMutableExp: Some(zeCommandListIsMutableExp),
-};
-
-unsafe extern "C" fn zeCommandListCreateCloneExp(handle: ze_command_list_handle_t, phClonedCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    clear(phClonedCommandList);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListCreateCloneExp")
-}
-
-unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(handle: ze_command_list_handle_t, _: u32, _: *mut ze_command_list_handle_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListImmediateAppendCommandListsExp")
-}
-
-unsafe extern "C" fn zeCommandListGetNextCommandIdExp(handle: ze_command_list_handle_t, _: *const ze_mutable_command_id_exp_desc_t, _: *mut u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListGetNextCommandIdExp")
-}
-
-unsafe extern "C" fn zeCommandListUpdateMutableCommandsExp(handle: ze_command_list_handle_t, _: *const ze_mutable_commands_exp_desc_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListUpdateMutableCommandsExp")
-}
-
-unsafe extern "C" fn zeCommandListUpdateMutableCommandSignalEventExp(handle: ze_command_list_handle_t, _: u64, _: ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListUpdateMutableCommandSignalEventExp")
-}
-
-unsafe extern "C" fn zeCommandListUpdateMutableCommandWaitEventsExp(handle: ze_command_list_handle_t, _: u64, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListUpdateMutableCommandWaitEventsExp")
-}
-
-unsafe extern "C" fn zeCommandListGetNextCommandIdWithKernelsExp(handle: ze_command_list_handle_t, _: *const ze_mutable_command_id_exp_desc_t, _: u32, _: *mut ze_kernel_handle_t, _: *mut u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListGetNextCommandIdWithKernelsExp")
-}
-
-unsafe extern "C" fn zeCommandListUpdateMutableCommandKernelsExp(handle: ze_command_list_handle_t, _: u32, _: *mut u64, _: *mut ze_kernel_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListUpdateMutableCommandKernelsExp")
-}
-
-unsafe extern "C" fn zeCommandListIsMutableExp(handle: ze_command_list_handle_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeCommandListIsMutableExp")
-}
-
-pub(crate) const ZE_IMAGE: ze_image_dditable_t = ze_image_dditable_t {
-    pfnGetProperties: Some(zeImageGetProperties),
-    pfnCreate: Some(zeImageCreate),
-    pfnDestroy: Some(zeImageDestroy),
-    pfnGetAllocPropertiesExt: Some(zeImageGetAllocPropertiesExt),
-    pfnViewCreateExt: Some(zeImageViewCreateExt),
-};
-
-unsafe extern "C" fn zeImageGetProperties(handle: ze_device_handle_t, _: *const ze_image_desc_t, _: *mut ze_image_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeImageGetProperties")
-}
-
-unsafe extern "C" fn zeImageCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, phImage: *mut ze_image_handle_t) -> ze_result_t {
-    clear(phImage);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeImageCreate")
-}
-
-unsafe extern "C" fn zeImageDestroy(handle: ze_image_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeImageDestroy")
-}
-
-unsafe extern "C" fn zeImageGetAllocPropertiesExt(handle: ze_context_handle_t, _: ze_image_handle_t, _: *mut ze_image_allocation_ext_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeImageGetAllocPropertiesExt")
-}
-
-unsafe extern "C" fn zeImageViewCreateExt(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
-    clear(phImageView);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeImageViewCreateExt")
-}
-
-pub(crate) const ZE_IMAGE_EXP: ze_image_exp_dditable_t = ze_image_exp_dditable_t {
-    pfnGetMemoryPropertiesExp: Some(zeImageGetMemoryPropertiesExp),
-    pfnViewCreateExp: Some(zeImageViewCreateExp),
-    pfnGetDeviceOffsetExp: Some(zeImageGetDeviceOffsetExp),
-};
-
-unsafe extern "C" fn zeImageGetMemoryPropertiesExp(handle: ze_image_handle_t, _: *mut ze_image_memory_properties_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeImageGetMemoryPropertiesExp")
-}
-
-unsafe extern "C" fn zeImageViewCreateExp(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: ze_image_handle_t, phImageView: *mut ze_image_handle_t) -> ze_result_t {
-    clear(phImageView);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeImageViewCreateExp")
-}
-
-unsafe extern "C" fn zeImageGetDeviceOffsetExp(handle: ze_image_handle_t, _: *mut u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeImageGetDeviceOffsetExp")
-}
-
-pub(crate) const ZE_MEM: ze_mem_dditable_t = ze_mem_dditable_t {
-    pfnAllocShared: Some(zeMemAllocShared),
-    pfnAllocDevice: Some(zeMemAllocDevice),
-    pfnAllocHost: Some(zeMemAllocHost),
-    pfnFree: Some(zeMemFree),
-    pfnGetAllocProperties: Some(zeMemGetAllocProperties),
-    pfnGetAddressRange: Some(zeMemGetAddressRange),
-    pfnGetIpcHandle: Some(zeMemGetIpcHandle),
-    pfnOpenIpcHandle: Some(zeMemOpenIpcHandle),
-    pfnCloseIpcHandle: Some(zeMemCloseIpcHandle),
-    pfnFreeExt: Some(zeMemFreeExt),
-    pfnPutIpcHandle: Some(zeMemPutIpcHandle),
-    pfnGetPitchFor2dImage: Some(zeMemGetPitchFor2dImage),
-    pfnGetIpcHandleWithProperties: Some(zeMemGetIpcHandleWithProperties),
-};
-
-unsafe extern "C" fn zeMemAllocShared(handle: ze_context_handle_t, _: *const ze_device_mem_alloc_desc_t, _: *const ze_host_mem_alloc_desc_t, _: usize, _: usize, _: ze_device_handle_t, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemAllocShared")
-}
-
-unsafe extern "C" fn zeMemAllocDevice(handle: ze_context_handle_t, _: *const ze_device_mem_alloc_desc_t, _: usize, _: usize, _: ze_device_handle_t, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemAllocDevice")
-}
-
-unsafe extern "C" fn zeMemAllocHost(handle: ze_context_handle_t, _: *const ze_host_mem_alloc_desc_t, _: usize, _: usize, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemAllocHost")
-}
-
-unsafe extern "C" fn zeMemFree(handle: ze_context_handle_t, _: *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemFree")
-}
-
-unsafe extern "C" fn zeMemGetAllocProperties(handle: ze_context_handle_t, _: *const c_void, _: *mut ze_memory_allocation_properties_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
-    clear(phDevice);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemGetAllocProperties")
-}
-
-unsafe extern "C" fn zeMemGetAddressRange(handle: ze_context_handle_t, _: *const c_void, _: *mut *mut c_void, _: *mut usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemGetAddressRange")
-}
-
-unsafe extern "C" fn zeMemGetIpcHandle(handle: ze_context_handle_t, _: *const c_void, _: *mut ze_ipc_mem_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemGetIpcHandle")
-}
-
-unsafe extern "C" fn zeMemOpenIpcHandle(handle: ze_context_handle_t, _: ze_device_handle_t, _: ze_ipc_mem_handle_t, _: ze_ipc_memory_flags_t, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemOpenIpcHandle")
-}
-
-unsafe extern "C" fn zeMemCloseIpcHandle(handle: ze_context_handle_t, _: *const c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemCloseIpcHandle")
-}
-
-unsafe extern "C" fn zeMemFreeExt(handle: ze_context_handle_t, _: *const ze_memory_free_ext_desc_t, _: *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemFreeExt")
-}
-
-unsafe extern "C" fn zeMemPutIpcHandle(handle: ze_context_handle_t, _: ze_ipc_mem_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemPutIpcHandle")
-}
-
-unsafe extern "C" fn zeMemGetPitchFor2dImage(handle: ze_context_handle_t, _: ze_device_handle_t, _: usize, _: usize, _: u32, _: *mut usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemGetPitchFor2dImage")
-}
-
-unsafe extern "C" fn zeMemGetIpcHandleWithProperties(handle: ze_context_handle_t, _: *const c_void, _: *mut c_void, _: *mut ze_ipc_mem_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemGetIpcHandleWithProperties")
-}
-
-pub(crate) const ZE_MEM_EXP: ze_mem_exp_dditable_t = ze_mem_exp_dditable_t {
-    pfnGetIpcHandleFromFileDescriptorExp: Some(zeMemGetIpcHandleFromFileDescriptorExp),
-    pfnGetFileDescriptorFromIpcHandleExp: Some(zeMemGetFileDescriptorFromIpcHandleExp),
-    pfnSetAtomicAccessAttributeExp: Some(zeMemSetAtomicAccessAttributeExp),
-    pfnGetAtomicAccessAttributeExp: Some(zeMemGetAtomicAccessAttributeExp),
-};
-
-unsafe extern "C" fn zeMemGetIpcHandleFromFileDescriptorExp(handle: ze_context_handle_t, _: u64, _: *mut ze_ipc_mem_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemGetIpcHandleFromFileDescriptorExp")
-}
-
-unsafe extern "C" fn zeMemGetFileDescriptorFromIpcHandleExp(handle: ze_context_handle_t, _: ze_ipc_mem_handle_t, _: *mut u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemGetFileDescriptorFromIpcHandleExp")
-}
-
-unsafe extern "C" fn zeMemSetAtomicAccessAttributeExp(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const c_void, _: usize, _: ze_memory_atomic_attr_exp_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemSetAtomicAccessAttributeExp")
-}
-
-unsafe extern "C" fn zeMemGetAtomicAccessAttributeExp(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const c_void, _: usize, _: *mut ze_memory_atomic_attr_exp_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeMemGetAtomicAccessAttributeExp")
-}
-
-pub(crate) const ZE_FENCE: ze_fence_dditable_t = ze_fence_dditable_t {
-    pfnCreate: Some(zeFenceCreate),
-    pfnDestroy: Some(zeFenceDestroy),
-    pfnHostSynchronize: Some(zeFenceHostSynchronize),
-    pfnQueryStatus: Some(zeFenceQueryStatus),
-    pfnReset: Some(zeFenceReset),
-};
-
-unsafe extern "C" fn zeFenceCreate(handle: ze_command_queue_handle_t, _: *const ze_fence_desc_t, phFence: *mut ze_fence_handle_t) -> ze_result_t {
-    clear(phFence);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFenceCreate")
-}
-
-unsafe extern "C" fn zeFenceDestroy(handle: ze_fence_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFenceDestroy")
-}
-
-unsafe extern "C" fn zeFenceHostSynchronize(handle: ze_fence_handle_t, _: u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFenceHostSynchronize")
-}
-
-unsafe extern "C" fn zeFenceQueryStatus(handle: ze_fence_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFenceQueryStatus")
-}
-
-unsafe extern "C" fn zeFenceReset(handle: ze_fence_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFenceReset")
-}
-
-pub(crate) const ZE_EVENT_POOL: ze_event_pool_dditable_t = ze_event_pool_dditable_t {
-    pfnCreate: Some(zeEventPoolCreate),
-    pfnDestroy: Some(zeEventPoolDestroy),
-    pfnGetIpcHandle: Some(zeEventPoolGetIpcHandle),
-    pfnOpenIpcHandle: Some(zeEventPoolOpenIpcHandle),
-    pfnCloseIpcHandle: Some(zeEventPoolCloseIpcHandle),
-    pfnPutIpcHandle: Some(zeEventPoolPutIpcHandle),
-    pfnGetContextHandle: Some(zeEventPoolGetContextHandle),
-    pfnGetFlags: Some(zeEventPoolGetFlags),
-};
-
-unsafe extern "C" fn zeEventPoolCreate(handle: ze_context_handle_t, _: *const ze_event_pool_desc_t, _: u32, _: *mut ze_device_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
-    clear(phEventPool);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventPoolCreate")
-}
-
-unsafe extern "C" fn zeEventPoolDestroy(handle: ze_event_pool_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventPoolDestroy")
-}
-
-unsafe extern "C" fn zeEventPoolGetIpcHandle(handle: ze_event_pool_handle_t, _: *mut ze_ipc_event_pool_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventPoolGetIpcHandle")
-}
-
-unsafe extern "C" fn zeEventPoolOpenIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_pool_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
-    clear(phEventPool);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventPoolOpenIpcHandle")
-}
-
-unsafe extern "C" fn zeEventPoolCloseIpcHandle(handle: ze_event_pool_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventPoolCloseIpcHandle")
-}
-
-unsafe extern "C" fn zeEventPoolPutIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_pool_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventPoolPutIpcHandle")
-}
-
-unsafe extern "C" fn zeEventPoolGetContextHandle(handle: ze_event_pool_handle_t, phContext: *mut ze_context_handle_t) -> ze_result_t {
-    clear(phContext);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventPoolGetContextHandle")
-}
-
-unsafe extern "C" fn zeEventPoolGetFlags(handle: ze_event_pool_handle_t, _: *mut ze_event_pool_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventPoolGetFlags")
-}
-
-pub(crate) const ZE_EVENT: ze_event_dditable_t = ze_event_dditable_t {
-    pfnCreate: Some(zeEventCreate),
-    pfnDestroy: Some(zeEventDestroy),
-    pfnHostSignal: Some(zeEventHostSignal),
-    pfnHostSynchronize: Some(zeEventHostSynchronize),
-    pfnQueryStatus: Some(zeEventQueryStatus),
-    pfnHostReset: Some(zeEventHostReset),
-    pfnQueryKernelTimestamp: Some(zeEventQueryKernelTimestamp),
-    pfnQueryKernelTimestampsExt: Some(zeEventQueryKernelTimestampsExt),
-    pfnGetEventPool: Some(zeEventGetEventPool),
-    pfnGetSignalScope: Some(zeEventGetSignalScope),
-    pfnGetWaitScope: Some(zeEventGetWaitScope),
-    pfnCounterBasedCreate: Some(zeEventCounterBasedCreate),
-    pfnCounterBasedGetIpcHandle: Some(zeEventCounterBasedGetIpcHandle),
-    pfnCounterBasedOpenIpcHandle: Some(zeEventCounterBasedOpenIpcHandle),
-    pfnCounterBasedCloseIpcHandle: Some(zeEventCounterBasedCloseIpcHandle),
-    pfnCounterBasedGetDeviceAddress: Some(zeEventCounterBasedGetDeviceAddress),
-    pfnGetCounterBasedFlags: Some(zeEventGetCounterBasedFlags),
-};
-
-unsafe extern "C" fn zeEventCreate(handle: ze_event_pool_handle_t, _: *const ze_event_desc_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
-    clear(phEvent);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventCreate")
-}
-
-unsafe extern "C" fn zeEventDestroy(handle: ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventDestroy")
-}
-
-unsafe extern "C" fn zeEventHostSignal(handle: ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventHostSignal")
-}
-
-unsafe extern "C" fn zeEventHostSynchronize(handle: ze_event_handle_t, _: u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventHostSynchronize")
-}
-
-unsafe extern "C" fn zeEventQueryStatus(handle: ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventQueryStatus")
-}
-
-unsafe extern "C" fn zeEventHostReset(handle: ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventHostReset")
-}
-
-unsafe extern "C" fn zeEventQueryKernelTimestamp(handle: ze_event_handle_t, _: *mut ze_kernel_timestamp_result_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventQueryKernelTimestamp")
-}
-
-unsafe extern "C" fn zeEventQueryKernelTimestampsExt(handle: ze_event_handle_t, _: ze_device_handle_t, _: *mut u32, _: *mut ze_event_query_kernel_timestamps_results_ext_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventQueryKernelTimestampsExt")
-}
-
-unsafe extern "C" fn zeEventGetEventPool(handle: ze_event_handle_t, phEventPool: *mut ze_event_pool_handle_t) -> ze_result_t {
-    clear(phEventPool);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventGetEventPool")
-}
-
-unsafe extern "C" fn zeEventGetSignalScope(handle: ze_event_handle_t, _: *mut ze_event_scope_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventGetSignalScope")
-}
-
-unsafe extern "C" fn zeEventGetWaitScope(handle: ze_event_handle_t, _: *mut ze_event_scope_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventGetWaitScope")
-}
-
-unsafe extern "C" fn zeEventCounterBasedCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_event_counter_based_desc_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
-    clear(phEvent);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventCounterBasedCreate")
-}
-
-unsafe extern "C" fn zeEventCounterBasedGetIpcHandle(handle: ze_event_handle_t, _: *mut ze_ipc_event_counter_based_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventCounterBasedGetIpcHandle")
-}
-
-unsafe extern "C" fn zeEventCounterBasedOpenIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_counter_based_handle_t, phEvent: *mut ze_event_handle_t) -> ze_result_t {
-    clear(phEvent);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventCounterBasedOpenIpcHandle")
-}
-
-unsafe extern "C" fn zeEventCounterBasedCloseIpcHandle(handle: ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventCounterBasedCloseIpcHandle")
-}
-
-unsafe extern "C" fn zeEventCounterBasedGetDeviceAddress(handle: ze_event_handle_t, _: *mut u64, _: *mut u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventCounterBasedGetDeviceAddress")
-}
-
-unsafe extern "C" fn zeEventGetCounterBasedFlags(handle: ze_event_handle_t, _: *mut ze_event_counter_based_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventGetCounterBasedFlags")
-}
-
-pub(crate) const ZE_EVENT_EXP: ze_event_exp_dditable_t = ze_event_exp_dditable_t {
-    pfnQueryTimestampsExp: Some(zeEventQueryTimestampsExp),
-};
-
-unsafe extern "C" fn zeEventQueryTimestampsExp(handle: ze_event_handle_t, _: ze_device_handle_t, _: *mut u32, _: *mut ze_kernel_timestamp_result_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeEventQueryTimestampsExp")
-}
-
-pub(crate) const ZE_MODULE: ze_module_dditable_t = ze_module_dditable_t {
-    pfnCreate: Some(zeModuleCreate),
-    pfnDestroy: Some(zeModuleDestroy),
-    pfnDynamicLink: Some(zeModuleDynamicLink),
-    pfnGetNativeBinary: Some(zeModuleGetNativeBinary),
-    pfnGetGlobalPointer: Some(zeModuleGetGlobalPointer),
-    pfnGetKernelNames: Some(zeModuleGetKernelNames),
-    pfnGetProperties: Some(zeModuleGetProperties),
-    pfnGetFunctionPointer: Some(zeModuleGetFunctionPointer),
-    pfnInspectLinkageExt: Some(zeModuleInspectLinkageExt),
-};
-
-unsafe extern "C" fn zeModuleCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_module_desc_t, phModule: *mut ze_module_handle_t, phBuildLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
-    clear(phModule);
-    clear(phBuildLog);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleCreate")
-}
-
-unsafe extern "C" fn zeModuleDestroy(handle: ze_module_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleDestroy")
-}
-
-unsafe extern "C" fn zeModuleDynamicLink(_: u32, _: *mut ze_module_handle_t, phLinkLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
-    clear(phLinkLog);
-    unsupported("zeModuleDynamicLink")
-}
-
-unsafe extern "C" fn zeModuleGetNativeBinary(handle: ze_module_handle_t, _: *mut usize, _: *mut u8) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleGetNativeBinary")
-}
-
-unsafe extern "C" fn zeModuleGetGlobalPointer(handle: ze_module_handle_t, _: *const c_char, _: *mut usize, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleGetGlobalPointer")
-}
-
-unsafe extern "C" fn zeModuleGetKernelNames(handle: ze_module_handle_t, _: *mut u32, _: *mut *const c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleGetKernelNames")
-}
-
-unsafe extern "C" fn zeModuleGetProperties(handle: ze_module_handle_t, _: *mut ze_module_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleGetProperties")
-}
-
-unsafe extern "C" fn zeModuleGetFunctionPointer(handle: ze_module_handle_t, _: *const c_char, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleGetFunctionPointer")
-}
-
-unsafe extern "C" fn zeModuleInspectLinkageExt(_: *mut ze_linkage_inspection_ext_desc_t, _: u32, _: *mut ze_module_handle_t, phLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
-    clear(phLog);
-    unsupported("zeModuleInspectLinkageExt")
-}
-
-pub(crate) const ZE_MODULE_BUILD_LOG: ze_module_build_log_dditable_t = ze_module_build_log_dditable_t {
-    pfnDestroy: Some(zeModuleBuildLogDestroy),
-    pfnGetString: Some(zeModuleBuildLogGetString),
-};
-
-unsafe extern "C" fn zeModuleBuildLogDestroy(handle: ze_module_build_log_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleBuildLogDestroy")
-}
-
-unsafe extern "C" fn zeModuleBuildLogGetString(handle: ze_module_build_log_handle_t, _: *mut usize, _: *mut c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeModuleBuildLogGetString")
-}
-
-pub(crate) const ZE_KERNEL: ze_kernel_dditable_t = ze_kernel_dditable_t {
-    pfnCreate: Some(zeKernelCreate),
-    pfnDestroy: Some(zeKernelDestroy),
-    pfnSetCacheConfig: Some(zeKernelSetCacheConfig),
-    pfnSetGroupSize: Some(zeKernelSetGroupSize),
-    pfnSuggestGroupSize: Some(zeKernelSuggestGroupSize),
-    pfnSuggestMaxCooperativeGroupCount: Some(zeKernelSuggestMaxCooperativeGroupCount),
-    pfnSetArgumentValue: Some(zeKernelSetArgumentValue),
-    pfnSetIndirectAccess: Some(zeKernelSetIndirectAccess),
-    pfnGetIndirectAccess: Some(zeKernelGetIndirectAccess),
-    pfnGetSourceAttributes: Some(zeKernelGetSourceAttributes),
-    pfnGetProperties: Some(zeKernelGetProperties),
-    pfnGetName: Some(zeKernelGetName),
-};
-
-unsafe extern "C" fn zeKernelCreate(handle: ze_module_handle_t, _: *const ze_kernel_desc_t, phKernel: *mut ze_kernel_handle_t) -> ze_result_t {
-    clear(phKernel);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelCreate")
-}
-
-unsafe extern "C" fn zeKernelDestroy(handle: ze_kernel_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelDestroy")
-}
-
-unsafe extern "C" fn zeKernelSetCacheConfig(handle: ze_kernel_handle_t, _: ze_cache_config_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelSetCacheConfig")
-}
-
-unsafe extern "C" fn zeKernelSetGroupSize(handle: ze_kernel_handle_t, _: u32, _: u32, _: u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelSetGroupSize")
-}
-
-unsafe extern "C" fn zeKernelSuggestGroupSize(handle: ze_kernel_handle_t, _: u32, _: u32, _: u32, _: *mut u32, _: *mut u32, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelSuggestGroupSize")
-}
-
-unsafe extern "C" fn zeKernelSuggestMaxCooperativeGroupCount(handle: ze_kernel_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelSuggestMaxCooperativeGroupCount")
-}
-
-unsafe extern "C" fn zeKernelSetArgumentValue(handle: ze_kernel_handle_t, _: u32, _: usize, _: *const c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelSetArgumentValue")
-}
-
-unsafe extern "C" fn zeKernelSetIndirectAccess(handle: ze_kernel_handle_t, _: ze_kernel_indirect_access_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelSetIndirectAccess")
-}
-
-unsafe extern "C" fn zeKernelGetIndirectAccess(handle: ze_kernel_handle_t, _: *mut ze_kernel_indirect_access_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelGetIndirectAccess")
-}
-
-unsafe extern "C" fn zeKernelGetSourceAttributes(handle: ze_kernel_handle_t, _: *mut u32, _: *mut *mut c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelGetSourceAttributes")
-}
-
-unsafe extern "C" fn zeKernelGetProperties(handle: ze_kernel_handle_t, _: *mut ze_kernel_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelGetProperties")
-}
-
-unsafe extern "C" fn zeKernelGetName(handle: ze_kernel_handle_t, _: *mut usize, _: *mut c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelGetName")
-}
-
-pub(crate) const ZE_KERNEL_EXP: ze_kernel_exp_dditable_t = ze_kernel_exp_dditable_t {
-    pfnSetGlobalOffsetExp: Some(zeKernelSetGlobalOffsetExp),
-    pfnSchedulingHintExp: Some(zeKernelSchedulingHintExp),
-    pfnGetBinaryExp: Some(zeKernelGetBinaryExp),
-    pfnGetAllocationPropertiesExp: Some(zeKernelGetAllocationPropertiesExp),
-};
-
-unsafe extern "C" fn zeKernelSetGlobalOffsetExp(handle: ze_kernel_handle_t, _: u32, _: u32, _: u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelSetGlobalOffsetExp")
-}
-
-unsafe extern "C" fn zeKernelSchedulingHintExp(handle: ze_kernel_handle_t, _: *mut ze_scheduling_hint_exp_desc_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelSchedulingHintExp")
-}
-
-unsafe extern "C" fn zeKernelGetBinaryExp(handle: ze_kernel_handle_t, _: *mut usize, _: *mut u8) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelGetBinaryExp")
-}
-
-unsafe extern "C" fn zeKernelGetAllocationPropertiesExp(handle: ze_kernel_handle_t, _: *mut u32, _: *mut ze_kernel_allocation_exp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeKernelGetAllocationPropertiesExp")
-}
-
-pub(crate) const ZE_SAMPLER: ze_sampler_dditable_t = ze_sampler_dditable_t {
-    pfnCreate: Some(zeSamplerCreate),
-    pfnDestroy: Some(zeSamplerDestroy),
-};
-
-unsafe extern "C" fn zeSamplerCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_sampler_desc_t, phSampler: *mut ze_sampler_handle_t) -> ze_result_t {
-    clear(phSampler);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeSamplerCreate")
-}
-
-unsafe extern "C" fn zeSamplerDestroy(handle: ze_sampler_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeSamplerDestroy")
-}
-
-pub(crate) const ZE_PHYSICAL_MEM: ze_physical_mem_dditable_t = ze_physical_mem_dditable_t {
-    pfnCreate: Some(zePhysicalMemCreate),
-    pfnDestroy: Some(zePhysicalMemDestroy),
-    pfnGetProperties: Some(zePhysicalMemGetProperties),
-};
-
-unsafe extern "C" fn zePhysicalMemCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *mut ze_physical_mem_desc_t, phPhysicalMemory: *mut ze_physical_mem_handle_t) -> ze_result_t {
-    clear(phPhysicalMemory);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zePhysicalMemCreate")
-}
-
-unsafe extern "C" fn zePhysicalMemDestroy(handle: ze_context_handle_t, _: ze_physical_mem_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zePhysicalMemDestroy")
-}
-
-unsafe extern "C" fn zePhysicalMemGetProperties(handle: ze_context_handle_t, _: ze_physical_mem_handle_t, _: *mut ze_physical_mem_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zePhysicalMemGetProperties")
-}
-
-pub(crate) const ZE_VIRTUAL_MEM: ze_virtual_mem_dditable_t = ze_virtual_mem_dditable_t {
-    pfnReserve: Some(zeVirtualMemReserve),
-    pfnFree: Some(zeVirtualMemFree),
-    pfnQueryPageSize: Some(zeVirtualMemQueryPageSize),
-    pfnMap: Some(zeVirtualMemMap),
-    pfnUnmap: Some(zeVirtualMemUnmap),
-    pfnSetAccessAttribute: Some(zeVirtualMemSetAccessAttribute),
-    pfnGetAccessAttribute: Some(zeVirtualMemGetAccessAttribute),
-};
-
-unsafe extern "C" fn zeVirtualMemReserve(handle: ze_context_handle_t, _: *const c_void, _: usize, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeVirtualMemReserve")
-}
-
-unsafe extern "C" fn zeVirtualMemFree(handle: ze_context_handle_t, _: *const c_void, _: usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeVirtualMemFree")
-}
-
-unsafe extern "C" fn zeVirtualMemQueryPageSize(handle: ze_context_handle_t, _: ze_device_handle_t, _: usize, _: *mut usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeVirtualMemQueryPageSize")
-}
-
-unsafe extern "C" fn zeVirtualMemMap(handle: ze_context_handle_t, _: *const c_void, _: usize, _: ze_physical_mem_handle_t, _: usize, _: ze_memory_access_attribute_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeVirtualMemMap")
-}
-
-unsafe extern "C" fn zeVirtualMemUnmap(handle: ze_context_handle_t, _: *const c_void, _: usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeVirtualMemUnmap")
-}
-
-unsafe extern "C" fn zeVirtualMemSetAccessAttribute(handle: ze_context_handle_t, _: *const c_void, _: usize, _: ze_memory_access_attribute_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeVirtualMemSetAccessAttribute")
-}
-
-unsafe extern "C" fn zeVirtualMemGetAccessAttribute(handle: ze_context_handle_t, _: *const c_void, _: usize, _: *mut ze_memory_access_attribute_t, _: *mut usize) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeVirtualMemGetAccessAttribute")
-}
-
-pub(crate) const ZE_FABRIC_VERTEX_EXP: ze_fabric_vertex_exp_dditable_t = ze_fabric_vertex_exp_dditable_t {
-    pfnGetExp: Some(zeFabricVertexGetExp),
-    pfnGetSubVerticesExp: Some(zeFabricVertexGetSubVerticesExp),
-    pfnGetPropertiesExp: Some(zeFabricVertexGetPropertiesExp),
-    pfnGetDeviceExp: Some(zeFabricVertexGetDeviceExp),
-};
-
-unsafe extern "C" fn zeFabricVertexGetExp(handle: ze_driver_handle_t, _: *mut u32, _: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFabricVertexGetExp")
-}
-
-unsafe extern "C" fn zeFabricVertexGetSubVerticesExp(handle: ze_fabric_vertex_handle_t, _: *mut u32, _: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFabricVertexGetSubVerticesExp")
-}
-
-unsafe extern "C" fn zeFabricVertexGetPropertiesExp(handle: ze_fabric_vertex_handle_t, _: *mut ze_fabric_vertex_exp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFabricVertexGetPropertiesExp")
-}
-
-unsafe extern "C" fn zeFabricVertexGetDeviceExp(handle: ze_fabric_vertex_handle_t, phDevice: *mut ze_device_handle_t) -> ze_result_t {
-    clear(phDevice);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFabricVertexGetDeviceExp")
-}
-
-pub(crate) const ZE_FABRIC_EDGE_EXP: ze_fabric_edge_exp_dditable_t = ze_fabric_edge_exp_dditable_t {
-    pfnGetExp: Some(zeFabricEdgeGetExp),
-    pfnGetVerticesExp: Some(zeFabricEdgeGetVerticesExp),
-    pfnGetPropertiesExp: Some(zeFabricEdgeGetPropertiesExp),
-};
-
-unsafe extern "C" fn zeFabricEdgeGetExp(handle: ze_fabric_vertex_handle_t, _: ze_fabric_vertex_handle_t, _: *mut u32, _: *mut ze_fabric_edge_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFabricEdgeGetExp")
-}
-
-unsafe extern "C" fn zeFabricEdgeGetVerticesExp(handle: ze_fabric_edge_handle_t, phVertexA: *mut ze_fabric_vertex_handle_t, phVertexB: *mut ze_fabric_vertex_handle_t) -> ze_result_t {
-    clear(phVertexA);
-    clear(phVertexB);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFabricEdgeGetVerticesExp")
-}
-
-unsafe extern "C" fn zeFabricEdgeGetPropertiesExp(handle: ze_fabric_edge_handle_t, _: *mut ze_fabric_edge_exp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeFabricEdgeGetPropertiesExp")
-}
-
-pub(crate) const ZE_GRAPH: ze_graph_dditable_t = ze_graph_dditable_t {
-    pfnCreateExt: Some(zeGraphCreateExt),
-    pfnGetPrimaryCommandListExt: Some(zeGraphGetPrimaryCommandListExt),
-    pfnSetDestructionCallbackExt: Some(zeGraphSetDestructionCallbackExt),
-    pfnInstantiateExt: Some(zeGraphInstantiateExt),
-    pfnIsEmptyExt: Some(zeGraphIsEmptyExt),
-    pfnDumpContentsExt: Some(zeGraphDumpContentsExt),
-    pfnDestroyExt: Some(zeGraphDestroyExt),
-};
-
-unsafe extern "C" fn zeGraphCreateExt(handle: ze_context_handle_t, _: *const c_void, phGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    clear(phGraph);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeGraphCreateExt")
-}
-
-unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(handle: ze_graph_handle_t, phCommandList: *mut ze_command_list_handle_t) -> ze_result_t {
-    clear(phCommandList);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeGraphGetPrimaryCommandListExt")
-}
-
-unsafe extern "C" fn zeGraphSetDestructionCallbackExt(handle: ze_graph_handle_t, _: zex_mem_graph_free_callback_fn_t, _: *mut c_void, _: *const c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeGraphSetDestructionCallbackExt")
-}
-
-unsafe extern "C" fn zeGraphInstantiateExt(handle: ze_graph_handle_t, _: *const c_void, phExecutableGraph: *mut ze_executable_graph_handle_t) -> ze_result_t {
-    clear(phExecutableGraph);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeGraphInstantiateExt")
-}
-
-unsafe extern "C" fn zeGraphIsEmptyExt(handle: ze_graph_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeGraphIsEmptyExt")
-}
-
-unsafe extern "C" fn zeGraphDumpContentsExt(handle: ze_graph_handle_t, _: *const c_char, _: *const c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeGraphDumpContentsExt")
-}
-
-unsafe extern "C" fn zeGraphDestroyExt(handle: ze_graph_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeGraphDestroyExt")
-}
-
-pub(crate) const ZE_EXECUTABLE_GRAPH: ze_executable_graph_dditable_t = ze_executable_graph_dditable_t {
-    pfnGetSourceGraphExt: Some(zeExecutableGraphGetSourceGraphExt),
-    pfnDestroyExt: Some(zeExecutableGraphDestroyExt),
-};
-
-unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(handle: ze_executable_graph_handle_t, phSourceGraph: *mut ze_graph_handle_t) -> ze_result_t {
-    clear(phSourceGraph);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeExecutableGraphGetSourceGraphExt")
-}
-
-unsafe extern "C" fn zeExecutableGraphDestroyExt(handle: ze_executable_graph_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zeExecutableGraphDestroyExt")
-}
-
-pub(crate) const ZET_METRIC_PROGRAMMABLE_EXP: zet_metric_programmable_exp_dditable_t = zet_metric_programmable_exp_dditable_t {
-    pfnGetExp: Some(zetMetricProgrammableGetExp),
-    pfnGetPropertiesExp: Some(zetMetricProgrammableGetPropertiesExp),
-    pfnGetParamInfoExp: Some(zetMetricProgrammableGetParamInfoExp),
-    pfnGetParamValueInfoExp: Some(zetMetricProgrammableGetParamValueInfoExp),
-};
-
-unsafe extern "C" fn zetMetricProgrammableGetExp(handle: zet_device_handle_t, _: *mut u32, _: *mut zet_metric_programmable_exp_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricProgrammableGetExp")
-}
-
-unsafe extern "C" fn zetMetricProgrammableGetPropertiesExp(handle: zet_metric_programmable_exp_handle_t, _: *mut zet_metric_programmable_exp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricProgrammableGetPropertiesExp")
-}
-
-unsafe extern "C" fn zetMetricProgrammableGetParamInfoExp(handle: zet_metric_programmable_exp_handle_t, _: *mut u32, _: *mut zet_metric_programmable_param_info_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricProgrammableGetParamInfoExp")
-}
-
-unsafe extern "C" fn zetMetricProgrammableGetParamValueInfoExp(handle: zet_metric_programmable_exp_handle_t, _: u32, _: *mut u32, _: *mut zet_metric_programmable_param_value_info_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricProgrammableGetParamValueInfoExp")
-}
-
-pub(crate) const ZET_METRIC_TRACER_EXP: zet_metric_tracer_exp_dditable_t = zet_metric_tracer_exp_dditable_t {
-    pfnCreateExp: Some(zetMetricTracerCreateExp),
-    pfnDestroyExp: Some(zetMetricTracerDestroyExp),
-    pfnEnableExp: Some(zetMetricTracerEnableExp),
-    pfnDisableExp: Some(zetMetricTracerDisableExp),
-    pfnReadDataExp: Some(zetMetricTracerReadDataExp),
-    pfnDecodeExp: Some(zetMetricTracerDecodeExp),
-};
-
-unsafe extern "C" fn zetMetricTracerCreateExp(handle: zet_context_handle_t, _: zet_device_handle_t, _: u32, _: *mut zet_metric_group_handle_t, _: *mut zet_metric_tracer_exp_desc_t, _: ze_event_handle_t, phMetricTracer: *mut zet_metric_tracer_exp_handle_t) -> ze_result_t {
-    clear(phMetricTracer);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricTracerCreateExp")
-}
-
-unsafe extern "C" fn zetMetricTracerDestroyExp(handle: zet_metric_tracer_exp_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricTracerDestroyExp")
-}
-
-unsafe extern "C" fn zetMetricTracerEnableExp(handle: zet_metric_tracer_exp_handle_t, _: ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricTracerEnableExp")
-}
-
-unsafe extern "C" fn zetMetricTracerDisableExp(handle: zet_metric_tracer_exp_handle_t, _: ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricTracerDisableExp")
-}
-
-unsafe extern "C" fn zetMetricTracerReadDataExp(handle: zet_metric_tracer_exp_handle_t, _: *mut usize, _: *mut u8) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricTracerReadDataExp")
-}
-
-unsafe extern "C" fn zetMetricTracerDecodeExp(handle: zet_metric_decoder_exp_handle_t, _: *mut usize, _: *mut u8, _: u32, _: *mut zet_metric_handle_t, _: *mut u32, _: *mut u32, _: *mut u32, _: *mut zet_metric_entry_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricTracerDecodeExp")
-}
-
-pub(crate) const ZET_METRIC_DECODER_EXP: zet_metric_decoder_exp_dditable_t = zet_metric_decoder_exp_dditable_t {
-    pfnCreateExp: Some(zetMetricDecoderCreateExp),
-    pfnDestroyExp: Some(zetMetricDecoderDestroyExp),
-    pfnGetDecodableMetricsExp: Some(zetMetricDecoderGetDecodableMetricsExp),
-};
-
-unsafe extern "C" fn zetMetricDecoderCreateExp(handle: zet_metric_tracer_exp_handle_t, phMetricDecoder: *mut zet_metric_decoder_exp_handle_t) -> ze_result_t {
-    clear(phMetricDecoder);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricDecoderCreateExp")
-}
-
-unsafe extern "C" fn zetMetricDecoderDestroyExp(handle: zet_metric_decoder_exp_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricDecoderDestroyExp")
-}
-
-unsafe extern "C" fn zetMetricDecoderGetDecodableMetricsExp(handle: zet_metric_decoder_exp_handle_t, _: *mut u32, _: *mut zet_metric_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricDecoderGetDecodableMetricsExp")
-}
-
-pub(crate) const ZET_DEVICE: zet_device_dditable_t = zet_device_dditable_t {
-    pfnGetDebugProperties: Some(zetDeviceGetDebugProperties),
-};
-
-unsafe extern "C" fn zetDeviceGetDebugProperties(handle: zet_device_handle_t, _: *mut zet_device_debug_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDeviceGetDebugProperties")
-}
-
-pub(crate) const ZET_DEVICE_EXP: zet_device_exp_dditable_t = zet_device_exp_dditable_t {
-    pfnGetConcurrentMetricGroupsExp: Some(zetDeviceGetConcurrentMetricGroupsExp),
-    pfnCreateMetricGroupsFromMetricsExp: Some(zetDeviceCreateMetricGroupsFromMetricsExp),
-    pfnEnableMetricsExp: Some(zetDeviceEnableMetricsExp),
-    pfnDisableMetricsExp: Some(zetDeviceDisableMetricsExp),
-};
-
-unsafe extern "C" fn zetDeviceGetConcurrentMetricGroupsExp(handle: zet_device_handle_t, _: u32, _: *mut zet_metric_group_handle_t, _: *mut u32, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDeviceGetConcurrentMetricGroupsExp")
-}
-
-unsafe extern "C" fn zetDeviceCreateMetricGroupsFromMetricsExp(handle: zet_device_handle_t, _: u32, _: *mut zet_metric_handle_t, _: *const c_char, _: *const c_char, _: *mut u32, _: *mut zet_metric_group_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDeviceCreateMetricGroupsFromMetricsExp")
-}
-
-unsafe extern "C" fn zetDeviceEnableMetricsExp(handle: zet_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDeviceEnableMetricsExp")
-}
-
-unsafe extern "C" fn zetDeviceDisableMetricsExp(handle: zet_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDeviceDisableMetricsExp")
-}
-
-pub(crate) const ZET_CONTEXT: zet_context_dditable_t = zet_context_dditable_t {
-    pfnActivateMetricGroups: Some(zetContextActivateMetricGroups),
-};
-
-unsafe extern "C" fn zetContextActivateMetricGroups(handle: zet_context_handle_t, _: zet_device_handle_t, _: u32, _: *mut zet_metric_group_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetContextActivateMetricGroups")
-}
-
-pub(crate) const ZET_COMMAND_LIST: zet_command_list_dditable_t = zet_command_list_dditable_t {
-    pfnAppendMetricStreamerMarker: Some(zetCommandListAppendMetricStreamerMarker),
-    pfnAppendMetricQueryBegin: Some(zetCommandListAppendMetricQueryBegin),
-    pfnAppendMetricQueryEnd: Some(zetCommandListAppendMetricQueryEnd),
-    pfnAppendMetricMemoryBarrier: Some(zetCommandListAppendMetricMemoryBarrier),
-};
-
-unsafe extern "C" fn zetCommandListAppendMetricStreamerMarker(handle: zet_command_list_handle_t, _: zet_metric_streamer_handle_t, _: u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetCommandListAppendMetricStreamerMarker")
-}
-
-unsafe extern "C" fn zetCommandListAppendMetricQueryBegin(handle: zet_command_list_handle_t, _: zet_metric_query_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetCommandListAppendMetricQueryBegin")
-}
-
-unsafe extern "C" fn zetCommandListAppendMetricQueryEnd(handle: zet_command_list_handle_t, _: zet_metric_query_handle_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetCommandListAppendMetricQueryEnd")
-}
-
-unsafe extern "C" fn zetCommandListAppendMetricMemoryBarrier(handle: zet_command_list_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetCommandListAppendMetricMemoryBarrier")
-}
-
-pub(crate) const ZET_COMMAND_LIST_EXP: zet_command_list_exp_dditable_t = zet_command_list_exp_dditable_t {
-    pfnAppendMarkerExp: Some(zetCommandListAppendMarkerExp),
-};
-
-unsafe extern "C" fn zetCommandListAppendMarkerExp(handle: zet_command_list_handle_t, _: zet_metric_group_handle_t, _: u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetCommandListAppendMarkerExp")
-}
-
-pub(crate) const ZET_MODULE: zet_module_dditable_t = zet_module_dditable_t {
-    pfnGetDebugInfo: Some(zetModuleGetDebugInfo),
-};
-
-unsafe extern "C" fn zetModuleGetDebugInfo(handle: zet_module_handle_t, _: zet_module_debug_info_format_t, _: *mut usize, _: *mut u8) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetModuleGetDebugInfo")
-}
-
-pub(crate) const ZET_KERNEL: zet_kernel_dditable_t = zet_kernel_dditable_t {
-    pfnGetProfileInfo: Some(zetKernelGetProfileInfo),
-};
-
-unsafe extern "C" fn zetKernelGetProfileInfo(handle: zet_kernel_handle_t, _: *mut zet_profile_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetKernelGetProfileInfo")
-}
-
-pub(crate) const ZET_METRIC: zet_metric_dditable_t = zet_metric_dditable_t {
-    pfnGet: Some(zetMetricGet),
-    pfnGetProperties: Some(zetMetricGetProperties),
-};
-
-unsafe extern "C" fn zetMetricGet(handle: zet_metric_group_handle_t, _: *mut u32, _: *mut zet_metric_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGet")
-}
-
-unsafe extern "C" fn zetMetricGetProperties(handle: zet_metric_handle_t, _: *mut zet_metric_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGetProperties")
-}
-
-pub(crate) const ZET_METRIC_EXP: zet_metric_exp_dditable_t = zet_metric_exp_dditable_t {
-    pfnCreateFromProgrammableExp: Some(zetMetricCreateFromProgrammableExp),
-    pfnDestroyExp: Some(zetMetricDestroyExp),
-    pfnCreateFromProgrammableExp2: Some(zetMetricCreateFromProgrammableExp2),
-};
-
-unsafe extern "C" fn zetMetricCreateFromProgrammableExp(handle: zet_metric_programmable_exp_handle_t, _: *mut zet_metric_programmable_param_value_exp_t, _: u32, _: *const c_char, _: *const c_char, _: *mut u32, _: *mut zet_metric_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricCreateFromProgrammableExp")
-}
-
-unsafe extern "C" fn zetMetricDestroyExp(handle: zet_metric_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricDestroyExp")
-}
-
-unsafe extern "C" fn zetMetricCreateFromProgrammableExp2(handle: zet_metric_programmable_exp_handle_t, _: u32, _: *mut zet_metric_programmable_param_value_exp_t, _: *const c_char, _: *const c_char, _: *mut u32, _: *mut zet_metric_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricCreateFromProgrammableExp2")
-}
-
-pub(crate) const ZET_METRIC_GROUP: zet_metric_group_dditable_t = zet_metric_group_dditable_t {
-    pfnGet: Some(zetMetricGroupGet),
-    pfnGetProperties: Some(zetMetricGroupGetProperties),
-    pfnCalculateMetricValues: Some(zetMetricGroupCalculateMetricValues),
-};
-
-unsafe extern "C" fn zetMetricGroupGet(handle: zet_device_handle_t, _: *mut u32, _: *mut zet_metric_group_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupGet")
-}
-
-unsafe extern "C" fn zetMetricGroupGetProperties(handle: zet_metric_group_handle_t, _: *mut zet_metric_group_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupGetProperties")
-}
-
-unsafe extern "C" fn zetMetricGroupCalculateMetricValues(handle: zet_metric_group_handle_t, _: zet_metric_group_calculation_type_t, _: usize, _: *const u8, _: *mut u32, _: *mut zet_typed_value_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupCalculateMetricValues")
-}
-
-pub(crate) const ZET_METRIC_GROUP_EXP: zet_metric_group_exp_dditable_t = zet_metric_group_exp_dditable_t {
-    pfnCalculateMultipleMetricValuesExp: Some(zetMetricGroupCalculateMultipleMetricValuesExp),
-    pfnGetGlobalTimestampsExp: Some(zetMetricGroupGetGlobalTimestampsExp),
-    pfnGetExportDataExp: Some(zetMetricGroupGetExportDataExp),
-    pfnCalculateMetricExportDataExp: Some(zetMetricGroupCalculateMetricExportDataExp),
-    pfnCreateExp: Some(zetMetricGroupCreateExp),
-    pfnAddMetricExp: Some(zetMetricGroupAddMetricExp),
-    pfnRemoveMetricExp: Some(zetMetricGroupRemoveMetricExp),
-    pfnCloseExp: Some(zetMetricGroupCloseExp),
-    pfnDestroyExp: Some(zetMetricGroupDestroyExp),
-};
-
-unsafe extern "C" fn zetMetricGroupCalculateMultipleMetricValuesExp(handle: zet_metric_group_handle_t, _: zet_metric_group_calculation_type_t, _: usize, _: *const u8, _: *mut u32, _: *mut u32, _: *mut u32, _: *mut zet_typed_value_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupCalculateMultipleMetricValuesExp")
-}
-
-unsafe extern "C" fn zetMetricGroupGetGlobalTimestampsExp(handle: zet_metric_group_handle_t, _: ze_bool_t, _: *mut u64, _: *mut u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupGetGlobalTimestampsExp")
-}
-
-unsafe extern "C" fn zetMetricGroupGetExportDataExp(handle: zet_metric_group_handle_t, _: *const u8, _: usize, _: *mut usize, _: *mut u8) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupGetExportDataExp")
-}
-
-unsafe extern "C" fn zetMetricGroupCalculateMetricExportDataExp(handle: ze_driver_handle_t, _: zet_metric_group_calculation_type_t, _: usize, _: *const u8, _: *mut zet_metric_calculate_exp_desc_t, _: *mut u32, _: *mut u32, _: *mut u32, _: *mut zet_typed_value_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupCalculateMetricExportDataExp")
-}
-
-unsafe extern "C" fn zetMetricGroupCreateExp(handle: zet_device_handle_t, _: *const c_char, _: *const c_char, _: zet_metric_group_sampling_type_flags_t, _: *mut zet_metric_group_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupCreateExp")
-}
-
-unsafe extern "C" fn zetMetricGroupAddMetricExp(handle: zet_metric_group_handle_t, _: zet_metric_handle_t, _: *mut usize, _: *mut c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupAddMetricExp")
-}
-
-unsafe extern "C" fn zetMetricGroupRemoveMetricExp(handle: zet_metric_group_handle_t, _: zet_metric_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupRemoveMetricExp")
-}
-
-unsafe extern "C" fn zetMetricGroupCloseExp(handle: zet_metric_group_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupCloseExp")
-}
-
-unsafe extern "C" fn zetMetricGroupDestroyExp(handle: zet_metric_group_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricGroupDestroyExp")
-}
-
-pub(crate) const ZET_METRIC_STREAMER: zet_metric_streamer_dditable_t = zet_metric_streamer_dditable_t {
-    pfnOpen: Some(zetMetricStreamerOpen),
-    pfnClose: Some(zetMetricStreamerClose),
-    pfnReadData: Some(zetMetricStreamerReadData),
-};
-
-unsafe extern "C" fn zetMetricStreamerOpen(handle: zet_context_handle_t, _: zet_device_handle_t, _: zet_metric_group_handle_t, _: *mut zet_metric_streamer_desc_t, _: ze_event_handle_t, phMetricStreamer: *mut zet_metric_streamer_handle_t) -> ze_result_t {
-    clear(phMetricStreamer);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricStreamerOpen")
-}
-
-unsafe extern "C" fn zetMetricStreamerClose(handle: zet_metric_streamer_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricStreamerClose")
-}
-
-unsafe extern "C" fn zetMetricStreamerReadData(handle: zet_metric_streamer_handle_t, _: u32, _: *mut usize, _: *mut u8) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricStreamerReadData")
-}
-
-pub(crate) const ZET_METRIC_QUERY_POOL: zet_metric_query_pool_dditable_t = zet_metric_query_pool_dditable_t {
-    pfnCreate: Some(zetMetricQueryPoolCreate),
-    pfnDestroy: Some(zetMetricQueryPoolDestroy),
-};
-
-unsafe extern "C" fn zetMetricQueryPoolCreate(handle: zet_context_handle_t, _: zet_device_handle_t, _: zet_metric_group_handle_t, _: *const zet_metric_query_pool_desc_t, phMetricQueryPool: *mut zet_metric_query_pool_handle_t) -> ze_result_t {
-    clear(phMetricQueryPool);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricQueryPoolCreate")
-}
-
-unsafe extern "C" fn zetMetricQueryPoolDestroy(handle: zet_metric_query_pool_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricQueryPoolDestroy")
-}
-
-pub(crate) const ZET_METRIC_QUERY: zet_metric_query_dditable_t = zet_metric_query_dditable_t {
-    pfnCreate: Some(zetMetricQueryCreate),
-    pfnDestroy: Some(zetMetricQueryDestroy),
-    pfnReset: Some(zetMetricQueryReset),
-    pfnGetData: Some(zetMetricQueryGetData),
-};
-
-unsafe extern "C" fn zetMetricQueryCreate(handle: zet_metric_query_pool_handle_t, _: u32, phMetricQuery: *mut zet_metric_query_handle_t) -> ze_result_t {
-    clear(phMetricQuery);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricQueryCreate")
-}
-
-unsafe extern "C" fn zetMetricQueryDestroy(handle: zet_metric_query_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricQueryDestroy")
-}
-
-unsafe extern "C" fn zetMetricQueryReset(handle: zet_metric_query_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricQueryReset")
-}
-
-unsafe extern "C" fn zetMetricQueryGetData(handle: zet_metric_query_handle_t, _: *mut usize, _: *mut u8) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetMetricQueryGetData")
-}
-
-pub(crate) const ZET_TRACER_EXP: zet_tracer_exp_dditable_t = zet_tracer_exp_dditable_t {
-    pfnCreate: Some(zetTracerExpCreate),
-    pfnDestroy: Some(zetTracerExpDestroy),
-    pfnSetPrologues: Some(zetTracerExpSetPrologues),
-    pfnSetEpilogues: Some(zetTracerExpSetEpilogues),
-    pfnSetEnabled: Some(zetTracerExpSetEnabled),
-};
-
-unsafe extern "C" fn zetTracerExpCreate(handle: zet_context_handle_t, _: *const zet_tracer_exp_desc_t, phTracer: *mut zet_tracer_exp_handle_t) -> ze_result_t {
-    clear(phTracer);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetTracerExpCreate")
-}
-
-unsafe extern "C" fn zetTracerExpDestroy(handle: zet_tracer_exp_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetTracerExpDestroy")
-}
-
-unsafe extern "C" fn zetTracerExpSetPrologues(handle: zet_tracer_exp_handle_t, _: *mut zet_core_callbacks_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetTracerExpSetPrologues")
-}
-
-unsafe extern "C" fn zetTracerExpSetEpilogues(handle: zet_tracer_exp_handle_t, _: *mut zet_core_callbacks_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetTracerExpSetEpilogues")
-}
-
-unsafe extern "C" fn zetTracerExpSetEnabled(handle: zet_tracer_exp_handle_t, _: ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetTracerExpSetEnabled")
-}
-
-pub(crate) const ZET_DEBUG: zet_debug_dditable_t = zet_debug_dditable_t {
-    pfnAttach: Some(zetDebugAttach),
-    pfnDetach: Some(zetDebugDetach),
-    pfnReadEvent: Some(zetDebugReadEvent),
-    pfnAcknowledgeEvent: Some(zetDebugAcknowledgeEvent),
-    pfnInterrupt: Some(zetDebugInterrupt),
-    pfnResume: Some(zetDebugResume),
-    pfnReadMemory: Some(zetDebugReadMemory),
-    pfnWriteMemory: Some(zetDebugWriteMemory),
-    pfnGetRegisterSetProperties: Some(zetDebugGetRegisterSetProperties),
-    pfnReadRegisters: Some(zetDebugReadRegisters),
-    pfnWriteRegisters: Some(zetDebugWriteRegisters),
-    pfnGetThreadRegisterSetProperties: Some(zetDebugGetThreadRegisterSetProperties),
-};
-
-unsafe extern "C" fn zetDebugAttach(handle: zet_device_handle_t, _: *const zet_debug_config_t, phDebug: *mut zet_debug_session_handle_t) -> ze_result_t {
-    clear(phDebug);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugAttach")
-}
-
-unsafe extern "C" fn zetDebugDetach(handle: zet_debug_session_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugDetach")
-}
-
-unsafe extern "C" fn zetDebugReadEvent(handle: zet_debug_session_handle_t, _: u64, _: *mut zet_debug_event_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugReadEvent")
-}
-
-unsafe extern "C" fn zetDebugAcknowledgeEvent(handle: zet_debug_session_handle_t, _: *const zet_debug_event_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugAcknowledgeEvent")
-}
-
-unsafe extern "C" fn zetDebugInterrupt(handle: zet_debug_session_handle_t, _: ze_device_thread_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugInterrupt")
-}
-
-unsafe extern "C" fn zetDebugResume(handle: zet_debug_session_handle_t, _: ze_device_thread_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugResume")
-}
-
-unsafe extern "C" fn zetDebugReadMemory(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: *const zet_debug_memory_space_desc_t, _: usize, _: *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugReadMemory")
-}
-
-unsafe extern "C" fn zetDebugWriteMemory(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: *const zet_debug_memory_space_desc_t, _: usize, _: *const c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugWriteMemory")
-}
-
-unsafe extern "C" fn zetDebugGetRegisterSetProperties(handle: zet_device_handle_t, _: *mut u32, _: *mut zet_debug_regset_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugGetRegisterSetProperties")
-}
-
-unsafe extern "C" fn zetDebugReadRegisters(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: u32, _: u32, _: u32, _: *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugReadRegisters")
-}
-
-unsafe extern "C" fn zetDebugWriteRegisters(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: u32, _: u32, _: u32, _: *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugWriteRegisters")
-}
-
-unsafe extern "C" fn zetDebugGetThreadRegisterSetProperties(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: *mut u32, _: *mut zet_debug_regset_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zetDebugGetThreadRegisterSetProperties")
-}
-
-pub(crate) const ZES_GLOBAL: zes_global_dditable_t = zes_global_dditable_t {
-    pfnInit: Some(zesInit),
-};
-
-unsafe extern "C" fn zesInit(_: zes_init_flags_t) -> ze_result_t {
-    unsupported("zesInit")
-}
-
-pub(crate) const ZES_DEVICE: zes_device_dditable_t = zes_device_dditable_t {
-    pfnGetProperties: Some(zesDeviceGetProperties),
-    pfnGetState: Some(zesDeviceGetState),
-    pfnReset: Some(zesDeviceReset),
-    pfnProcessesGetState: Some(zesDeviceProcessesGetState),
-    pfnPciGetProperties: Some(zesDevicePciGetProperties),
-    pfnPciGetState: Some(zesDevicePciGetState),
-    pfnPciGetBars: Some(zesDevicePciGetBars),
-    pfnPciGetStats: Some(zesDevicePciGetStats),
-    pfnEnumDiagnosticTestSuites: Some(zesDeviceEnumDiagnosticTestSuites),
-    pfnEnumEngineGroups: Some(zesDeviceEnumEngineGroups),
-    pfnEventRegister: Some(zesDeviceEventRegister),
-    pfnEnumFabricPorts: Some(zesDeviceEnumFabricPorts),
-    pfnEnumFans: Some(zesDeviceEnumFans),
-    pfnEnumFirmwares: Some(zesDeviceEnumFirmwares),
-    pfnEnumFrequencyDomains: Some(zesDeviceEnumFrequencyDomains),
-    pfnEnumLeds: Some(zesDeviceEnumLeds),
-    pfnEnumMemoryModules: Some(zesDeviceEnumMemoryModules),
-    pfnEnumPerformanceFactorDomains: Some(zesDeviceEnumPerformanceFactorDomains),
-    pfnEnumPowerDomains: Some(zesDeviceEnumPowerDomains),
-    pfnGetCardPowerDomain: Some(zesDeviceGetCardPowerDomain),
-    pfnEnumPsus: Some(zesDeviceEnumPsus),
-    pfnEnumRasErrorSets: Some(zesDeviceEnumRasErrorSets),
-    pfnEnumSchedulers: Some(zesDeviceEnumSchedulers),
-    pfnEnumStandbyDomains: Some(zesDeviceEnumStandbyDomains),
-    pfnEnumTemperatureSensors: Some(zesDeviceEnumTemperatureSensors),
-    pfnEccAvailable: Some(zesDeviceEccAvailable),
-    pfnEccConfigurable: Some(zesDeviceEccConfigurable),
-    pfnGetEccState: Some(zesDeviceGetEccState),
-    pfnSetEccState: Some(zesDeviceSetEccState),
-    pfnGet: Some(zesDeviceGet),
-    pfnSetOverclockWaiver: Some(zesDeviceSetOverclockWaiver),
-    pfnGetOverclockDomains: Some(zesDeviceGetOverclockDomains),
-    pfnGetOverclockControls: Some(zesDeviceGetOverclockControls),
-    pfnResetOverclockSettings: Some(zesDeviceResetOverclockSettings),
-    pfnReadOverclockState: Some(zesDeviceReadOverclockState),
-    pfnEnumOverclockDomains: Some(zesDeviceEnumOverclockDomains),
-    pfnResetExt: Some(zesDeviceResetExt),
-    pfnPciLinkSpeedUpdateExt: Some(zesDevicePciLinkSpeedUpdateExt),
-};
-
-unsafe extern "C" fn zesDeviceGetProperties(handle: zes_device_handle_t, _: *mut zes_device_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceGetProperties")
-}
-
-unsafe extern "C" fn zesDeviceGetState(handle: zes_device_handle_t, _: *mut zes_device_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceGetState")
-}
-
-unsafe extern "C" fn zesDeviceReset(handle: zes_device_handle_t, _: ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceReset")
-}
-
-unsafe extern "C" fn zesDeviceProcessesGetState(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_process_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceProcessesGetState")
-}
-
-unsafe extern "C" fn zesDevicePciGetProperties(handle: zes_device_handle_t, _: *mut zes_pci_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDevicePciGetProperties")
-}
-
-unsafe extern "C" fn zesDevicePciGetState(handle: zes_device_handle_t, _: *mut zes_pci_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDevicePciGetState")
-}
-
-unsafe extern "C" fn zesDevicePciGetBars(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_pci_bar_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDevicePciGetBars")
-}
-
-unsafe extern "C" fn zesDevicePciGetStats(handle: zes_device_handle_t, _: *mut zes_pci_stats_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDevicePciGetStats")
-}
-
-unsafe extern "C" fn zesDeviceEnumDiagnosticTestSuites(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_diag_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumDiagnosticTestSuites")
-}
-
-unsafe extern "C" fn zesDeviceEnumEngineGroups(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_engine_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumEngineGroups")
-}
-
-unsafe extern "C" fn zesDeviceEventRegister(handle: zes_device_handle_t, _: zes_event_type_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEventRegister")
-}
-
-unsafe extern "C" fn zesDeviceEnumFabricPorts(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_fabric_port_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumFabricPorts")
-}
-
-unsafe extern "C" fn zesDeviceEnumFans(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_fan_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumFans")
-}
-
-unsafe extern "C" fn zesDeviceEnumFirmwares(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_firmware_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumFirmwares")
-}
-
-unsafe extern "C" fn zesDeviceEnumFrequencyDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_freq_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumFrequencyDomains")
-}
-
-unsafe extern "C" fn zesDeviceEnumLeds(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_led_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumLeds")
-}
-
-unsafe extern "C" fn zesDeviceEnumMemoryModules(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_mem_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumMemoryModules")
-}
-
-unsafe extern "C" fn zesDeviceEnumPerformanceFactorDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_perf_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumPerformanceFactorDomains")
-}
-
-unsafe extern "C" fn zesDeviceEnumPowerDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_pwr_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumPowerDomains")
-}
-
-unsafe extern "C" fn zesDeviceGetCardPowerDomain(handle: zes_device_handle_t, _: *mut zes_pwr_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceGetCardPowerDomain")
-}
-
-unsafe extern "C" fn zesDeviceEnumPsus(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_psu_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumPsus")
-}
-
-unsafe extern "C" fn zesDeviceEnumRasErrorSets(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_ras_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumRasErrorSets")
-}
-
-unsafe extern "C" fn zesDeviceEnumSchedulers(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_sched_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumSchedulers")
-}
-
-unsafe extern "C" fn zesDeviceEnumStandbyDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_standby_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumStandbyDomains")
-}
-
-unsafe extern "C" fn zesDeviceEnumTemperatureSensors(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_temp_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumTemperatureSensors")
-}
-
-unsafe extern "C" fn zesDeviceEccAvailable(handle: zes_device_handle_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEccAvailable")
-}
-
-unsafe extern "C" fn zesDeviceEccConfigurable(handle: zes_device_handle_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEccConfigurable")
-}
-
-unsafe extern "C" fn zesDeviceGetEccState(handle: zes_device_handle_t, _: *mut zes_device_ecc_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceGetEccState")
-}
-
-unsafe extern "C" fn zesDeviceSetEccState(handle: zes_device_handle_t, _: *const zes_device_ecc_desc_t, _: *mut zes_device_ecc_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceSetEccState")
-}
-
-unsafe extern "C" fn zesDeviceGet(handle: zes_driver_handle_t, _: *mut u32, _: *mut zes_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceGet")
-}
-
-unsafe extern "C" fn zesDeviceSetOverclockWaiver(handle: zes_device_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceSetOverclockWaiver")
-}
-
-unsafe extern "C" fn zesDeviceGetOverclockDomains(handle: zes_device_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceGetOverclockDomains")
-}
-
-unsafe extern "C" fn zesDeviceGetOverclockControls(handle: zes_device_handle_t, _: zes_overclock_domain_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceGetOverclockControls")
-}
-
-unsafe extern "C" fn zesDeviceResetOverclockSettings(handle: zes_device_handle_t, _: ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceResetOverclockSettings")
-}
-
-unsafe extern "C" fn zesDeviceReadOverclockState(handle: zes_device_handle_t, _: *mut zes_overclock_mode_t, _: *mut ze_bool_t, _: *mut ze_bool_t, _: *mut zes_pending_action_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceReadOverclockState")
-}
-
-unsafe extern "C" fn zesDeviceEnumOverclockDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_overclock_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumOverclockDomains")
-}
-
-unsafe extern "C" fn zesDeviceResetExt(handle: zes_device_handle_t, _: *mut zes_reset_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceResetExt")
-}
-
-unsafe extern "C" fn zesDevicePciLinkSpeedUpdateExt(handle: zes_device_handle_t, _: ze_bool_t, _: *mut zes_device_action_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDevicePciLinkSpeedUpdateExt")
-}
-
-pub(crate) const ZES_DEVICE_EXP: zes_device_exp_dditable_t = zes_device_exp_dditable_t {
-    pfnGetSubDevicePropertiesExp: Some(zesDeviceGetSubDevicePropertiesExp),
-    pfnEnumActiveVFExp: Some(zesDeviceEnumActiveVFExp),
-    pfnEnumEnabledVFExp: Some(zesDeviceEnumEnabledVFExp),
-};
-
-unsafe extern "C" fn zesDeviceGetSubDevicePropertiesExp(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_subdevice_exp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceGetSubDevicePropertiesExp")
-}
-
-unsafe extern "C" fn zesDeviceEnumActiveVFExp(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_vf_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumActiveVFExp")
-}
-
-unsafe extern "C" fn zesDeviceEnumEnabledVFExp(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_vf_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDeviceEnumEnabledVFExp")
-}
-
-pub(crate) const ZES_DRIVER: zes_driver_dditable_t = zes_driver_dditable_t {
-    pfnEventListen: Some(zesDriverEventListen),
-    pfnEventListenEx: Some(zesDriverEventListenEx),
-    pfnGet: Some(zesDriverGet),
-    pfnGetExtensionProperties: Some(zesDriverGetExtensionProperties),
-    pfnGetExtensionFunctionAddress: Some(zesDriverGetExtensionFunctionAddress),
-};
-
-unsafe extern "C" fn zesDriverEventListen(handle: ze_driver_handle_t, _: u32, _: u32, _: *mut zes_device_handle_t, _: *mut u32, _: *mut zes_event_type_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDriverEventListen")
-}
-
-unsafe extern "C" fn zesDriverEventListenEx(handle: ze_driver_handle_t, _: u64, _: u32, _: *mut zes_device_handle_t, _: *mut u32, _: *mut zes_event_type_flags_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDriverEventListenEx")
-}
-
-unsafe extern "C" fn zesDriverGet(_: *mut u32, _: *mut zes_driver_handle_t) -> ze_result_t {
-    unsupported("zesDriverGet")
-}
-
-unsafe extern "C" fn zesDriverGetExtensionProperties(handle: zes_driver_handle_t, _: *mut u32, _: *mut zes_driver_extension_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDriverGetExtensionProperties")
-}
-
-unsafe extern "C" fn zesDriverGetExtensionFunctionAddress(handle: zes_driver_handle_t, _: *const c_char, _: *mut *mut c_void) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDriverGetExtensionFunctionAddress")
-}
-
-pub(crate) const ZES_DRIVER_EXP: zes_driver_exp_dditable_t = zes_driver_exp_dditable_t {
-    pfnGetDeviceByUuidExp: Some(zesDriverGetDeviceByUuidExp),
-};
-
-unsafe extern "C" fn zesDriverGetDeviceByUuidExp(handle: zes_driver_handle_t, _: zes_uuid_t, phDevice: *mut zes_device_handle_t, _: *mut ze_bool_t, _: *mut u32) -> ze_result_t {
-    clear(phDevice);
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDriverGetDeviceByUuidExp")
-}
-
-pub(crate) const ZES_OVERCLOCK: zes_overclock_dditable_t = zes_overclock_dditable_t {
-    pfnGetDomainProperties: Some(zesOverclockGetDomainProperties),
-    pfnGetDomainVFProperties: Some(zesOverclockGetDomainVFProperties),
-    pfnGetDomainControlProperties: Some(zesOverclockGetDomainControlProperties),
-    pfnGetControlCurrentValue: Some(zesOverclockGetControlCurrentValue),
-    pfnGetControlPendingValue: Some(zesOverclockGetControlPendingValue),
-    pfnSetControlUserValue: Some(zesOverclockSetControlUserValue),
-    pfnGetControlState: Some(zesOverclockGetControlState),
-    pfnGetVFPointValues: Some(zesOverclockGetVFPointValues),
-    pfnSetVFPointValues: Some(zesOverclockSetVFPointValues),
-};
-
-unsafe extern "C" fn zesOverclockGetDomainProperties(handle: zes_overclock_handle_t, _: *mut zes_overclock_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockGetDomainProperties")
-}
-
-unsafe extern "C" fn zesOverclockGetDomainVFProperties(handle: zes_overclock_handle_t, _: *mut zes_vf_property_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockGetDomainVFProperties")
-}
-
-unsafe extern "C" fn zesOverclockGetDomainControlProperties(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: *mut zes_control_property_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockGetDomainControlProperties")
-}
-
-unsafe extern "C" fn zesOverclockGetControlCurrentValue(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockGetControlCurrentValue")
-}
-
-unsafe extern "C" fn zesOverclockGetControlPendingValue(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockGetControlPendingValue")
-}
-
-unsafe extern "C" fn zesOverclockSetControlUserValue(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: f64, _: *mut zes_pending_action_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockSetControlUserValue")
-}
-
-unsafe extern "C" fn zesOverclockGetControlState(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: *mut zes_control_state_t, _: *mut zes_pending_action_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockGetControlState")
-}
-
-unsafe extern "C" fn zesOverclockGetVFPointValues(handle: zes_overclock_handle_t, _: zes_vf_type_t, _: zes_vf_array_type_t, _: u32, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockGetVFPointValues")
-}
-
-unsafe extern "C" fn zesOverclockSetVFPointValues(handle: zes_overclock_handle_t, _: zes_vf_type_t, _: u32, _: u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesOverclockSetVFPointValues")
-}
-
-pub(crate) const ZES_SCHEDULER: zes_scheduler_dditable_t = zes_scheduler_dditable_t {
-    pfnGetProperties: Some(zesSchedulerGetProperties),
-    pfnGetCurrentMode: Some(zesSchedulerGetCurrentMode),
-    pfnGetTimeoutModeProperties: Some(zesSchedulerGetTimeoutModeProperties),
-    pfnGetTimesliceModeProperties: Some(zesSchedulerGetTimesliceModeProperties),
-    pfnSetTimeoutMode: Some(zesSchedulerSetTimeoutMode),
-    pfnSetTimesliceMode: Some(zesSchedulerSetTimesliceMode),
-    pfnSetExclusiveMode: Some(zesSchedulerSetExclusiveMode),
-    pfnSetComputeUnitDebugMode: Some(zesSchedulerSetComputeUnitDebugMode),
-};
-
-unsafe extern "C" fn zesSchedulerGetProperties(handle: zes_sched_handle_t, _: *mut zes_sched_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesSchedulerGetProperties")
-}
-
-unsafe extern "C" fn zesSchedulerGetCurrentMode(handle: zes_sched_handle_t, _: *mut zes_sched_mode_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesSchedulerGetCurrentMode")
-}
-
-unsafe extern "C" fn zesSchedulerGetTimeoutModeProperties(handle: zes_sched_handle_t, _: ze_bool_t, _: *mut zes_sched_timeout_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesSchedulerGetTimeoutModeProperties")
-}
-
-unsafe extern "C" fn zesSchedulerGetTimesliceModeProperties(handle: zes_sched_handle_t, _: ze_bool_t, _: *mut zes_sched_timeslice_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesSchedulerGetTimesliceModeProperties")
-}
-
-unsafe extern "C" fn zesSchedulerSetTimeoutMode(handle: zes_sched_handle_t, _: *mut zes_sched_timeout_properties_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesSchedulerSetTimeoutMode")
-}
-
-unsafe extern "C" fn zesSchedulerSetTimesliceMode(handle: zes_sched_handle_t, _: *mut zes_sched_timeslice_properties_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesSchedulerSetTimesliceMode")
-}
-
-unsafe extern "C" fn zesSchedulerSetExclusiveMode(handle: zes_sched_handle_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesSchedulerSetExclusiveMode")
-}
-
-unsafe extern "C" fn zesSchedulerSetComputeUnitDebugMode(handle: zes_sched_handle_t, _: *mut ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesSchedulerSetComputeUnitDebugMode")
-}
-
-pub(crate) const ZES_PERFORMANCE_FACTOR: zes_performance_factor_dditable_t = zes_performance_factor_dditable_t {
-    pfnGetProperties: Some(zesPerformanceFactorGetProperties),
-    pfnGetConfig: Some(zesPerformanceFactorGetConfig),
-    pfnSetConfig: Some(zesPerformanceFactorSetConfig),
-};
-
-unsafe extern "C" fn zesPerformanceFactorGetProperties(handle: zes_perf_handle_t, _: *mut zes_perf_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPerformanceFactorGetProperties")
-}
-
-unsafe extern "C" fn zesPerformanceFactorGetConfig(handle: zes_perf_handle_t, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPerformanceFactorGetConfig")
-}
-
-unsafe extern "C" fn zesPerformanceFactorSetConfig(handle: zes_perf_handle_t, _: f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPerformanceFactorSetConfig")
-}
-
-pub(crate) const ZES_POWER: zes_power_dditable_t = zes_power_dditable_t {
-    pfnGetProperties: Some(zesPowerGetProperties),
-    pfnGetEnergyCounter: Some(zesPowerGetEnergyCounter),
-    pfnGetLimits: Some(zesPowerGetLimits),
-    pfnSetLimits: Some(zesPowerSetLimits),
-    pfnGetEnergyThreshold: Some(zesPowerGetEnergyThreshold),
-    pfnSetEnergyThreshold: Some(zesPowerSetEnergyThreshold),
-    pfnGetLimitsExt: Some(zesPowerGetLimitsExt),
-    pfnSetLimitsExt: Some(zesPowerSetLimitsExt),
-    pfnGetUsage: Some(zesPowerGetUsage),
-    pfnGetLimitsExt2: Some(zesPowerGetLimitsExt2),
-    pfnSetLimitsExt2: Some(zesPowerSetLimitsExt2),
-};
-
-unsafe extern "C" fn zesPowerGetProperties(handle: zes_pwr_handle_t, _: *mut zes_power_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerGetProperties")
-}
-
-unsafe extern "C" fn zesPowerGetEnergyCounter(handle: zes_pwr_handle_t, _: *mut zes_power_energy_counter_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerGetEnergyCounter")
-}
-
-unsafe extern "C" fn zesPowerGetLimits(handle: zes_pwr_handle_t, _: *mut zes_power_sustained_limit_t, _: *mut zes_power_burst_limit_t, _: *mut zes_power_peak_limit_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerGetLimits")
-}
-
-unsafe extern "C" fn zesPowerSetLimits(handle: zes_pwr_handle_t, _: *const zes_power_sustained_limit_t, _: *const zes_power_burst_limit_t, _: *const zes_power_peak_limit_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerSetLimits")
-}
-
-unsafe extern "C" fn zesPowerGetEnergyThreshold(handle: zes_pwr_handle_t, _: *mut zes_energy_threshold_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerGetEnergyThreshold")
-}
-
-unsafe extern "C" fn zesPowerSetEnergyThreshold(handle: zes_pwr_handle_t, _: f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerSetEnergyThreshold")
-}
-
-unsafe extern "C" fn zesPowerGetLimitsExt(handle: zes_pwr_handle_t, _: *mut u32, _: *mut zes_power_limit_ext_desc_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerGetLimitsExt")
-}
-
-unsafe extern "C" fn zesPowerSetLimitsExt(handle: zes_pwr_handle_t, _: *mut u32, _: *mut zes_power_limit_ext_desc_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerSetLimitsExt")
-}
-
-unsafe extern "C" fn zesPowerGetUsage(handle: zes_pwr_handle_t, _: *mut u32, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerGetUsage")
-}
-
-unsafe extern "C" fn zesPowerGetLimitsExt2(handle: zes_pwr_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerGetLimitsExt2")
-}
-
-unsafe extern "C" fn zesPowerSetLimitsExt2(handle: zes_pwr_handle_t, _: u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPowerSetLimitsExt2")
-}
-
-pub(crate) const ZES_FREQUENCY: zes_frequency_dditable_t = zes_frequency_dditable_t {
-    pfnGetProperties: Some(zesFrequencyGetProperties),
-    pfnGetAvailableClocks: Some(zesFrequencyGetAvailableClocks),
-    pfnGetRange: Some(zesFrequencyGetRange),
-    pfnSetRange: Some(zesFrequencySetRange),
-    pfnGetState: Some(zesFrequencyGetState),
-    pfnGetThrottleTime: Some(zesFrequencyGetThrottleTime),
-    pfnOcGetCapabilities: Some(zesFrequencyOcGetCapabilities),
-    pfnOcGetFrequencyTarget: Some(zesFrequencyOcGetFrequencyTarget),
-    pfnOcSetFrequencyTarget: Some(zesFrequencyOcSetFrequencyTarget),
-    pfnOcGetVoltageTarget: Some(zesFrequencyOcGetVoltageTarget),
-    pfnOcSetVoltageTarget: Some(zesFrequencyOcSetVoltageTarget),
-    pfnOcSetMode: Some(zesFrequencyOcSetMode),
-    pfnOcGetMode: Some(zesFrequencyOcGetMode),
-    pfnOcGetIccMax: Some(zesFrequencyOcGetIccMax),
-    pfnOcSetIccMax: Some(zesFrequencyOcSetIccMax),
-    pfnOcGetTjMax: Some(zesFrequencyOcGetTjMax),
-    pfnOcSetTjMax: Some(zesFrequencyOcSetTjMax),
-};
-
-unsafe extern "C" fn zesFrequencyGetProperties(handle: zes_freq_handle_t, _: *mut zes_freq_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyGetProperties")
-}
-
-unsafe extern "C" fn zesFrequencyGetAvailableClocks(handle: zes_freq_handle_t, _: *mut u32, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyGetAvailableClocks")
-}
-
-unsafe extern "C" fn zesFrequencyGetRange(handle: zes_freq_handle_t, _: *mut zes_freq_range_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyGetRange")
-}
-
-unsafe extern "C" fn zesFrequencySetRange(handle: zes_freq_handle_t, _: *const zes_freq_range_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencySetRange")
-}
-
-unsafe extern "C" fn zesFrequencyGetState(handle: zes_freq_handle_t, _: *mut zes_freq_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyGetState")
-}
-
-unsafe extern "C" fn zesFrequencyGetThrottleTime(handle: zes_freq_handle_t, _: *mut zes_freq_throttle_time_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyGetThrottleTime")
-}
-
-unsafe extern "C" fn zesFrequencyOcGetCapabilities(handle: zes_freq_handle_t, _: *mut zes_oc_capabilities_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcGetCapabilities")
-}
-
-unsafe extern "C" fn zesFrequencyOcGetFrequencyTarget(handle: zes_freq_handle_t, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcGetFrequencyTarget")
-}
-
-unsafe extern "C" fn zesFrequencyOcSetFrequencyTarget(handle: zes_freq_handle_t, _: f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcSetFrequencyTarget")
-}
-
-unsafe extern "C" fn zesFrequencyOcGetVoltageTarget(handle: zes_freq_handle_t, _: *mut f64, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcGetVoltageTarget")
-}
-
-unsafe extern "C" fn zesFrequencyOcSetVoltageTarget(handle: zes_freq_handle_t, _: f64, _: f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcSetVoltageTarget")
-}
-
-unsafe extern "C" fn zesFrequencyOcSetMode(handle: zes_freq_handle_t, _: zes_oc_mode_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcSetMode")
-}
-
-unsafe extern "C" fn zesFrequencyOcGetMode(handle: zes_freq_handle_t, _: *mut zes_oc_mode_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcGetMode")
-}
-
-unsafe extern "C" fn zesFrequencyOcGetIccMax(handle: zes_freq_handle_t, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcGetIccMax")
-}
-
-unsafe extern "C" fn zesFrequencyOcSetIccMax(handle: zes_freq_handle_t, _: f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcSetIccMax")
-}
-
-unsafe extern "C" fn zesFrequencyOcGetTjMax(handle: zes_freq_handle_t, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcGetTjMax")
-}
-
-unsafe extern "C" fn zesFrequencyOcSetTjMax(handle: zes_freq_handle_t, _: f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFrequencyOcSetTjMax")
-}
-
-pub(crate) const ZES_ENGINE: zes_engine_dditable_t = zes_engine_dditable_t {
-    pfnGetProperties: Some(zesEngineGetProperties),
-    pfnGetActivity: Some(zesEngineGetActivity),
-    pfnGetActivityExt: Some(zesEngineGetActivityExt),
-};
-
-unsafe extern "C" fn zesEngineGetProperties(handle: zes_engine_handle_t, _: *mut zes_engine_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesEngineGetProperties")
-}
-
-unsafe extern "C" fn zesEngineGetActivity(handle: zes_engine_handle_t, _: *mut zes_engine_stats_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesEngineGetActivity")
-}
-
-unsafe extern "C" fn zesEngineGetActivityExt(handle: zes_engine_handle_t, _: *mut u32, _: *mut zes_engine_stats_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesEngineGetActivityExt")
-}
-
-pub(crate) const ZES_STANDBY: zes_standby_dditable_t = zes_standby_dditable_t {
-    pfnGetProperties: Some(zesStandbyGetProperties),
-    pfnGetMode: Some(zesStandbyGetMode),
-    pfnSetMode: Some(zesStandbySetMode),
-};
-
-unsafe extern "C" fn zesStandbyGetProperties(handle: zes_standby_handle_t, _: *mut zes_standby_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesStandbyGetProperties")
-}
-
-unsafe extern "C" fn zesStandbyGetMode(handle: zes_standby_handle_t, _: *mut zes_standby_promo_mode_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesStandbyGetMode")
-}
-
-unsafe extern "C" fn zesStandbySetMode(handle: zes_standby_handle_t, _: zes_standby_promo_mode_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesStandbySetMode")
-}
-
-pub(crate) const ZES_FIRMWARE: zes_firmware_dditable_t = zes_firmware_dditable_t {
-    pfnGetProperties: Some(zesFirmwareGetProperties),
-    pfnFlash: Some(zesFirmwareFlash),
-    pfnGetFlashProgress: Some(zesFirmwareGetFlashProgress),
-    pfnGetConsoleLogs: Some(zesFirmwareGetConsoleLogs),
-};
-
-unsafe extern "C" fn zesFirmwareGetProperties(handle: zes_firmware_handle_t, _: *mut zes_firmware_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFirmwareGetProperties")
-}
-
-unsafe extern "C" fn zesFirmwareFlash(handle: zes_firmware_handle_t, _: *mut c_void, _: u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFirmwareFlash")
-}
-
-unsafe extern "C" fn zesFirmwareGetFlashProgress(handle: zes_firmware_handle_t, _: *mut u32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFirmwareGetFlashProgress")
-}
-
-unsafe extern "C" fn zesFirmwareGetConsoleLogs(handle: zes_firmware_handle_t, _: *mut usize, _: *mut c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFirmwareGetConsoleLogs")
-}
-
-pub(crate) const ZES_FIRMWARE_EXP: zes_firmware_exp_dditable_t = zes_firmware_exp_dditable_t {
-    pfnGetSecurityVersionExp: Some(zesFirmwareGetSecurityVersionExp),
-    pfnSetSecurityVersionExp: Some(zesFirmwareSetSecurityVersionExp),
-};
-
-unsafe extern "C" fn zesFirmwareGetSecurityVersionExp(handle: zes_firmware_handle_t, _: *mut c_char) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFirmwareGetSecurityVersionExp")
-}
-
-unsafe extern "C" fn zesFirmwareSetSecurityVersionExp(handle: zes_firmware_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFirmwareSetSecurityVersionExp")
-}
-
-pub(crate) const ZES_MEMORY: zes_memory_dditable_t = zes_memory_dditable_t {
-    pfnGetProperties: Some(zesMemoryGetProperties),
-    pfnGetState: Some(zesMemoryGetState),
-    pfnGetBandwidth: Some(zesMemoryGetBandwidth),
-};
-
-unsafe extern "C" fn zesMemoryGetProperties(handle: zes_mem_handle_t, _: *mut zes_mem_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesMemoryGetProperties")
-}
-
-unsafe extern "C" fn zesMemoryGetState(handle: zes_mem_handle_t, _: *mut zes_mem_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesMemoryGetState")
-}
-
-unsafe extern "C" fn zesMemoryGetBandwidth(handle: zes_mem_handle_t, _: *mut zes_mem_bandwidth_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesMemoryGetBandwidth")
-}
-
-pub(crate) const ZES_FABRIC_PORT: zes_fabric_port_dditable_t = zes_fabric_port_dditable_t {
-    pfnGetProperties: Some(zesFabricPortGetProperties),
-    pfnGetLinkType: Some(zesFabricPortGetLinkType),
-    pfnGetConfig: Some(zesFabricPortGetConfig),
-    pfnSetConfig: Some(zesFabricPortSetConfig),
-    pfnGetState: Some(zesFabricPortGetState),
-    pfnGetThroughput: Some(zesFabricPortGetThroughput),
-    pfnGetFabricErrorCounters: Some(zesFabricPortGetFabricErrorCounters),
-    pfnGetMultiPortThroughput: Some(zesFabricPortGetMultiPortThroughput),
-};
-
-unsafe extern "C" fn zesFabricPortGetProperties(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFabricPortGetProperties")
-}
-
-unsafe extern "C" fn zesFabricPortGetLinkType(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_link_type_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFabricPortGetLinkType")
-}
-
-unsafe extern "C" fn zesFabricPortGetConfig(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_config_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFabricPortGetConfig")
-}
-
-unsafe extern "C" fn zesFabricPortSetConfig(handle: zes_fabric_port_handle_t, _: *const zes_fabric_port_config_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFabricPortSetConfig")
-}
-
-unsafe extern "C" fn zesFabricPortGetState(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFabricPortGetState")
-}
-
-unsafe extern "C" fn zesFabricPortGetThroughput(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_throughput_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFabricPortGetThroughput")
-}
-
-unsafe extern "C" fn zesFabricPortGetFabricErrorCounters(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_error_counters_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFabricPortGetFabricErrorCounters")
-}
-
-unsafe extern "C" fn zesFabricPortGetMultiPortThroughput(handle: zes_device_handle_t, _: u32, _: *mut zes_fabric_port_handle_t, _: *mut *mut zes_fabric_port_throughput_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFabricPortGetMultiPortThroughput")
-}
-
-pub(crate) const ZES_TEMPERATURE: zes_temperature_dditable_t = zes_temperature_dditable_t {
-    pfnGetProperties: Some(zesTemperatureGetProperties),
-    pfnGetConfig: Some(zesTemperatureGetConfig),
-    pfnSetConfig: Some(zesTemperatureSetConfig),
-    pfnGetState: Some(zesTemperatureGetState),
-};
-
-unsafe extern "C" fn zesTemperatureGetProperties(handle: zes_temp_handle_t, _: *mut zes_temp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesTemperatureGetProperties")
-}
-
-unsafe extern "C" fn zesTemperatureGetConfig(handle: zes_temp_handle_t, _: *mut zes_temp_config_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesTemperatureGetConfig")
-}
-
-unsafe extern "C" fn zesTemperatureSetConfig(handle: zes_temp_handle_t, _: *const zes_temp_config_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesTemperatureSetConfig")
-}
-
-unsafe extern "C" fn zesTemperatureGetState(handle: zes_temp_handle_t, _: *mut f64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesTemperatureGetState")
-}
-
-pub(crate) const ZES_PSU: zes_psu_dditable_t = zes_psu_dditable_t {
-    pfnGetProperties: Some(zesPsuGetProperties),
-    pfnGetState: Some(zesPsuGetState),
-};
-
-unsafe extern "C" fn zesPsuGetProperties(handle: zes_psu_handle_t, _: *mut zes_psu_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPsuGetProperties")
-}
-
-unsafe extern "C" fn zesPsuGetState(handle: zes_psu_handle_t, _: *mut zes_psu_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesPsuGetState")
-}
-
-pub(crate) const ZES_FAN: zes_fan_dditable_t = zes_fan_dditable_t {
-    pfnGetProperties: Some(zesFanGetProperties),
-    pfnGetConfig: Some(zesFanGetConfig),
-    pfnSetDefaultMode: Some(zesFanSetDefaultMode),
-    pfnSetFixedSpeedMode: Some(zesFanSetFixedSpeedMode),
-    pfnSetSpeedTableMode: Some(zesFanSetSpeedTableMode),
-    pfnGetState: Some(zesFanGetState),
-};
-
-unsafe extern "C" fn zesFanGetProperties(handle: zes_fan_handle_t, _: *mut zes_fan_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFanGetProperties")
-}
-
-unsafe extern "C" fn zesFanGetConfig(handle: zes_fan_handle_t, _: *mut zes_fan_config_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFanGetConfig")
-}
-
-unsafe extern "C" fn zesFanSetDefaultMode(handle: zes_fan_handle_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFanSetDefaultMode")
-}
-
-unsafe extern "C" fn zesFanSetFixedSpeedMode(handle: zes_fan_handle_t, _: *const zes_fan_speed_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFanSetFixedSpeedMode")
-}
-
-unsafe extern "C" fn zesFanSetSpeedTableMode(handle: zes_fan_handle_t, _: *const zes_fan_speed_table_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFanSetSpeedTableMode")
-}
-
-unsafe extern "C" fn zesFanGetState(handle: zes_fan_handle_t, _: zes_fan_speed_units_t, _: *mut i32) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesFanGetState")
-}
-
-pub(crate) const ZES_LED: zes_led_dditable_t = zes_led_dditable_t {
-    pfnGetProperties: Some(zesLedGetProperties),
-    pfnGetState: Some(zesLedGetState),
-    pfnSetState: Some(zesLedSetState),
-    pfnSetColor: Some(zesLedSetColor),
-};
-
-unsafe extern "C" fn zesLedGetProperties(handle: zes_led_handle_t, _: *mut zes_led_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesLedGetProperties")
-}
-
-unsafe extern "C" fn zesLedGetState(handle: zes_led_handle_t, _: *mut zes_led_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesLedGetState")
-}
-
-unsafe extern "C" fn zesLedSetState(handle: zes_led_handle_t, _: ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesLedSetState")
-}
-
-unsafe extern "C" fn zesLedSetColor(handle: zes_led_handle_t, _: *const zes_led_color_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesLedSetColor")
-}
-
-pub(crate) const ZES_RAS: zes_ras_dditable_t = zes_ras_dditable_t {
-    pfnGetProperties: Some(zesRasGetProperties),
-    pfnGetConfig: Some(zesRasGetConfig),
-    pfnSetConfig: Some(zesRasSetConfig),
-    pfnGetState: Some(zesRasGetState),
-};
-
-unsafe extern "C" fn zesRasGetProperties(handle: zes_ras_handle_t, _: *mut zes_ras_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasGetProperties")
-}
-
-unsafe extern "C" fn zesRasGetConfig(handle: zes_ras_handle_t, _: *mut zes_ras_config_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasGetConfig")
-}
-
-unsafe extern "C" fn zesRasSetConfig(handle: zes_ras_handle_t, _: *const zes_ras_config_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasSetConfig")
-}
-
-unsafe extern "C" fn zesRasGetState(handle: zes_ras_handle_t, _: ze_bool_t, _: *mut zes_ras_state_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasGetState")
-}
-
-pub(crate) const ZES_RAS_EXP: zes_ras_exp_dditable_t = zes_ras_exp_dditable_t {
-    pfnGetStateExp: Some(zesRasGetStateExp),
-    pfnClearStateExp: Some(zesRasClearStateExp),
-    pfnGetSupportedCategoriesExp: Some(zesRasGetSupportedCategoriesExp),
-    pfnGetStateExp2: Some(zesRasGetStateExp2),
-    pfnGetConfigExp: Some(zesRasGetConfigExp),
-    pfnSetConfigExp: Some(zesRasSetConfigExp),
-};
-
-unsafe extern "C" fn zesRasGetStateExp(handle: zes_ras_handle_t, _: *mut u32, _: *mut zes_ras_state_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasGetStateExp")
-}
-
-unsafe extern "C" fn zesRasClearStateExp(handle: zes_ras_handle_t, _: zes_ras_error_category_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasClearStateExp")
-}
-
-unsafe extern "C" fn zesRasGetSupportedCategoriesExp(handle: zes_ras_handle_t, _: *mut u32, _: *mut zes_ras_error_category_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasGetSupportedCategoriesExp")
-}
-
-unsafe extern "C" fn zesRasGetStateExp2(handle: zes_ras_handle_t, _: u32, _: *const zes_ras_error_category_exp_t, _: *mut zes_ras_state_exp2_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasGetStateExp2")
-}
-
-unsafe extern "C" fn zesRasGetConfigExp(handle: zes_ras_handle_t, _: u32, _: *mut zes_ras_config_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasGetConfigExp")
-}
-
-unsafe extern "C" fn zesRasSetConfigExp(handle: zes_ras_handle_t, _: u32, _: *const zes_ras_config_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesRasSetConfigExp")
-}
-
-pub(crate) const ZES_DIAGNOSTICS: zes_diagnostics_dditable_t = zes_diagnostics_dditable_t {
-    pfnGetProperties: Some(zesDiagnosticsGetProperties),
-    pfnGetTests: Some(zesDiagnosticsGetTests),
-    pfnRunTests: Some(zesDiagnosticsRunTests),
-};
-
-unsafe extern "C" fn zesDiagnosticsGetProperties(handle: zes_diag_handle_t, _: *mut zes_diag_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDiagnosticsGetProperties")
-}
-
-unsafe extern "C" fn zesDiagnosticsGetTests(handle: zes_diag_handle_t, _: *mut u32, _: *mut zes_diag_test_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDiagnosticsGetTests")
-}
-
-unsafe extern "C" fn zesDiagnosticsRunTests(handle: zes_diag_handle_t, _: u32, _: u32, _: *mut zes_diag_result_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesDiagnosticsRunTests")
-}
-
-pub(crate) const ZES_VF_MANAGEMENT_EXP: zes_vf_management_exp_dditable_t = zes_vf_management_exp_dditable_t {
-    pfnGetVFPropertiesExp: Some(zesVFManagementGetVFPropertiesExp),
-    pfnGetVFMemoryUtilizationExp: Some(zesVFManagementGetVFMemoryUtilizationExp),
-    pfnGetVFEngineUtilizationExp: Some(zesVFManagementGetVFEngineUtilizationExp),
-    pfnSetVFTelemetryModeExp: Some(zesVFManagementSetVFTelemetryModeExp),
-    pfnSetVFTelemetrySamplingIntervalExp: Some(zesVFManagementSetVFTelemetrySamplingIntervalExp),
-    pfnGetVFCapabilitiesExp: Some(zesVFManagementGetVFCapabilitiesExp),
-    pfnGetVFMemoryUtilizationExp2: Some(zesVFManagementGetVFMemoryUtilizationExp2),
-    pfnGetVFEngineUtilizationExp2: Some(zesVFManagementGetVFEngineUtilizationExp2),
-    pfnGetVFCapabilitiesExp2: Some(zesVFManagementGetVFCapabilitiesExp2),
-};
-
-unsafe extern "C" fn zesVFManagementGetVFPropertiesExp(handle: zes_vf_handle_t, _: *mut zes_vf_exp_properties_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementGetVFPropertiesExp")
-}
-
-unsafe extern "C" fn zesVFManagementGetVFMemoryUtilizationExp(handle: zes_vf_handle_t, _: *mut u32, _: *mut zes_vf_util_mem_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementGetVFMemoryUtilizationExp")
-}
-
-unsafe extern "C" fn zesVFManagementGetVFEngineUtilizationExp(handle: zes_vf_handle_t, _: *mut u32, _: *mut zes_vf_util_engine_exp_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementGetVFEngineUtilizationExp")
-}
-
-unsafe extern "C" fn zesVFManagementSetVFTelemetryModeExp(handle: zes_vf_handle_t, _: zes_vf_info_util_exp_flags_t, _: ze_bool_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementSetVFTelemetryModeExp")
-}
-
-unsafe extern "C" fn zesVFManagementSetVFTelemetrySamplingIntervalExp(handle: zes_vf_handle_t, _: zes_vf_info_util_exp_flags_t, _: u64) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementSetVFTelemetrySamplingIntervalExp")
-}
-
-unsafe extern "C" fn zesVFManagementGetVFCapabilitiesExp(handle: zes_vf_handle_t, _: *mut zes_vf_exp_capabilities_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementGetVFCapabilitiesExp")
-}
-
-unsafe extern "C" fn zesVFManagementGetVFMemoryUtilizationExp2(handle: zes_vf_handle_t, _: *mut u32, _: *mut zes_vf_util_mem_exp2_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementGetVFMemoryUtilizationExp2")
-}
-
-unsafe extern "C" fn zesVFManagementGetVFEngineUtilizationExp2(handle: zes_vf_handle_t, _: *mut u32, _: *mut zes_vf_util_engine_exp2_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementGetVFEngineUtilizationExp2")
-}
-
-unsafe extern "C" fn zesVFManagementGetVFCapabilitiesExp2(handle: zes_vf_handle_t, _: *mut zes_vf_exp2_capabilities_t) -> ze_result_t {
-    if handle.is_null() {
-        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    }
-    unsupported("zesVFManagementGetVFCapabilitiesExp2")
-}
-
-pub(crate) const ZER_GLOBAL: zer_global_dditable_t = zer_global_dditable_t {
-    pfnGetLastErrorDescription: Some(zerGetLastErrorDescription),
-    pfnTranslateDeviceHandleToIdentifier: Some(zerTranslateDeviceHandleToIdentifier),
-    pfnTranslateIdentifierToDeviceHandle: Some(zerTranslateIdentifierToDeviceHandle),
-    pfnGetDefaultContext: Some(zerGetDefaultContext),
-};
-
-unsafe extern "C" fn zerGetLastErrorDescription(_: *mut *const c_char) -> ze_result_t {
-    unsupported("zerGetLastErrorDescription")
-}
-
-unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(handle: ze_device_handle_t) -> u32 {
-    if !handle.is_null() {
-        unsupported("zerTranslateDeviceHandleToIdentifier");
-    }
-    u32::MAX
-}
-
-unsafe extern "C" fn zerTranslateIdentifierToDeviceHandle(_: u32) -> ze_device_handle_t {
-    unsupported("zerTranslateIdentifierToDeviceHandle");
-    core::ptr::null_mut()
-}
-
-unsafe extern "C" fn zerGetDefaultContext() -> ze_context_handle_t {
-    unsupported("zerGetDefaultContext");
-    core::ptr::null_mut()
-}
+/// A table and its functions: `SLOT FUNCTION(PARAMETERS) [HANDLE] [NEW HANDLES];`, and `-> TYPE = VALUE` where the result
+/// is no code. New handles are null after a failed call.
+macro_rules! table {
+    ($table:ident: $type:ident { $($slot:ident $name:ident $params:tt [$($handle:ident)?] [$($new:ident)*] $(-> $ret:ty = $neutral:expr)?;)* }) => {
+        pub(crate) const $table: $type = $type { $($slot: Some($name),)* };
+        $(function! { $name $params [$($handle)?] [$($new)*] $(-> $ret = $neutral)? })*
+    };
+}
+
+macro_rules! function {
+    ($name:ident ($($param:tt)*) [$($handle:ident)?] [$($new:ident)*]) => {
+        unsafe extern "C" fn $name($($param)*) -> ze_result_t {
+            $(clear($new);)*
+            $(if $handle.is_null() {
+                return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+            })?
+            unsupported(stringify!($name))
+        }
+    };
+    // Without a result code the text of the last error is all that can tell.
+    ($name:ident ($($param:tt)*) [$($handle:ident)?] [] -> $ret:ty = $neutral:expr) => {
+        unsafe extern "C" fn $name($($param)*) -> $ret {
+            if true $(&& !$handle.is_null())? {
+                unsupported(stringify!($name));
+            }
+            $neutral
+        }
+    };
+}
+
+table! { ZE_RTAS_BUILDER: ze_rtas_builder_dditable_t {
+    pfnCreateExt zeRTASBuilderCreateExt(handle: ze_driver_handle_t, _: *const ze_rtas_builder_ext_desc_t, phBuilder: *mut ze_rtas_builder_ext_handle_t) [handle] [phBuilder];
+    pfnGetBuildPropertiesExt zeRTASBuilderGetBuildPropertiesExt(handle: ze_rtas_builder_ext_handle_t, _: *const ze_rtas_builder_build_op_ext_desc_t, _: *mut ze_rtas_builder_ext_properties_t) [handle] [];
+    pfnBuildExt zeRTASBuilderBuildExt(handle: ze_rtas_builder_ext_handle_t, _: *const ze_rtas_builder_build_op_ext_desc_t, _: *mut c_void, _: usize, _: *mut c_void, _: usize, _: ze_rtas_parallel_operation_ext_handle_t, _: *mut c_void, _: *mut ze_rtas_aabb_ext_t, _: *mut usize) [handle] [];
+    pfnCommandListAppendCopyExt zeRTASBuilderCommandListAppendCopyExt(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnDestroyExt zeRTASBuilderDestroyExt(handle: ze_rtas_builder_ext_handle_t) [handle] [];
+} }
+
+table! { ZE_RTAS_BUILDER_EXP: ze_rtas_builder_exp_dditable_t {
+    pfnCreateExp zeRTASBuilderCreateExp(handle: ze_driver_handle_t, _: *const ze_rtas_builder_exp_desc_t, phBuilder: *mut ze_rtas_builder_exp_handle_t) [handle] [phBuilder];
+    pfnGetBuildPropertiesExp zeRTASBuilderGetBuildPropertiesExp(handle: ze_rtas_builder_exp_handle_t, _: *const ze_rtas_builder_build_op_exp_desc_t, _: *mut ze_rtas_builder_exp_properties_t) [handle] [];
+    pfnBuildExp zeRTASBuilderBuildExp(handle: ze_rtas_builder_exp_handle_t, _: *const ze_rtas_builder_build_op_exp_desc_t, _: *mut c_void, _: usize, _: *mut c_void, _: usize, _: ze_rtas_parallel_operation_exp_handle_t, _: *mut c_void, _: *mut ze_rtas_aabb_exp_t, _: *mut usize) [handle] [];
+    pfnDestroyExp zeRTASBuilderDestroyExp(handle: ze_rtas_builder_exp_handle_t) [handle] [];
+} }
+
+table! { ZE_RTAS_PARALLEL_OPERATION: ze_rtas_parallel_operation_dditable_t {
+    pfnCreateExt zeRTASParallelOperationCreateExt(handle: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_ext_handle_t) [handle] [phParallelOperation];
+    pfnGetPropertiesExt zeRTASParallelOperationGetPropertiesExt(handle: ze_rtas_parallel_operation_ext_handle_t, _: *mut ze_rtas_parallel_operation_ext_properties_t) [handle] [];
+    pfnJoinExt zeRTASParallelOperationJoinExt(handle: ze_rtas_parallel_operation_ext_handle_t) [handle] [];
+    pfnDestroyExt zeRTASParallelOperationDestroyExt(handle: ze_rtas_parallel_operation_ext_handle_t) [handle] [];
+} }
+
+table! { ZE_RTAS_PARALLEL_OPERATION_EXP: ze_rtas_parallel_operation_exp_dditable_t {
+    pfnCreateExp zeRTASParallelOperationCreateExp(handle: ze_driver_handle_t, phParallelOperation: *mut ze_rtas_parallel_operation_exp_handle_t) [handle] [phParallelOperation];
+    pfnGetPropertiesExp zeRTASParallelOperationGetPropertiesExp(handle: ze_rtas_parallel_operation_exp_handle_t, _: *mut ze_rtas_parallel_operation_exp_properties_t) [handle] [];
+    pfnJoinExp zeRTASParallelOperationJoinExp(handle: ze_rtas_parallel_operation_exp_handle_t) [handle] [];
+    pfnDestroyExp zeRTASParallelOperationDestroyExp(handle: ze_rtas_parallel_operation_exp_handle_t) [handle] [];
+} }
+
+table! { ZE_GLOBAL: ze_global_dditable_t {
+    pfnInit zeInit(_: ze_init_flags_t) [] [];
+    pfnInitDrivers zeInitDrivers(_: *mut u32, _: *mut ze_driver_handle_t, _: *mut ze_init_driver_type_desc_t) [] [];
+} }
+
+table! { ZE_DRIVER: ze_driver_dditable_t {
+    pfnGet zeDriverGet(_: *mut u32, _: *mut ze_driver_handle_t) [] [];
+    pfnGetApiVersion zeDriverGetApiVersion(handle: ze_driver_handle_t, _: *mut ze_api_version_t) [handle] [];
+    pfnGetProperties zeDriverGetProperties(handle: ze_driver_handle_t, _: *mut ze_driver_properties_t) [handle] [];
+    pfnGetIpcProperties zeDriverGetIpcProperties(handle: ze_driver_handle_t, _: *mut ze_driver_ipc_properties_t) [handle] [];
+    pfnGetExtensionProperties zeDriverGetExtensionProperties(handle: ze_driver_handle_t, _: *mut u32, _: *mut ze_driver_extension_properties_t) [handle] [];
+    pfnGetExtensionFunctionAddress zeDriverGetExtensionFunctionAddress(handle: ze_driver_handle_t, _: *const c_char, _: *mut *mut c_void) [handle] [];
+    pfnGetLastErrorDescription zeDriverGetLastErrorDescription(handle: ze_driver_handle_t, _: *mut *const c_char) [handle] [];
+    pfnRTASFormatCompatibilityCheckExt zeDriverRTASFormatCompatibilityCheckExt(handle: ze_driver_handle_t, _: ze_rtas_format_ext_t, _: ze_rtas_format_ext_t) [handle] [];
+    pfnGetDefaultContext zeDriverGetDefaultContext(handle: ze_driver_handle_t) [handle] [] -> ze_context_handle_t = core::ptr::null_mut();
+} }
+
+table! { ZE_DRIVER_EXP: ze_driver_exp_dditable_t {
+    pfnRTASFormatCompatibilityCheckExp zeDriverRTASFormatCompatibilityCheckExp(handle: ze_driver_handle_t, _: ze_rtas_format_exp_t, _: ze_rtas_format_exp_t) [handle] [];
+} }
+
+table! { ZE_DEVICE: ze_device_dditable_t {
+    pfnGet zeDeviceGet(handle: ze_driver_handle_t, _: *mut u32, _: *mut ze_device_handle_t) [handle] [];
+    pfnGetSubDevices zeDeviceGetSubDevices(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_device_handle_t) [handle] [];
+    pfnGetProperties zeDeviceGetProperties(handle: ze_device_handle_t, _: *mut ze_device_properties_t) [handle] [];
+    pfnGetComputeProperties zeDeviceGetComputeProperties(handle: ze_device_handle_t, _: *mut ze_device_compute_properties_t) [handle] [];
+    pfnGetModuleProperties zeDeviceGetModuleProperties(handle: ze_device_handle_t, _: *mut ze_device_module_properties_t) [handle] [];
+    pfnGetCommandQueueGroupProperties zeDeviceGetCommandQueueGroupProperties(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_command_queue_group_properties_t) [handle] [];
+    pfnGetMemoryProperties zeDeviceGetMemoryProperties(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_device_memory_properties_t) [handle] [];
+    pfnGetMemoryAccessProperties zeDeviceGetMemoryAccessProperties(handle: ze_device_handle_t, _: *mut ze_device_memory_access_properties_t) [handle] [];
+    pfnGetCacheProperties zeDeviceGetCacheProperties(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_device_cache_properties_t) [handle] [];
+    pfnGetImageProperties zeDeviceGetImageProperties(handle: ze_device_handle_t, _: *mut ze_device_image_properties_t) [handle] [];
+    pfnGetExternalMemoryProperties zeDeviceGetExternalMemoryProperties(handle: ze_device_handle_t, _: *mut ze_device_external_memory_properties_t) [handle] [];
+    pfnGetP2PProperties zeDeviceGetP2PProperties(handle: ze_device_handle_t, _: ze_device_handle_t, _: *mut ze_device_p2p_properties_t) [handle] [];
+    pfnCanAccessPeer zeDeviceCanAccessPeer(handle: ze_device_handle_t, _: ze_device_handle_t, _: *mut ze_bool_t) [handle] [];
+    pfnGetStatus zeDeviceGetStatus(handle: ze_device_handle_t) [handle] [];
+    pfnGetGlobalTimestamps zeDeviceGetGlobalTimestamps(handle: ze_device_handle_t, _: *mut u64, _: *mut u64) [handle] [];
+    pfnReserveCacheExt zeDeviceReserveCacheExt(handle: ze_device_handle_t, _: usize, _: usize) [handle] [];
+    pfnSetCacheAdviceExt zeDeviceSetCacheAdviceExt(handle: ze_device_handle_t, _: *mut c_void, _: usize, _: ze_cache_ext_region_t) [handle] [];
+    pfnPciGetPropertiesExt zeDevicePciGetPropertiesExt(handle: ze_device_handle_t, _: *mut ze_pci_ext_properties_t) [handle] [];
+    pfnGetRootDevice zeDeviceGetRootDevice(handle: ze_device_handle_t, _: *mut ze_device_handle_t) [handle] [];
+    pfnImportExternalSemaphoreExt zeDeviceImportExternalSemaphoreExt(handle: ze_device_handle_t, _: *const ze_external_semaphore_ext_desc_t, phSemaphore: *mut ze_external_semaphore_ext_handle_t) [handle] [phSemaphore];
+    pfnReleaseExternalSemaphoreExt zeDeviceReleaseExternalSemaphoreExt(handle: ze_external_semaphore_ext_handle_t) [handle] [];
+    pfnGetVectorWidthPropertiesExt zeDeviceGetVectorWidthPropertiesExt(handle: ze_device_handle_t, _: *mut u32, _: *mut ze_device_vector_width_properties_ext_t) [handle] [];
+    pfnSynchronize zeDeviceSynchronize(handle: ze_device_handle_t) [handle] [];
+    pfnGetAggregatedCopyOffloadIncrementValue zeDeviceGetAggregatedCopyOffloadIncrementValue(handle: ze_device_handle_t, _: *mut u32) [handle] [];
+    pfnGetRuntimeRequirements zeDeviceGetRuntimeRequirements(handle: ze_device_handle_t, _: *const c_void, _: *mut usize, _: *mut c_char) [handle] [];
+    pfnGetRuntimeRequirementsKey zeDeviceGetRuntimeRequirementsKey(handle: ze_device_handle_t, _: *mut *const c_char) [handle] [];
+    pfnValidateRuntimeRequirements zeDeviceValidateRuntimeRequirements(handle: ze_device_handle_t, _: *const c_char, _: *mut ze_validate_runtime_requirements_output_t) [handle] [];
+    pfnGetCounterBasedEventMaxValue zeDeviceGetCounterBasedEventMaxValue(handle: ze_device_handle_t, _: *mut u64) [handle] [];
+} }
+
+table! { ZE_DEVICE_EXP: ze_device_exp_dditable_t {
+    pfnGetFabricVertexExp zeDeviceGetFabricVertexExp(handle: ze_device_handle_t, phVertex: *mut ze_fabric_vertex_handle_t) [handle] [phVertex];
+} }
+
+table! { ZE_CONTEXT: ze_context_dditable_t {
+    pfnCreate zeContextCreate(handle: ze_driver_handle_t, _: *const ze_context_desc_t, phContext: *mut ze_context_handle_t) [handle] [phContext];
+    pfnDestroy zeContextDestroy(handle: ze_context_handle_t) [handle] [];
+    pfnGetStatus zeContextGetStatus(handle: ze_context_handle_t) [handle] [];
+    pfnSystemBarrier zeContextSystemBarrier(handle: ze_context_handle_t, _: ze_device_handle_t) [handle] [];
+    pfnMakeMemoryResident zeContextMakeMemoryResident(handle: ze_context_handle_t, _: ze_device_handle_t, _: *mut c_void, _: usize) [handle] [];
+    pfnEvictMemory zeContextEvictMemory(handle: ze_context_handle_t, _: ze_device_handle_t, _: *mut c_void, _: usize) [handle] [];
+    pfnMakeImageResident zeContextMakeImageResident(handle: ze_context_handle_t, _: ze_device_handle_t, _: ze_image_handle_t) [handle] [];
+    pfnEvictImage zeContextEvictImage(handle: ze_context_handle_t, _: ze_device_handle_t, _: ze_image_handle_t) [handle] [];
+    pfnCreateEx zeContextCreateEx(handle: ze_driver_handle_t, _: *const ze_context_desc_t, _: u32, _: *mut ze_device_handle_t, phContext: *mut ze_context_handle_t) [handle] [phContext];
+} }
+
+table! { ZE_COMMAND_QUEUE: ze_command_queue_dditable_t {
+    pfnCreate zeCommandQueueCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_queue_desc_t, phCommandQueue: *mut ze_command_queue_handle_t) [handle] [phCommandQueue];
+    pfnDestroy zeCommandQueueDestroy(handle: ze_command_queue_handle_t) [handle] [];
+    pfnExecuteCommandLists zeCommandQueueExecuteCommandLists(handle: ze_command_queue_handle_t, _: u32, _: *mut ze_command_list_handle_t, _: ze_fence_handle_t) [handle] [];
+    pfnSynchronize zeCommandQueueSynchronize(handle: ze_command_queue_handle_t, _: u64) [handle] [];
+    pfnGetOrdinal zeCommandQueueGetOrdinal(handle: ze_command_queue_handle_t, _: *mut u32) [handle] [];
+    pfnGetIndex zeCommandQueueGetIndex(handle: ze_command_queue_handle_t, _: *mut u32) [handle] [];
+    pfnGetFlags zeCommandQueueGetFlags(handle: ze_command_queue_handle_t, _: *mut ze_command_queue_flags_t) [handle] [];
+    pfnGetMode zeCommandQueueGetMode(handle: ze_command_queue_handle_t, _: *mut ze_command_queue_mode_t) [handle] [];
+    pfnGetPriority zeCommandQueueGetPriority(handle: ze_command_queue_handle_t, _: *mut ze_command_queue_priority_t) [handle] [];
+} }
+
+table! { ZE_COMMAND_LIST: ze_command_list_dditable_t {
+    pfnCreate zeCommandListCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_list_desc_t, phCommandList: *mut ze_command_list_handle_t) [handle] [phCommandList];
+    pfnCreateImmediate zeCommandListCreateImmediate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_command_queue_desc_t, phCommandList: *mut ze_command_list_handle_t) [handle] [phCommandList];
+    pfnDestroy zeCommandListDestroy(handle: ze_command_list_handle_t) [handle] [];
+    pfnClose zeCommandListClose(handle: ze_command_list_handle_t) [handle] [];
+    pfnReset zeCommandListReset(handle: ze_command_list_handle_t) [handle] [];
+    pfnAppendWriteGlobalTimestamp zeCommandListAppendWriteGlobalTimestamp(handle: ze_command_list_handle_t, _: *mut u64, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendBarrier zeCommandListAppendBarrier(handle: ze_command_list_handle_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMemoryRangesBarrier zeCommandListAppendMemoryRangesBarrier(handle: ze_command_list_handle_t, _: u32, _: *const usize, _: *mut *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMemoryCopy zeCommandListAppendMemoryCopy(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMemoryFill zeCommandListAppendMemoryFill(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMemoryCopyRegion zeCommandListAppendMemoryCopyRegion(handle: ze_command_list_handle_t, _: *mut c_void, _: *const ze_copy_region_t, _: u32, _: u32, _: *const c_void, _: *const ze_copy_region_t, _: u32, _: u32, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMemoryCopyFromContext zeCommandListAppendMemoryCopyFromContext(handle: ze_command_list_handle_t, _: *mut c_void, _: ze_context_handle_t, _: *const c_void, _: usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendImageCopy zeCommandListAppendImageCopy(handle: ze_command_list_handle_t, _: ze_image_handle_t, _: ze_image_handle_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendImageCopyRegion zeCommandListAppendImageCopyRegion(handle: ze_command_list_handle_t, _: ze_image_handle_t, _: ze_image_handle_t, _: *const ze_image_region_t, _: *const ze_image_region_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendImageCopyToMemory zeCommandListAppendImageCopyToMemory(handle: ze_command_list_handle_t, _: *mut c_void, _: ze_image_handle_t, _: *const ze_image_region_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendImageCopyFromMemory zeCommandListAppendImageCopyFromMemory(handle: ze_command_list_handle_t, _: ze_image_handle_t, _: *const c_void, _: *const ze_image_region_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMemoryPrefetch zeCommandListAppendMemoryPrefetch(handle: ze_command_list_handle_t, _: *const c_void, _: usize) [handle] [];
+    pfnAppendMemAdvise zeCommandListAppendMemAdvise(handle: ze_command_list_handle_t, _: ze_device_handle_t, _: *const c_void, _: usize, _: ze_memory_advice_t) [handle] [];
+    pfnAppendSignalEvent zeCommandListAppendSignalEvent(handle: ze_command_list_handle_t, _: ze_event_handle_t) [handle] [];
+    pfnAppendWaitOnEvents zeCommandListAppendWaitOnEvents(handle: ze_command_list_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendEventReset zeCommandListAppendEventReset(handle: ze_command_list_handle_t, _: ze_event_handle_t) [handle] [];
+    pfnAppendQueryKernelTimestamps zeCommandListAppendQueryKernelTimestamps(handle: ze_command_list_handle_t, _: u32, _: *mut ze_event_handle_t, _: *mut c_void, _: *const usize, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendLaunchKernel zeCommandListAppendLaunchKernel(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: *const ze_group_count_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendLaunchCooperativeKernel zeCommandListAppendLaunchCooperativeKernel(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: *const ze_group_count_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendLaunchKernelIndirect zeCommandListAppendLaunchKernelIndirect(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: *const ze_group_count_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendLaunchMultipleKernelsIndirect zeCommandListAppendLaunchMultipleKernelsIndirect(handle: ze_command_list_handle_t, _: u32, _: *mut ze_kernel_handle_t, _: *const u32, _: *const ze_group_count_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendImageCopyToMemoryExt zeCommandListAppendImageCopyToMemoryExt(handle: ze_command_list_handle_t, _: *mut c_void, _: ze_image_handle_t, _: *const ze_image_region_t, _: u32, _: u32, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendImageCopyFromMemoryExt zeCommandListAppendImageCopyFromMemoryExt(handle: ze_command_list_handle_t, _: ze_image_handle_t, _: *const c_void, _: *const ze_image_region_t, _: u32, _: u32, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnHostSynchronize zeCommandListHostSynchronize(handle: ze_command_list_handle_t, _: u64) [handle] [];
+    pfnGetDeviceHandle zeCommandListGetDeviceHandle(handle: ze_command_list_handle_t, phDevice: *mut ze_device_handle_t) [handle] [phDevice];
+    pfnGetContextHandle zeCommandListGetContextHandle(handle: ze_command_list_handle_t, phContext: *mut ze_context_handle_t) [handle] [phContext];
+    pfnGetOrdinal zeCommandListGetOrdinal(handle: ze_command_list_handle_t, _: *mut u32) [handle] [];
+    pfnImmediateGetIndex zeCommandListImmediateGetIndex(handle: ze_command_list_handle_t, _: *mut u32) [handle] [];
+    pfnIsImmediate zeCommandListIsImmediate(handle: ze_command_list_handle_t, _: *mut ze_bool_t) [handle] [];
+    pfnAppendSignalExternalSemaphoreExt zeCommandListAppendSignalExternalSemaphoreExt(handle: ze_command_list_handle_t, _: u32, _: *mut ze_external_semaphore_ext_handle_t, _: *mut ze_external_semaphore_signal_params_ext_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendWaitExternalSemaphoreExt zeCommandListAppendWaitExternalSemaphoreExt(handle: ze_command_list_handle_t, _: u32, _: *mut ze_external_semaphore_ext_handle_t, _: *mut ze_external_semaphore_wait_params_ext_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendLaunchKernelWithParameters zeCommandListAppendLaunchKernelWithParameters(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: *const ze_group_count_t, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendLaunchKernelWithArguments zeCommandListAppendLaunchKernelWithArguments(handle: ze_command_list_handle_t, _: ze_kernel_handle_t, _: ze_group_count_t, _: ze_group_size_t, _: *mut *mut c_void, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMemoryCopyWithParameters zeCommandListAppendMemoryCopyWithParameters(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMemoryFillWithParameters zeCommandListAppendMemoryFillWithParameters(handle: ze_command_list_handle_t, _: *mut c_void, _: *const c_void, _: usize, _: usize, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnImmediateAppendCommandListsWithParameters zeCommandListImmediateAppendCommandListsWithParameters(handle: ze_command_list_handle_t, _: u32, _: *mut ze_command_list_handle_t, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnGetFlags zeCommandListGetFlags(handle: ze_command_list_handle_t, _: *mut ze_command_list_flags_t) [handle] [];
+    pfnImmediateGetFlags zeCommandListImmediateGetFlags(handle: ze_command_list_handle_t, _: *mut ze_command_queue_flags_t) [handle] [];
+    pfnImmediateGetMode zeCommandListImmediateGetMode(handle: ze_command_list_handle_t, _: *mut ze_command_queue_mode_t) [handle] [];
+    pfnImmediateGetPriority zeCommandListImmediateGetPriority(handle: ze_command_list_handle_t, _: *mut ze_command_queue_priority_t) [handle] [];
+    pfnBeginGraphCaptureExt zeCommandListBeginGraphCaptureExt(handle: ze_command_list_handle_t, _: *const c_void) [handle] [];
+    pfnBeginCaptureIntoGraphExt zeCommandListBeginCaptureIntoGraphExt(handle: ze_command_list_handle_t, _: ze_graph_handle_t, _: *const c_void) [handle] [];
+    pfnIsGraphCaptureEnabledExt zeCommandListIsGraphCaptureEnabledExt(handle: ze_command_list_handle_t) [handle] [];
+    pfnEndGraphCaptureExt zeCommandListEndGraphCaptureExt(handle: ze_command_list_handle_t, _: *const c_void, phGraph: *mut ze_graph_handle_t) [handle] [phGraph];
+    pfnGetGraphExt zeCommandListGetGraphExt(handle: ze_command_list_handle_t, phGraph: *mut ze_graph_handle_t) [handle] [phGraph];
+    pfnAppendGraphExt zeCommandListAppendGraphExt(handle: ze_command_list_handle_t, _: ze_executable_graph_handle_t, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendHostFunction zeCommandListAppendHostFunction(handle: ze_command_list_handle_t, _: ze_host_function_callback_t, _: *mut c_void, _: *const c_void, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+} }
+
+table! { ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t {
+    pfnCreateCloneExp zeCommandListCreateCloneExp(handle: ze_command_list_handle_t, phClonedCommandList: *mut ze_command_list_handle_t) [handle] [phClonedCommandList];
+    pfnImmediateAppendCommandListsExp zeCommandListImmediateAppendCommandListsExp(handle: ze_command_list_handle_t, _: u32, _: *mut ze_command_list_handle_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnGetNextCommandIdExp zeCommandListGetNextCommandIdExp(handle: ze_command_list_handle_t, _: *const ze_mutable_command_id_exp_desc_t, _: *mut u64) [handle] [];
+    pfnUpdateMutableCommandsExp zeCommandListUpdateMutableCommandsExp(handle: ze_command_list_handle_t, _: *const ze_mutable_commands_exp_desc_t) [handle] [];
+    pfnUpdateMutableCommandSignalEventExp zeCommandListUpdateMutableCommandSignalEventExp(handle: ze_command_list_handle_t, _: u64, _: ze_event_handle_t) [handle] [];
+    pfnUpdateMutableCommandWaitEventsExp zeCommandListUpdateMutableCommandWaitEventsExp(handle: ze_command_list_handle_t, _: u64, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnGetNextCommandIdWithKernelsExp zeCommandListGetNextCommandIdWithKernelsExp(handle: ze_command_list_handle_t, _: *const ze_mutable_command_id_exp_desc_t, _: u32, _: *mut ze_kernel_handle_t, _: *mut u64) [handle] [];
+    pfnUpdateMutableCommandKernelsExp zeCommandListUpdateMutableCommandKernelsExp(handle: ze_command_list_handle_t, _: u32, _: *mut u64, _: *mut ze_kernel_handle_t) [handle] [];
+    pfnIsMutableExp zeCommandListIsMutableExp(handle: ze_command_list_handle_t, _: *mut ze_bool_t) [handle] [];
+} }
+
+table! { ZE_IMAGE: ze_image_dditable_t {
+    pfnGetProperties zeImageGetProperties(handle: ze_device_handle_t, _: *const ze_image_desc_t, _: *mut ze_image_properties_t) [handle] [];
+    pfnCreate zeImageCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, phImage: *mut ze_image_handle_t) [handle] [phImage];
+    pfnDestroy zeImageDestroy(handle: ze_image_handle_t) [handle] [];
+    pfnGetAllocPropertiesExt zeImageGetAllocPropertiesExt(handle: ze_context_handle_t, _: ze_image_handle_t, _: *mut ze_image_allocation_ext_properties_t) [handle] [];
+    pfnViewCreateExt zeImageViewCreateExt(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: ze_image_handle_t, phImageView: *mut ze_image_handle_t) [handle] [phImageView];
+} }
+
+table! { ZE_IMAGE_EXP: ze_image_exp_dditable_t {
+    pfnGetMemoryPropertiesExp zeImageGetMemoryPropertiesExp(handle: ze_image_handle_t, _: *mut ze_image_memory_properties_exp_t) [handle] [];
+    pfnViewCreateExp zeImageViewCreateExp(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_image_desc_t, _: ze_image_handle_t, phImageView: *mut ze_image_handle_t) [handle] [phImageView];
+    pfnGetDeviceOffsetExp zeImageGetDeviceOffsetExp(handle: ze_image_handle_t, _: *mut u64) [handle] [];
+} }
+
+table! { ZE_MEM: ze_mem_dditable_t {
+    pfnAllocShared zeMemAllocShared(handle: ze_context_handle_t, _: *const ze_device_mem_alloc_desc_t, _: *const ze_host_mem_alloc_desc_t, _: usize, _: usize, _: ze_device_handle_t, _: *mut *mut c_void) [handle] [];
+    pfnAllocDevice zeMemAllocDevice(handle: ze_context_handle_t, _: *const ze_device_mem_alloc_desc_t, _: usize, _: usize, _: ze_device_handle_t, _: *mut *mut c_void) [handle] [];
+    pfnAllocHost zeMemAllocHost(handle: ze_context_handle_t, _: *const ze_host_mem_alloc_desc_t, _: usize, _: usize, _: *mut *mut c_void) [handle] [];
+    pfnFree zeMemFree(handle: ze_context_handle_t, _: *mut c_void) [handle] [];
+    pfnGetAllocProperties zeMemGetAllocProperties(handle: ze_context_handle_t, _: *const c_void, _: *mut ze_memory_allocation_properties_t, phDevice: *mut ze_device_handle_t) [handle] [phDevice];
+    pfnGetAddressRange zeMemGetAddressRange(handle: ze_context_handle_t, _: *const c_void, _: *mut *mut c_void, _: *mut usize) [handle] [];
+    pfnGetIpcHandle zeMemGetIpcHandle(handle: ze_context_handle_t, _: *const c_void, _: *mut ze_ipc_mem_handle_t) [handle] [];
+    pfnOpenIpcHandle zeMemOpenIpcHandle(handle: ze_context_handle_t, _: ze_device_handle_t, _: ze_ipc_mem_handle_t, _: ze_ipc_memory_flags_t, _: *mut *mut c_void) [handle] [];
+    pfnCloseIpcHandle zeMemCloseIpcHandle(handle: ze_context_handle_t, _: *const c_void) [handle] [];
+    pfnFreeExt zeMemFreeExt(handle: ze_context_handle_t, _: *const ze_memory_free_ext_desc_t, _: *mut c_void) [handle] [];
+    pfnPutIpcHandle zeMemPutIpcHandle(handle: ze_context_handle_t, _: ze_ipc_mem_handle_t) [handle] [];
+    pfnGetPitchFor2dImage zeMemGetPitchFor2dImage(handle: ze_context_handle_t, _: ze_device_handle_t, _: usize, _: usize, _: u32, _: *mut usize) [handle] [];
+    pfnGetIpcHandleWithProperties zeMemGetIpcHandleWithProperties(handle: ze_context_handle_t, _: *const c_void, _: *mut c_void, _: *mut ze_ipc_mem_handle_t) [handle] [];
+} }
+
+table! { ZE_MEM_EXP: ze_mem_exp_dditable_t {
+    pfnGetIpcHandleFromFileDescriptorExp zeMemGetIpcHandleFromFileDescriptorExp(handle: ze_context_handle_t, _: u64, _: *mut ze_ipc_mem_handle_t) [handle] [];
+    pfnGetFileDescriptorFromIpcHandleExp zeMemGetFileDescriptorFromIpcHandleExp(handle: ze_context_handle_t, _: ze_ipc_mem_handle_t, _: *mut u64) [handle] [];
+    pfnSetAtomicAccessAttributeExp zeMemSetAtomicAccessAttributeExp(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const c_void, _: usize, _: ze_memory_atomic_attr_exp_flags_t) [handle] [];
+    pfnGetAtomicAccessAttributeExp zeMemGetAtomicAccessAttributeExp(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const c_void, _: usize, _: *mut ze_memory_atomic_attr_exp_flags_t) [handle] [];
+} }
+
+table! { ZE_FENCE: ze_fence_dditable_t {
+    pfnCreate zeFenceCreate(handle: ze_command_queue_handle_t, _: *const ze_fence_desc_t, phFence: *mut ze_fence_handle_t) [handle] [phFence];
+    pfnDestroy zeFenceDestroy(handle: ze_fence_handle_t) [handle] [];
+    pfnHostSynchronize zeFenceHostSynchronize(handle: ze_fence_handle_t, _: u64) [handle] [];
+    pfnQueryStatus zeFenceQueryStatus(handle: ze_fence_handle_t) [handle] [];
+    pfnReset zeFenceReset(handle: ze_fence_handle_t) [handle] [];
+} }
+
+table! { ZE_EVENT_POOL: ze_event_pool_dditable_t {
+    pfnCreate zeEventPoolCreate(handle: ze_context_handle_t, _: *const ze_event_pool_desc_t, _: u32, _: *mut ze_device_handle_t, phEventPool: *mut ze_event_pool_handle_t) [handle] [phEventPool];
+    pfnDestroy zeEventPoolDestroy(handle: ze_event_pool_handle_t) [handle] [];
+    pfnGetIpcHandle zeEventPoolGetIpcHandle(handle: ze_event_pool_handle_t, _: *mut ze_ipc_event_pool_handle_t) [handle] [];
+    pfnOpenIpcHandle zeEventPoolOpenIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_pool_handle_t, phEventPool: *mut ze_event_pool_handle_t) [handle] [phEventPool];
+    pfnCloseIpcHandle zeEventPoolCloseIpcHandle(handle: ze_event_pool_handle_t) [handle] [];
+    pfnPutIpcHandle zeEventPoolPutIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_pool_handle_t) [handle] [];
+    pfnGetContextHandle zeEventPoolGetContextHandle(handle: ze_event_pool_handle_t, phContext: *mut ze_context_handle_t) [handle] [phContext];
+    pfnGetFlags zeEventPoolGetFlags(handle: ze_event_pool_handle_t, _: *mut ze_event_pool_flags_t) [handle] [];
+} }
+
+table! { ZE_EVENT: ze_event_dditable_t {
+    pfnCreate zeEventCreate(handle: ze_event_pool_handle_t, _: *const ze_event_desc_t, phEvent: *mut ze_event_handle_t) [handle] [phEvent];
+    pfnDestroy zeEventDestroy(handle: ze_event_handle_t) [handle] [];
+    pfnHostSignal zeEventHostSignal(handle: ze_event_handle_t) [handle] [];
+    pfnHostSynchronize zeEventHostSynchronize(handle: ze_event_handle_t, _: u64) [handle] [];
+    pfnQueryStatus zeEventQueryStatus(handle: ze_event_handle_t) [handle] [];
+    pfnHostReset zeEventHostReset(handle: ze_event_handle_t) [handle] [];
+    pfnQueryKernelTimestamp zeEventQueryKernelTimestamp(handle: ze_event_handle_t, _: *mut ze_kernel_timestamp_result_t) [handle] [];
+    pfnQueryKernelTimestampsExt zeEventQueryKernelTimestampsExt(handle: ze_event_handle_t, _: ze_device_handle_t, _: *mut u32, _: *mut ze_event_query_kernel_timestamps_results_ext_properties_t) [handle] [];
+    pfnGetEventPool zeEventGetEventPool(handle: ze_event_handle_t, phEventPool: *mut ze_event_pool_handle_t) [handle] [phEventPool];
+    pfnGetSignalScope zeEventGetSignalScope(handle: ze_event_handle_t, _: *mut ze_event_scope_flags_t) [handle] [];
+    pfnGetWaitScope zeEventGetWaitScope(handle: ze_event_handle_t, _: *mut ze_event_scope_flags_t) [handle] [];
+    pfnCounterBasedCreate zeEventCounterBasedCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_event_counter_based_desc_t, phEvent: *mut ze_event_handle_t) [handle] [phEvent];
+    pfnCounterBasedGetIpcHandle zeEventCounterBasedGetIpcHandle(handle: ze_event_handle_t, _: *mut ze_ipc_event_counter_based_handle_t) [handle] [];
+    pfnCounterBasedOpenIpcHandle zeEventCounterBasedOpenIpcHandle(handle: ze_context_handle_t, _: ze_ipc_event_counter_based_handle_t, phEvent: *mut ze_event_handle_t) [handle] [phEvent];
+    pfnCounterBasedCloseIpcHandle zeEventCounterBasedCloseIpcHandle(handle: ze_event_handle_t) [handle] [];
+    pfnCounterBasedGetDeviceAddress zeEventCounterBasedGetDeviceAddress(handle: ze_event_handle_t, _: *mut u64, _: *mut u64) [handle] [];
+    pfnGetCounterBasedFlags zeEventGetCounterBasedFlags(handle: ze_event_handle_t, _: *mut ze_event_counter_based_flags_t) [handle] [];
+} }
+
+table! { ZE_EVENT_EXP: ze_event_exp_dditable_t {
+    pfnQueryTimestampsExp zeEventQueryTimestampsExp(handle: ze_event_handle_t, _: ze_device_handle_t, _: *mut u32, _: *mut ze_kernel_timestamp_result_t) [handle] [];
+} }
+
+table! { ZE_MODULE: ze_module_dditable_t {
+    pfnCreate zeModuleCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_module_desc_t, phModule: *mut ze_module_handle_t, phBuildLog: *mut ze_module_build_log_handle_t) [handle] [phModule phBuildLog];
+    pfnDestroy zeModuleDestroy(handle: ze_module_handle_t) [handle] [];
+    pfnDynamicLink zeModuleDynamicLink(_: u32, _: *mut ze_module_handle_t, phLinkLog: *mut ze_module_build_log_handle_t) [] [phLinkLog];
+    pfnGetNativeBinary zeModuleGetNativeBinary(handle: ze_module_handle_t, _: *mut usize, _: *mut u8) [handle] [];
+    pfnGetGlobalPointer zeModuleGetGlobalPointer(handle: ze_module_handle_t, _: *const c_char, _: *mut usize, _: *mut *mut c_void) [handle] [];
+    pfnGetKernelNames zeModuleGetKernelNames(handle: ze_module_handle_t, _: *mut u32, _: *mut *const c_char) [handle] [];
+    pfnGetProperties zeModuleGetProperties(handle: ze_module_handle_t, _: *mut ze_module_properties_t) [handle] [];
+    pfnGetFunctionPointer zeModuleGetFunctionPointer(handle: ze_module_handle_t, _: *const c_char, _: *mut *mut c_void) [handle] [];
+    pfnInspectLinkageExt zeModuleInspectLinkageExt(_: *mut ze_linkage_inspection_ext_desc_t, _: u32, _: *mut ze_module_handle_t, phLog: *mut ze_module_build_log_handle_t) [] [phLog];
+} }
+
+table! { ZE_MODULE_BUILD_LOG: ze_module_build_log_dditable_t {
+    pfnDestroy zeModuleBuildLogDestroy(handle: ze_module_build_log_handle_t) [handle] [];
+    pfnGetString zeModuleBuildLogGetString(handle: ze_module_build_log_handle_t, _: *mut usize, _: *mut c_char) [handle] [];
+} }
+
+table! { ZE_KERNEL: ze_kernel_dditable_t {
+    pfnCreate zeKernelCreate(handle: ze_module_handle_t, _: *const ze_kernel_desc_t, phKernel: *mut ze_kernel_handle_t) [handle] [phKernel];
+    pfnDestroy zeKernelDestroy(handle: ze_kernel_handle_t) [handle] [];
+    pfnSetCacheConfig zeKernelSetCacheConfig(handle: ze_kernel_handle_t, _: ze_cache_config_flags_t) [handle] [];
+    pfnSetGroupSize zeKernelSetGroupSize(handle: ze_kernel_handle_t, _: u32, _: u32, _: u32) [handle] [];
+    pfnSuggestGroupSize zeKernelSuggestGroupSize(handle: ze_kernel_handle_t, _: u32, _: u32, _: u32, _: *mut u32, _: *mut u32, _: *mut u32) [handle] [];
+    pfnSuggestMaxCooperativeGroupCount zeKernelSuggestMaxCooperativeGroupCount(handle: ze_kernel_handle_t, _: *mut u32) [handle] [];
+    pfnSetArgumentValue zeKernelSetArgumentValue(handle: ze_kernel_handle_t, _: u32, _: usize, _: *const c_void) [handle] [];
+    pfnSetIndirectAccess zeKernelSetIndirectAccess(handle: ze_kernel_handle_t, _: ze_kernel_indirect_access_flags_t) [handle] [];
+    pfnGetIndirectAccess zeKernelGetIndirectAccess(handle: ze_kernel_handle_t, _: *mut ze_kernel_indirect_access_flags_t) [handle] [];
+    pfnGetSourceAttributes zeKernelGetSourceAttributes(handle: ze_kernel_handle_t, _: *mut u32, _: *mut *mut c_char) [handle] [];
+    pfnGetProperties zeKernelGetProperties(handle: ze_kernel_handle_t, _: *mut ze_kernel_properties_t) [handle] [];
+    pfnGetName zeKernelGetName(handle: ze_kernel_handle_t, _: *mut usize, _: *mut c_char) [handle] [];
+} }
+
+table! { ZE_KERNEL_EXP: ze_kernel_exp_dditable_t {
+    pfnSetGlobalOffsetExp zeKernelSetGlobalOffsetExp(handle: ze_kernel_handle_t, _: u32, _: u32, _: u32) [handle] [];
+    pfnSchedulingHintExp zeKernelSchedulingHintExp(handle: ze_kernel_handle_t, _: *mut ze_scheduling_hint_exp_desc_t) [handle] [];
+    pfnGetBinaryExp zeKernelGetBinaryExp(handle: ze_kernel_handle_t, _: *mut usize, _: *mut u8) [handle] [];
+    pfnGetAllocationPropertiesExp zeKernelGetAllocationPropertiesExp(handle: ze_kernel_handle_t, _: *mut u32, _: *mut ze_kernel_allocation_exp_properties_t) [handle] [];
+} }
+
+table! { ZE_SAMPLER: ze_sampler_dditable_t {
+    pfnCreate zeSamplerCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *const ze_sampler_desc_t, phSampler: *mut ze_sampler_handle_t) [handle] [phSampler];
+    pfnDestroy zeSamplerDestroy(handle: ze_sampler_handle_t) [handle] [];
+} }
+
+table! { ZE_PHYSICAL_MEM: ze_physical_mem_dditable_t {
+    pfnCreate zePhysicalMemCreate(handle: ze_context_handle_t, _: ze_device_handle_t, _: *mut ze_physical_mem_desc_t, phPhysicalMemory: *mut ze_physical_mem_handle_t) [handle] [phPhysicalMemory];
+    pfnDestroy zePhysicalMemDestroy(handle: ze_context_handle_t, _: ze_physical_mem_handle_t) [handle] [];
+    pfnGetProperties zePhysicalMemGetProperties(handle: ze_context_handle_t, _: ze_physical_mem_handle_t, _: *mut ze_physical_mem_properties_t) [handle] [];
+} }
+
+table! { ZE_VIRTUAL_MEM: ze_virtual_mem_dditable_t {
+    pfnReserve zeVirtualMemReserve(handle: ze_context_handle_t, _: *const c_void, _: usize, _: *mut *mut c_void) [handle] [];
+    pfnFree zeVirtualMemFree(handle: ze_context_handle_t, _: *const c_void, _: usize) [handle] [];
+    pfnQueryPageSize zeVirtualMemQueryPageSize(handle: ze_context_handle_t, _: ze_device_handle_t, _: usize, _: *mut usize) [handle] [];
+    pfnMap zeVirtualMemMap(handle: ze_context_handle_t, _: *const c_void, _: usize, _: ze_physical_mem_handle_t, _: usize, _: ze_memory_access_attribute_t) [handle] [];
+    pfnUnmap zeVirtualMemUnmap(handle: ze_context_handle_t, _: *const c_void, _: usize) [handle] [];
+    pfnSetAccessAttribute zeVirtualMemSetAccessAttribute(handle: ze_context_handle_t, _: *const c_void, _: usize, _: ze_memory_access_attribute_t) [handle] [];
+    pfnGetAccessAttribute zeVirtualMemGetAccessAttribute(handle: ze_context_handle_t, _: *const c_void, _: usize, _: *mut ze_memory_access_attribute_t, _: *mut usize) [handle] [];
+} }
+
+table! { ZE_FABRIC_VERTEX_EXP: ze_fabric_vertex_exp_dditable_t {
+    pfnGetExp zeFabricVertexGetExp(handle: ze_driver_handle_t, _: *mut u32, _: *mut ze_fabric_vertex_handle_t) [handle] [];
+    pfnGetSubVerticesExp zeFabricVertexGetSubVerticesExp(handle: ze_fabric_vertex_handle_t, _: *mut u32, _: *mut ze_fabric_vertex_handle_t) [handle] [];
+    pfnGetPropertiesExp zeFabricVertexGetPropertiesExp(handle: ze_fabric_vertex_handle_t, _: *mut ze_fabric_vertex_exp_properties_t) [handle] [];
+    pfnGetDeviceExp zeFabricVertexGetDeviceExp(handle: ze_fabric_vertex_handle_t, phDevice: *mut ze_device_handle_t) [handle] [phDevice];
+} }
+
+table! { ZE_FABRIC_EDGE_EXP: ze_fabric_edge_exp_dditable_t {
+    pfnGetExp zeFabricEdgeGetExp(handle: ze_fabric_vertex_handle_t, _: ze_fabric_vertex_handle_t, _: *mut u32, _: *mut ze_fabric_edge_handle_t) [handle] [];
+    pfnGetVerticesExp zeFabricEdgeGetVerticesExp(handle: ze_fabric_edge_handle_t, phVertexA: *mut ze_fabric_vertex_handle_t, phVertexB: *mut ze_fabric_vertex_handle_t) [handle] [phVertexA phVertexB];
+    pfnGetPropertiesExp zeFabricEdgeGetPropertiesExp(handle: ze_fabric_edge_handle_t, _: *mut ze_fabric_edge_exp_properties_t) [handle] [];
+} }
+
+table! { ZE_GRAPH: ze_graph_dditable_t {
+    pfnCreateExt zeGraphCreateExt(handle: ze_context_handle_t, _: *const c_void, phGraph: *mut ze_graph_handle_t) [handle] [phGraph];
+    pfnGetPrimaryCommandListExt zeGraphGetPrimaryCommandListExt(handle: ze_graph_handle_t, phCommandList: *mut ze_command_list_handle_t) [handle] [phCommandList];
+    pfnSetDestructionCallbackExt zeGraphSetDestructionCallbackExt(handle: ze_graph_handle_t, _: zex_mem_graph_free_callback_fn_t, _: *mut c_void, _: *const c_void) [handle] [];
+    pfnInstantiateExt zeGraphInstantiateExt(handle: ze_graph_handle_t, _: *const c_void, phExecutableGraph: *mut ze_executable_graph_handle_t) [handle] [phExecutableGraph];
+    pfnIsEmptyExt zeGraphIsEmptyExt(handle: ze_graph_handle_t) [handle] [];
+    pfnDumpContentsExt zeGraphDumpContentsExt(handle: ze_graph_handle_t, _: *const c_char, _: *const c_void) [handle] [];
+    pfnDestroyExt zeGraphDestroyExt(handle: ze_graph_handle_t) [handle] [];
+} }
+
+table! { ZE_EXECUTABLE_GRAPH: ze_executable_graph_dditable_t {
+    pfnGetSourceGraphExt zeExecutableGraphGetSourceGraphExt(handle: ze_executable_graph_handle_t, phSourceGraph: *mut ze_graph_handle_t) [handle] [phSourceGraph];
+    pfnDestroyExt zeExecutableGraphDestroyExt(handle: ze_executable_graph_handle_t) [handle] [];
+} }
+
+table! { ZET_METRIC_PROGRAMMABLE_EXP: zet_metric_programmable_exp_dditable_t {
+    pfnGetExp zetMetricProgrammableGetExp(handle: zet_device_handle_t, _: *mut u32, _: *mut zet_metric_programmable_exp_handle_t) [handle] [];
+    pfnGetPropertiesExp zetMetricProgrammableGetPropertiesExp(handle: zet_metric_programmable_exp_handle_t, _: *mut zet_metric_programmable_exp_properties_t) [handle] [];
+    pfnGetParamInfoExp zetMetricProgrammableGetParamInfoExp(handle: zet_metric_programmable_exp_handle_t, _: *mut u32, _: *mut zet_metric_programmable_param_info_exp_t) [handle] [];
+    pfnGetParamValueInfoExp zetMetricProgrammableGetParamValueInfoExp(handle: zet_metric_programmable_exp_handle_t, _: u32, _: *mut u32, _: *mut zet_metric_programmable_param_value_info_exp_t) [handle] [];
+} }
+
+table! { ZET_METRIC_TRACER_EXP: zet_metric_tracer_exp_dditable_t {
+    pfnCreateExp zetMetricTracerCreateExp(handle: zet_context_handle_t, _: zet_device_handle_t, _: u32, _: *mut zet_metric_group_handle_t, _: *mut zet_metric_tracer_exp_desc_t, _: ze_event_handle_t, phMetricTracer: *mut zet_metric_tracer_exp_handle_t) [handle] [phMetricTracer];
+    pfnDestroyExp zetMetricTracerDestroyExp(handle: zet_metric_tracer_exp_handle_t) [handle] [];
+    pfnEnableExp zetMetricTracerEnableExp(handle: zet_metric_tracer_exp_handle_t, _: ze_bool_t) [handle] [];
+    pfnDisableExp zetMetricTracerDisableExp(handle: zet_metric_tracer_exp_handle_t, _: ze_bool_t) [handle] [];
+    pfnReadDataExp zetMetricTracerReadDataExp(handle: zet_metric_tracer_exp_handle_t, _: *mut usize, _: *mut u8) [handle] [];
+    pfnDecodeExp zetMetricTracerDecodeExp(handle: zet_metric_decoder_exp_handle_t, _: *mut usize, _: *mut u8, _: u32, _: *mut zet_metric_handle_t, _: *mut u32, _: *mut u32, _: *mut u32, _: *mut zet_metric_entry_exp_t) [handle] [];
+} }
+
+table! { ZET_METRIC_DECODER_EXP: zet_metric_decoder_exp_dditable_t {
+    pfnCreateExp zetMetricDecoderCreateExp(handle: zet_metric_tracer_exp_handle_t, phMetricDecoder: *mut zet_metric_decoder_exp_handle_t) [handle] [phMetricDecoder];
+    pfnDestroyExp zetMetricDecoderDestroyExp(handle: zet_metric_decoder_exp_handle_t) [handle] [];
+    pfnGetDecodableMetricsExp zetMetricDecoderGetDecodableMetricsExp(handle: zet_metric_decoder_exp_handle_t, _: *mut u32, _: *mut zet_metric_handle_t) [handle] [];
+} }
+
+table! { ZET_DEVICE: zet_device_dditable_t {
+    pfnGetDebugProperties zetDeviceGetDebugProperties(handle: zet_device_handle_t, _: *mut zet_device_debug_properties_t) [handle] [];
+} }
+
+table! { ZET_DEVICE_EXP: zet_device_exp_dditable_t {
+    pfnGetConcurrentMetricGroupsExp zetDeviceGetConcurrentMetricGroupsExp(handle: zet_device_handle_t, _: u32, _: *mut zet_metric_group_handle_t, _: *mut u32, _: *mut u32) [handle] [];
+    pfnCreateMetricGroupsFromMetricsExp zetDeviceCreateMetricGroupsFromMetricsExp(handle: zet_device_handle_t, _: u32, _: *mut zet_metric_handle_t, _: *const c_char, _: *const c_char, _: *mut u32, _: *mut zet_metric_group_handle_t) [handle] [];
+    pfnEnableMetricsExp zetDeviceEnableMetricsExp(handle: zet_device_handle_t) [handle] [];
+    pfnDisableMetricsExp zetDeviceDisableMetricsExp(handle: zet_device_handle_t) [handle] [];
+} }
+
+table! { ZET_CONTEXT: zet_context_dditable_t {
+    pfnActivateMetricGroups zetContextActivateMetricGroups(handle: zet_context_handle_t, _: zet_device_handle_t, _: u32, _: *mut zet_metric_group_handle_t) [handle] [];
+} }
+
+table! { ZET_COMMAND_LIST: zet_command_list_dditable_t {
+    pfnAppendMetricStreamerMarker zetCommandListAppendMetricStreamerMarker(handle: zet_command_list_handle_t, _: zet_metric_streamer_handle_t, _: u32) [handle] [];
+    pfnAppendMetricQueryBegin zetCommandListAppendMetricQueryBegin(handle: zet_command_list_handle_t, _: zet_metric_query_handle_t) [handle] [];
+    pfnAppendMetricQueryEnd zetCommandListAppendMetricQueryEnd(handle: zet_command_list_handle_t, _: zet_metric_query_handle_t, _: ze_event_handle_t, _: u32, _: *mut ze_event_handle_t) [handle] [];
+    pfnAppendMetricMemoryBarrier zetCommandListAppendMetricMemoryBarrier(handle: zet_command_list_handle_t) [handle] [];
+} }
+
+table! { ZET_COMMAND_LIST_EXP: zet_command_list_exp_dditable_t {
+    pfnAppendMarkerExp zetCommandListAppendMarkerExp(handle: zet_command_list_handle_t, _: zet_metric_group_handle_t, _: u32) [handle] [];
+} }
+
+table! { ZET_MODULE: zet_module_dditable_t {
+    pfnGetDebugInfo zetModuleGetDebugInfo(handle: zet_module_handle_t, _: zet_module_debug_info_format_t, _: *mut usize, _: *mut u8) [handle] [];
+} }
+
+table! { ZET_KERNEL: zet_kernel_dditable_t {
+    pfnGetProfileInfo zetKernelGetProfileInfo(handle: zet_kernel_handle_t, _: *mut zet_profile_properties_t) [handle] [];
+} }
+
+table! { ZET_METRIC: zet_metric_dditable_t {
+    pfnGet zetMetricGet(handle: zet_metric_group_handle_t, _: *mut u32, _: *mut zet_metric_handle_t) [handle] [];
+    pfnGetProperties zetMetricGetProperties(handle: zet_metric_handle_t, _: *mut zet_metric_properties_t) [handle] [];
+} }
+
+table! { ZET_METRIC_EXP: zet_metric_exp_dditable_t {
+    pfnCreateFromProgrammableExp zetMetricCreateFromProgrammableExp(handle: zet_metric_programmable_exp_handle_t, _: *mut zet_metric_programmable_param_value_exp_t, _: u32, _: *const c_char, _: *const c_char, _: *mut u32, _: *mut zet_metric_handle_t) [handle] [];
+    pfnDestroyExp zetMetricDestroyExp(handle: zet_metric_handle_t) [handle] [];
+    pfnCreateFromProgrammableExp2 zetMetricCreateFromProgrammableExp2(handle: zet_metric_programmable_exp_handle_t, _: u32, _: *mut zet_metric_programmable_param_value_exp_t, _: *const c_char, _: *const c_char, _: *mut u32, _: *mut zet_metric_handle_t) [handle] [];
+} }
+
+table! { ZET_METRIC_GROUP: zet_metric_group_dditable_t {
+    pfnGet zetMetricGroupGet(handle: zet_device_handle_t, _: *mut u32, _: *mut zet_metric_group_handle_t) [handle] [];
+    pfnGetProperties zetMetricGroupGetProperties(handle: zet_metric_group_handle_t, _: *mut zet_metric_group_properties_t) [handle] [];
+    pfnCalculateMetricValues zetMetricGroupCalculateMetricValues(handle: zet_metric_group_handle_t, _: zet_metric_group_calculation_type_t, _: usize, _: *const u8, _: *mut u32, _: *mut zet_typed_value_t) [handle] [];
+} }
+
+table! { ZET_METRIC_GROUP_EXP: zet_metric_group_exp_dditable_t {
+    pfnCalculateMultipleMetricValuesExp zetMetricGroupCalculateMultipleMetricValuesExp(handle: zet_metric_group_handle_t, _: zet_metric_group_calculation_type_t, _: usize, _: *const u8, _: *mut u32, _: *mut u32, _: *mut u32, _: *mut zet_typed_value_t) [handle] [];
+    pfnGetGlobalTimestampsExp zetMetricGroupGetGlobalTimestampsExp(handle: zet_metric_group_handle_t, _: ze_bool_t, _: *mut u64, _: *mut u64) [handle] [];
+    pfnGetExportDataExp zetMetricGroupGetExportDataExp(handle: zet_metric_group_handle_t, _: *const u8, _: usize, _: *mut usize, _: *mut u8) [handle] [];
+    pfnCalculateMetricExportDataExp zetMetricGroupCalculateMetricExportDataExp(handle: ze_driver_handle_t, _: zet_metric_group_calculation_type_t, _: usize, _: *const u8, _: *mut zet_metric_calculate_exp_desc_t, _: *mut u32, _: *mut u32, _: *mut u32, _: *mut zet_typed_value_t) [handle] [];
+    pfnCreateExp zetMetricGroupCreateExp(handle: zet_device_handle_t, _: *const c_char, _: *const c_char, _: zet_metric_group_sampling_type_flags_t, _: *mut zet_metric_group_handle_t) [handle] [];
+    pfnAddMetricExp zetMetricGroupAddMetricExp(handle: zet_metric_group_handle_t, _: zet_metric_handle_t, _: *mut usize, _: *mut c_char) [handle] [];
+    pfnRemoveMetricExp zetMetricGroupRemoveMetricExp(handle: zet_metric_group_handle_t, _: zet_metric_handle_t) [handle] [];
+    pfnCloseExp zetMetricGroupCloseExp(handle: zet_metric_group_handle_t) [handle] [];
+    pfnDestroyExp zetMetricGroupDestroyExp(handle: zet_metric_group_handle_t) [handle] [];
+} }
+
+table! { ZET_METRIC_STREAMER: zet_metric_streamer_dditable_t {
+    pfnOpen zetMetricStreamerOpen(handle: zet_context_handle_t, _: zet_device_handle_t, _: zet_metric_group_handle_t, _: *mut zet_metric_streamer_desc_t, _: ze_event_handle_t, phMetricStreamer: *mut zet_metric_streamer_handle_t) [handle] [phMetricStreamer];
+    pfnClose zetMetricStreamerClose(handle: zet_metric_streamer_handle_t) [handle] [];
+    pfnReadData zetMetricStreamerReadData(handle: zet_metric_streamer_handle_t, _: u32, _: *mut usize, _: *mut u8) [handle] [];
+} }
+
+table! { ZET_METRIC_QUERY_POOL: zet_metric_query_pool_dditable_t {
+    pfnCreate zetMetricQueryPoolCreate(handle: zet_context_handle_t, _: zet_device_handle_t, _: zet_metric_group_handle_t, _: *const zet_metric_query_pool_desc_t, phMetricQueryPool: *mut zet_metric_query_pool_handle_t) [handle] [phMetricQueryPool];
+    pfnDestroy zetMetricQueryPoolDestroy(handle: zet_metric_query_pool_handle_t) [handle] [];
+} }
+
+table! { ZET_METRIC_QUERY: zet_metric_query_dditable_t {
+    pfnCreate zetMetricQueryCreate(handle: zet_metric_query_pool_handle_t, _: u32, phMetricQuery: *mut zet_metric_query_handle_t) [handle] [phMetricQuery];
+    pfnDestroy zetMetricQueryDestroy(handle: zet_metric_query_handle_t) [handle] [];
+    pfnReset zetMetricQueryReset(handle: zet_metric_query_handle_t) [handle] [];
+    pfnGetData zetMetricQueryGetData(handle: zet_metric_query_handle_t, _: *mut usize, _: *mut u8) [handle] [];
+} }
+
+table! { ZET_TRACER_EXP: zet_tracer_exp_dditable_t {
+    pfnCreate zetTracerExpCreate(handle: zet_context_handle_t, _: *const zet_tracer_exp_desc_t, phTracer: *mut zet_tracer_exp_handle_t) [handle] [phTracer];
+    pfnDestroy zetTracerExpDestroy(handle: zet_tracer_exp_handle_t) [handle] [];
+    pfnSetPrologues zetTracerExpSetPrologues(handle: zet_tracer_exp_handle_t, _: *mut zet_core_callbacks_t) [handle] [];
+    pfnSetEpilogues zetTracerExpSetEpilogues(handle: zet_tracer_exp_handle_t, _: *mut zet_core_callbacks_t) [handle] [];
+    pfnSetEnabled zetTracerExpSetEnabled(handle: zet_tracer_exp_handle_t, _: ze_bool_t) [handle] [];
+} }
+
+table! { ZET_DEBUG: zet_debug_dditable_t {
+    pfnAttach zetDebugAttach(handle: zet_device_handle_t, _: *const zet_debug_config_t, phDebug: *mut zet_debug_session_handle_t) [handle] [phDebug];
+    pfnDetach zetDebugDetach(handle: zet_debug_session_handle_t) [handle] [];
+    pfnReadEvent zetDebugReadEvent(handle: zet_debug_session_handle_t, _: u64, _: *mut zet_debug_event_t) [handle] [];
+    pfnAcknowledgeEvent zetDebugAcknowledgeEvent(handle: zet_debug_session_handle_t, _: *const zet_debug_event_t) [handle] [];
+    pfnInterrupt zetDebugInterrupt(handle: zet_debug_session_handle_t, _: ze_device_thread_t) [handle] [];
+    pfnResume zetDebugResume(handle: zet_debug_session_handle_t, _: ze_device_thread_t) [handle] [];
+    pfnReadMemory zetDebugReadMemory(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: *const zet_debug_memory_space_desc_t, _: usize, _: *mut c_void) [handle] [];
+    pfnWriteMemory zetDebugWriteMemory(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: *const zet_debug_memory_space_desc_t, _: usize, _: *const c_void) [handle] [];
+    pfnGetRegisterSetProperties zetDebugGetRegisterSetProperties(handle: zet_device_handle_t, _: *mut u32, _: *mut zet_debug_regset_properties_t) [handle] [];
+    pfnReadRegisters zetDebugReadRegisters(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: u32, _: u32, _: u32, _: *mut c_void) [handle] [];
+    pfnWriteRegisters zetDebugWriteRegisters(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: u32, _: u32, _: u32, _: *mut c_void) [handle] [];
+    pfnGetThreadRegisterSetProperties zetDebugGetThreadRegisterSetProperties(handle: zet_debug_session_handle_t, _: ze_device_thread_t, _: *mut u32, _: *mut zet_debug_regset_properties_t) [handle] [];
+} }
+
+table! { ZES_GLOBAL: zes_global_dditable_t {
+    pfnInit zesInit(_: zes_init_flags_t) [] [];
+} }
+
+table! { ZES_DEVICE: zes_device_dditable_t {
+    pfnGetProperties zesDeviceGetProperties(handle: zes_device_handle_t, _: *mut zes_device_properties_t) [handle] [];
+    pfnGetState zesDeviceGetState(handle: zes_device_handle_t, _: *mut zes_device_state_t) [handle] [];
+    pfnReset zesDeviceReset(handle: zes_device_handle_t, _: ze_bool_t) [handle] [];
+    pfnProcessesGetState zesDeviceProcessesGetState(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_process_state_t) [handle] [];
+    pfnPciGetProperties zesDevicePciGetProperties(handle: zes_device_handle_t, _: *mut zes_pci_properties_t) [handle] [];
+    pfnPciGetState zesDevicePciGetState(handle: zes_device_handle_t, _: *mut zes_pci_state_t) [handle] [];
+    pfnPciGetBars zesDevicePciGetBars(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_pci_bar_properties_t) [handle] [];
+    pfnPciGetStats zesDevicePciGetStats(handle: zes_device_handle_t, _: *mut zes_pci_stats_t) [handle] [];
+    pfnEnumDiagnosticTestSuites zesDeviceEnumDiagnosticTestSuites(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_diag_handle_t) [handle] [];
+    pfnEnumEngineGroups zesDeviceEnumEngineGroups(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_engine_handle_t) [handle] [];
+    pfnEventRegister zesDeviceEventRegister(handle: zes_device_handle_t, _: zes_event_type_flags_t) [handle] [];
+    pfnEnumFabricPorts zesDeviceEnumFabricPorts(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_fabric_port_handle_t) [handle] [];
+    pfnEnumFans zesDeviceEnumFans(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_fan_handle_t) [handle] [];
+    pfnEnumFirmwares zesDeviceEnumFirmwares(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_firmware_handle_t) [handle] [];
+    pfnEnumFrequencyDomains zesDeviceEnumFrequencyDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_freq_handle_t) [handle] [];
+    pfnEnumLeds zesDeviceEnumLeds(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_led_handle_t) [handle] [];
+    pfnEnumMemoryModules zesDeviceEnumMemoryModules(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_mem_handle_t) [handle] [];
+    pfnEnumPerformanceFactorDomains zesDeviceEnumPerformanceFactorDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_perf_handle_t) [handle] [];
+    pfnEnumPowerDomains zesDeviceEnumPowerDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_pwr_handle_t) [handle] [];
+    pfnGetCardPowerDomain zesDeviceGetCardPowerDomain(handle: zes_device_handle_t, _: *mut zes_pwr_handle_t) [handle] [];
+    pfnEnumPsus zesDeviceEnumPsus(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_psu_handle_t) [handle] [];
+    pfnEnumRasErrorSets zesDeviceEnumRasErrorSets(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_ras_handle_t) [handle] [];
+    pfnEnumSchedulers zesDeviceEnumSchedulers(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_sched_handle_t) [handle] [];
+    pfnEnumStandbyDomains zesDeviceEnumStandbyDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_standby_handle_t) [handle] [];
+    pfnEnumTemperatureSensors zesDeviceEnumTemperatureSensors(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_temp_handle_t) [handle] [];
+    pfnEccAvailable zesDeviceEccAvailable(handle: zes_device_handle_t, _: *mut ze_bool_t) [handle] [];
+    pfnEccConfigurable zesDeviceEccConfigurable(handle: zes_device_handle_t, _: *mut ze_bool_t) [handle] [];
+    pfnGetEccState zesDeviceGetEccState(handle: zes_device_handle_t, _: *mut zes_device_ecc_properties_t) [handle] [];
+    pfnSetEccState zesDeviceSetEccState(handle: zes_device_handle_t, _: *const zes_device_ecc_desc_t, _: *mut zes_device_ecc_properties_t) [handle] [];
+    pfnGet zesDeviceGet(handle: zes_driver_handle_t, _: *mut u32, _: *mut zes_device_handle_t) [handle] [];
+    pfnSetOverclockWaiver zesDeviceSetOverclockWaiver(handle: zes_device_handle_t) [handle] [];
+    pfnGetOverclockDomains zesDeviceGetOverclockDomains(handle: zes_device_handle_t, _: *mut u32) [handle] [];
+    pfnGetOverclockControls zesDeviceGetOverclockControls(handle: zes_device_handle_t, _: zes_overclock_domain_t, _: *mut u32) [handle] [];
+    pfnResetOverclockSettings zesDeviceResetOverclockSettings(handle: zes_device_handle_t, _: ze_bool_t) [handle] [];
+    pfnReadOverclockState zesDeviceReadOverclockState(handle: zes_device_handle_t, _: *mut zes_overclock_mode_t, _: *mut ze_bool_t, _: *mut ze_bool_t, _: *mut zes_pending_action_t, _: *mut ze_bool_t) [handle] [];
+    pfnEnumOverclockDomains zesDeviceEnumOverclockDomains(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_overclock_handle_t) [handle] [];
+    pfnResetExt zesDeviceResetExt(handle: zes_device_handle_t, _: *mut zes_reset_properties_t) [handle] [];
+    pfnPciLinkSpeedUpdateExt zesDevicePciLinkSpeedUpdateExt(handle: zes_device_handle_t, _: ze_bool_t, _: *mut zes_device_action_t) [handle] [];
+} }
+
+table! { ZES_DEVICE_EXP: zes_device_exp_dditable_t {
+    pfnGetSubDevicePropertiesExp zesDeviceGetSubDevicePropertiesExp(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_subdevice_exp_properties_t) [handle] [];
+    pfnEnumActiveVFExp zesDeviceEnumActiveVFExp(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_vf_handle_t) [handle] [];
+    pfnEnumEnabledVFExp zesDeviceEnumEnabledVFExp(handle: zes_device_handle_t, _: *mut u32, _: *mut zes_vf_handle_t) [handle] [];
+} }
+
+table! { ZES_DRIVER: zes_driver_dditable_t {
+    pfnEventListen zesDriverEventListen(handle: ze_driver_handle_t, _: u32, _: u32, _: *mut zes_device_handle_t, _: *mut u32, _: *mut zes_event_type_flags_t) [handle] [];
+    pfnEventListenEx zesDriverEventListenEx(handle: ze_driver_handle_t, _: u64, _: u32, _: *mut zes_device_handle_t, _: *mut u32, _: *mut zes_event_type_flags_t) [handle] [];
+    pfnGet zesDriverGet(_: *mut u32, _: *mut zes_driver_handle_t) [] [];
+    pfnGetExtensionProperties zesDriverGetExtensionProperties(handle: zes_driver_handle_t, _: *mut u32, _: *mut zes_driver_extension_properties_t) [handle] [];
+    pfnGetExtensionFunctionAddress zesDriverGetExtensionFunctionAddress(handle: zes_driver_handle_t, _: *const c_char, _: *mut *mut c_void) [handle] [];
+} }
+
+table! { ZES_DRIVER_EXP: zes_driver_exp_dditable_t {
+    pfnGetDeviceByUuidExp zesDriverGetDeviceByUuidExp(handle: zes_driver_handle_t, _: zes_uuid_t, phDevice: *mut zes_device_handle_t, _: *mut ze_bool_t, _: *mut u32) [handle] [phDevice];
+} }
+
+table! { ZES_OVERCLOCK: zes_overclock_dditable_t {
+    pfnGetDomainProperties zesOverclockGetDomainProperties(handle: zes_overclock_handle_t, _: *mut zes_overclock_properties_t) [handle] [];
+    pfnGetDomainVFProperties zesOverclockGetDomainVFProperties(handle: zes_overclock_handle_t, _: *mut zes_vf_property_t) [handle] [];
+    pfnGetDomainControlProperties zesOverclockGetDomainControlProperties(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: *mut zes_control_property_t) [handle] [];
+    pfnGetControlCurrentValue zesOverclockGetControlCurrentValue(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: *mut f64) [handle] [];
+    pfnGetControlPendingValue zesOverclockGetControlPendingValue(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: *mut f64) [handle] [];
+    pfnSetControlUserValue zesOverclockSetControlUserValue(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: f64, _: *mut zes_pending_action_t) [handle] [];
+    pfnGetControlState zesOverclockGetControlState(handle: zes_overclock_handle_t, _: zes_overclock_control_t, _: *mut zes_control_state_t, _: *mut zes_pending_action_t) [handle] [];
+    pfnGetVFPointValues zesOverclockGetVFPointValues(handle: zes_overclock_handle_t, _: zes_vf_type_t, _: zes_vf_array_type_t, _: u32, _: *mut u32) [handle] [];
+    pfnSetVFPointValues zesOverclockSetVFPointValues(handle: zes_overclock_handle_t, _: zes_vf_type_t, _: u32, _: u32) [handle] [];
+} }
+
+table! { ZES_SCHEDULER: zes_scheduler_dditable_t {
+    pfnGetProperties zesSchedulerGetProperties(handle: zes_sched_handle_t, _: *mut zes_sched_properties_t) [handle] [];
+    pfnGetCurrentMode zesSchedulerGetCurrentMode(handle: zes_sched_handle_t, _: *mut zes_sched_mode_t) [handle] [];
+    pfnGetTimeoutModeProperties zesSchedulerGetTimeoutModeProperties(handle: zes_sched_handle_t, _: ze_bool_t, _: *mut zes_sched_timeout_properties_t) [handle] [];
+    pfnGetTimesliceModeProperties zesSchedulerGetTimesliceModeProperties(handle: zes_sched_handle_t, _: ze_bool_t, _: *mut zes_sched_timeslice_properties_t) [handle] [];
+    pfnSetTimeoutMode zesSchedulerSetTimeoutMode(handle: zes_sched_handle_t, _: *mut zes_sched_timeout_properties_t, _: *mut ze_bool_t) [handle] [];
+    pfnSetTimesliceMode zesSchedulerSetTimesliceMode(handle: zes_sched_handle_t, _: *mut zes_sched_timeslice_properties_t, _: *mut ze_bool_t) [handle] [];
+    pfnSetExclusiveMode zesSchedulerSetExclusiveMode(handle: zes_sched_handle_t, _: *mut ze_bool_t) [handle] [];
+    pfnSetComputeUnitDebugMode zesSchedulerSetComputeUnitDebugMode(handle: zes_sched_handle_t, _: *mut ze_bool_t) [handle] [];
+} }
+
+table! { ZES_PERFORMANCE_FACTOR: zes_performance_factor_dditable_t {
+    pfnGetProperties zesPerformanceFactorGetProperties(handle: zes_perf_handle_t, _: *mut zes_perf_properties_t) [handle] [];
+    pfnGetConfig zesPerformanceFactorGetConfig(handle: zes_perf_handle_t, _: *mut f64) [handle] [];
+    pfnSetConfig zesPerformanceFactorSetConfig(handle: zes_perf_handle_t, _: f64) [handle] [];
+} }
+
+table! { ZES_POWER: zes_power_dditable_t {
+    pfnGetProperties zesPowerGetProperties(handle: zes_pwr_handle_t, _: *mut zes_power_properties_t) [handle] [];
+    pfnGetEnergyCounter zesPowerGetEnergyCounter(handle: zes_pwr_handle_t, _: *mut zes_power_energy_counter_t) [handle] [];
+    pfnGetLimits zesPowerGetLimits(handle: zes_pwr_handle_t, _: *mut zes_power_sustained_limit_t, _: *mut zes_power_burst_limit_t, _: *mut zes_power_peak_limit_t) [handle] [];
+    pfnSetLimits zesPowerSetLimits(handle: zes_pwr_handle_t, _: *const zes_power_sustained_limit_t, _: *const zes_power_burst_limit_t, _: *const zes_power_peak_limit_t) [handle] [];
+    pfnGetEnergyThreshold zesPowerGetEnergyThreshold(handle: zes_pwr_handle_t, _: *mut zes_energy_threshold_t) [handle] [];
+    pfnSetEnergyThreshold zesPowerSetEnergyThreshold(handle: zes_pwr_handle_t, _: f64) [handle] [];
+    pfnGetLimitsExt zesPowerGetLimitsExt(handle: zes_pwr_handle_t, _: *mut u32, _: *mut zes_power_limit_ext_desc_t) [handle] [];
+    pfnSetLimitsExt zesPowerSetLimitsExt(handle: zes_pwr_handle_t, _: *mut u32, _: *mut zes_power_limit_ext_desc_t) [handle] [];
+    pfnGetUsage zesPowerGetUsage(handle: zes_pwr_handle_t, _: *mut u32, _: *mut u32) [handle] [];
+    pfnGetLimitsExt2 zesPowerGetLimitsExt2(handle: zes_pwr_handle_t, _: *mut u32) [handle] [];
+    pfnSetLimitsExt2 zesPowerSetLimitsExt2(handle: zes_pwr_handle_t, _: u32) [handle] [];
+} }
+
+table! { ZES_FREQUENCY: zes_frequency_dditable_t {
+    pfnGetProperties zesFrequencyGetProperties(handle: zes_freq_handle_t, _: *mut zes_freq_properties_t) [handle] [];
+    pfnGetAvailableClocks zesFrequencyGetAvailableClocks(handle: zes_freq_handle_t, _: *mut u32, _: *mut f64) [handle] [];
+    pfnGetRange zesFrequencyGetRange(handle: zes_freq_handle_t, _: *mut zes_freq_range_t) [handle] [];
+    pfnSetRange zesFrequencySetRange(handle: zes_freq_handle_t, _: *const zes_freq_range_t) [handle] [];
+    pfnGetState zesFrequencyGetState(handle: zes_freq_handle_t, _: *mut zes_freq_state_t) [handle] [];
+    pfnGetThrottleTime zesFrequencyGetThrottleTime(handle: zes_freq_handle_t, _: *mut zes_freq_throttle_time_t) [handle] [];
+    pfnOcGetCapabilities zesFrequencyOcGetCapabilities(handle: zes_freq_handle_t, _: *mut zes_oc_capabilities_t) [handle] [];
+    pfnOcGetFrequencyTarget zesFrequencyOcGetFrequencyTarget(handle: zes_freq_handle_t, _: *mut f64) [handle] [];
+    pfnOcSetFrequencyTarget zesFrequencyOcSetFrequencyTarget(handle: zes_freq_handle_t, _: f64) [handle] [];
+    pfnOcGetVoltageTarget zesFrequencyOcGetVoltageTarget(handle: zes_freq_handle_t, _: *mut f64, _: *mut f64) [handle] [];
+    pfnOcSetVoltageTarget zesFrequencyOcSetVoltageTarget(handle: zes_freq_handle_t, _: f64, _: f64) [handle] [];
+    pfnOcSetMode zesFrequencyOcSetMode(handle: zes_freq_handle_t, _: zes_oc_mode_t) [handle] [];
+    pfnOcGetMode zesFrequencyOcGetMode(handle: zes_freq_handle_t, _: *mut zes_oc_mode_t) [handle] [];
+    pfnOcGetIccMax zesFrequencyOcGetIccMax(handle: zes_freq_handle_t, _: *mut f64) [handle] [];
+    pfnOcSetIccMax zesFrequencyOcSetIccMax(handle: zes_freq_handle_t, _: f64) [handle] [];
+    pfnOcGetTjMax zesFrequencyOcGetTjMax(handle: zes_freq_handle_t, _: *mut f64) [handle] [];
+    pfnOcSetTjMax zesFrequencyOcSetTjMax(handle: zes_freq_handle_t, _: f64) [handle] [];
+} }
+
+table! { ZES_ENGINE: zes_engine_dditable_t {
+    pfnGetProperties zesEngineGetProperties(handle: zes_engine_handle_t, _: *mut zes_engine_properties_t) [handle] [];
+    pfnGetActivity zesEngineGetActivity(handle: zes_engine_handle_t, _: *mut zes_engine_stats_t) [handle] [];
+    pfnGetActivityExt zesEngineGetActivityExt(handle: zes_engine_handle_t, _: *mut u32, _: *mut zes_engine_stats_t) [handle] [];
+} }
+
+table! { ZES_STANDBY: zes_standby_dditable_t {
+    pfnGetProperties zesStandbyGetProperties(handle: zes_standby_handle_t, _: *mut zes_standby_properties_t) [handle] [];
+    pfnGetMode zesStandbyGetMode(handle: zes_standby_handle_t, _: *mut zes_standby_promo_mode_t) [handle] [];
+    pfnSetMode zesStandbySetMode(handle: zes_standby_handle_t, _: zes_standby_promo_mode_t) [handle] [];
+} }
+
+table! { ZES_FIRMWARE: zes_firmware_dditable_t {
+    pfnGetProperties zesFirmwareGetProperties(handle: zes_firmware_handle_t, _: *mut zes_firmware_properties_t) [handle] [];
+    pfnFlash zesFirmwareFlash(handle: zes_firmware_handle_t, _: *mut c_void, _: u32) [handle] [];
+    pfnGetFlashProgress zesFirmwareGetFlashProgress(handle: zes_firmware_handle_t, _: *mut u32) [handle] [];
+    pfnGetConsoleLogs zesFirmwareGetConsoleLogs(handle: zes_firmware_handle_t, _: *mut usize, _: *mut c_char) [handle] [];
+} }
+
+table! { ZES_FIRMWARE_EXP: zes_firmware_exp_dditable_t {
+    pfnGetSecurityVersionExp zesFirmwareGetSecurityVersionExp(handle: zes_firmware_handle_t, _: *mut c_char) [handle] [];
+    pfnSetSecurityVersionExp zesFirmwareSetSecurityVersionExp(handle: zes_firmware_handle_t) [handle] [];
+} }
+
+table! { ZES_MEMORY: zes_memory_dditable_t {
+    pfnGetProperties zesMemoryGetProperties(handle: zes_mem_handle_t, _: *mut zes_mem_properties_t) [handle] [];
+    pfnGetState zesMemoryGetState(handle: zes_mem_handle_t, _: *mut zes_mem_state_t) [handle] [];
+    pfnGetBandwidth zesMemoryGetBandwidth(handle: zes_mem_handle_t, _: *mut zes_mem_bandwidth_t) [handle] [];
+} }
+
+table! { ZES_FABRIC_PORT: zes_fabric_port_dditable_t {
+    pfnGetProperties zesFabricPortGetProperties(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_properties_t) [handle] [];
+    pfnGetLinkType zesFabricPortGetLinkType(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_link_type_t) [handle] [];
+    pfnGetConfig zesFabricPortGetConfig(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_config_t) [handle] [];
+    pfnSetConfig zesFabricPortSetConfig(handle: zes_fabric_port_handle_t, _: *const zes_fabric_port_config_t) [handle] [];
+    pfnGetState zesFabricPortGetState(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_state_t) [handle] [];
+    pfnGetThroughput zesFabricPortGetThroughput(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_throughput_t) [handle] [];
+    pfnGetFabricErrorCounters zesFabricPortGetFabricErrorCounters(handle: zes_fabric_port_handle_t, _: *mut zes_fabric_port_error_counters_t) [handle] [];
+    pfnGetMultiPortThroughput zesFabricPortGetMultiPortThroughput(handle: zes_device_handle_t, _: u32, _: *mut zes_fabric_port_handle_t, _: *mut *mut zes_fabric_port_throughput_t) [handle] [];
+} }
+
+table! { ZES_TEMPERATURE: zes_temperature_dditable_t {
+    pfnGetProperties zesTemperatureGetProperties(handle: zes_temp_handle_t, _: *mut zes_temp_properties_t) [handle] [];
+    pfnGetConfig zesTemperatureGetConfig(handle: zes_temp_handle_t, _: *mut zes_temp_config_t) [handle] [];
+    pfnSetConfig zesTemperatureSetConfig(handle: zes_temp_handle_t, _: *const zes_temp_config_t) [handle] [];
+    pfnGetState zesTemperatureGetState(handle: zes_temp_handle_t, _: *mut f64) [handle] [];
+} }
+
+table! { ZES_PSU: zes_psu_dditable_t {
+    pfnGetProperties zesPsuGetProperties(handle: zes_psu_handle_t, _: *mut zes_psu_properties_t) [handle] [];
+    pfnGetState zesPsuGetState(handle: zes_psu_handle_t, _: *mut zes_psu_state_t) [handle] [];
+} }
+
+table! { ZES_FAN: zes_fan_dditable_t {
+    pfnGetProperties zesFanGetProperties(handle: zes_fan_handle_t, _: *mut zes_fan_properties_t) [handle] [];
+    pfnGetConfig zesFanGetConfig(handle: zes_fan_handle_t, _: *mut zes_fan_config_t) [handle] [];
+    pfnSetDefaultMode zesFanSetDefaultMode(handle: zes_fan_handle_t) [handle] [];
+    pfnSetFixedSpeedMode zesFanSetFixedSpeedMode(handle: zes_fan_handle_t, _: *const zes_fan_speed_t) [handle] [];
+    pfnSetSpeedTableMode zesFanSetSpeedTableMode(handle: zes_fan_handle_t, _: *const zes_fan_speed_table_t) [handle] [];
+    pfnGetState zesFanGetState(handle: zes_fan_handle_t, _: zes_fan_speed_units_t, _: *mut i32) [handle] [];
+} }
+
+table! { ZES_LED: zes_led_dditable_t {
+    pfnGetProperties zesLedGetProperties(handle: zes_led_handle_t, _: *mut zes_led_properties_t) [handle] [];
+    pfnGetState zesLedGetState(handle: zes_led_handle_t, _: *mut zes_led_state_t) [handle] [];
+    pfnSetState zesLedSetState(handle: zes_led_handle_t, _: ze_bool_t) [handle] [];
+    pfnSetColor zesLedSetColor(handle: zes_led_handle_t, _: *const zes_led_color_t) [handle] [];
+} }
+
+table! { ZES_RAS: zes_ras_dditable_t {
+    pfnGetProperties zesRasGetProperties(handle: zes_ras_handle_t, _: *mut zes_ras_properties_t) [handle] [];
+    pfnGetConfig zesRasGetConfig(handle: zes_ras_handle_t, _: *mut zes_ras_config_t) [handle] [];
+    pfnSetConfig zesRasSetConfig(handle: zes_ras_handle_t, _: *const zes_ras_config_t) [handle] [];
+    pfnGetState zesRasGetState(handle: zes_ras_handle_t, _: ze_bool_t, _: *mut zes_ras_state_t) [handle] [];
+} }
+
+table! { ZES_RAS_EXP: zes_ras_exp_dditable_t {
+    pfnGetStateExp zesRasGetStateExp(handle: zes_ras_handle_t, _: *mut u32, _: *mut zes_ras_state_exp_t) [handle] [];
+    pfnClearStateExp zesRasClearStateExp(handle: zes_ras_handle_t, _: zes_ras_error_category_exp_t) [handle] [];
+    pfnGetSupportedCategoriesExp zesRasGetSupportedCategoriesExp(handle: zes_ras_handle_t, _: *mut u32, _: *mut zes_ras_error_category_exp_t) [handle] [];
+    pfnGetStateExp2 zesRasGetStateExp2(handle: zes_ras_handle_t, _: u32, _: *const zes_ras_error_category_exp_t, _: *mut zes_ras_state_exp2_t) [handle] [];
+    pfnGetConfigExp zesRasGetConfigExp(handle: zes_ras_handle_t, _: u32, _: *mut zes_ras_config_exp_t) [handle] [];
+    pfnSetConfigExp zesRasSetConfigExp(handle: zes_ras_handle_t, _: u32, _: *const zes_ras_config_exp_t) [handle] [];
+} }
+
+table! { ZES_DIAGNOSTICS: zes_diagnostics_dditable_t {
+    pfnGetProperties zesDiagnosticsGetProperties(handle: zes_diag_handle_t, _: *mut zes_diag_properties_t) [handle] [];
+    pfnGetTests zesDiagnosticsGetTests(handle: zes_diag_handle_t, _: *mut u32, _: *mut zes_diag_test_t) [handle] [];
+    pfnRunTests zesDiagnosticsRunTests(handle: zes_diag_handle_t, _: u32, _: u32, _: *mut zes_diag_result_t) [handle] [];
+} }
+
+table! { ZES_VF_MANAGEMENT_EXP: zes_vf_management_exp_dditable_t {
+    pfnGetVFPropertiesExp zesVFManagementGetVFPropertiesExp(handle: zes_vf_handle_t, _: *mut zes_vf_exp_properties_t) [handle] [];
+    pfnGetVFMemoryUtilizationExp zesVFManagementGetVFMemoryUtilizationExp(handle: zes_vf_handle_t, _: *mut u32, _: *mut zes_vf_util_mem_exp_t) [handle] [];
+    pfnGetVFEngineUtilizationExp zesVFManagementGetVFEngineUtilizationExp(handle: zes_vf_handle_t, _: *mut u32, _: *mut zes_vf_util_engine_exp_t) [handle] [];
+    pfnSetVFTelemetryModeExp zesVFManagementSetVFTelemetryModeExp(handle: zes_vf_handle_t, _: zes_vf_info_util_exp_flags_t, _: ze_bool_t) [handle] [];
+    pfnSetVFTelemetrySamplingIntervalExp zesVFManagementSetVFTelemetrySamplingIntervalExp(handle: zes_vf_handle_t, _: zes_vf_info_util_exp_flags_t, _: u64) [handle] [];
+    pfnGetVFCapabilitiesExp zesVFManagementGetVFCapabilitiesExp(handle: zes_vf_handle_t, _: *mut zes_vf_exp_capabilities_t) [handle] [];
+    pfnGetVFMemoryUtilizationExp2 zesVFManagementGetVFMemoryUtilizationExp2(handle: zes_vf_handle_t, _: *mut u32, _: *mut zes_vf_util_mem_exp2_t) [handle] [];
+    pfnGetVFEngineUtilizationExp2 zesVFManagementGetVFEngineUtilizationExp2(handle: zes_vf_handle_t, _: *mut u32, _: *mut zes_vf_util_engine_exp2_t) [handle] [];
+    pfnGetVFCapabilitiesExp2 zesVFManagementGetVFCapabilitiesExp2(handle: zes_vf_handle_t, _: *mut zes_vf_exp2_capabilities_t) [handle] [];
+} }
+
+table! { ZER_GLOBAL: zer_global_dditable_t {
+    pfnGetLastErrorDescription zerGetLastErrorDescription(_: *mut *const c_char) [] [];
+    pfnTranslateDeviceHandleToIdentifier zerTranslateDeviceHandleToIdentifier(handle: ze_device_handle_t) [handle] [] -> u32 = u32::MAX;
+    pfnTranslateIdentifierToDeviceHandle zerTranslateIdentifierToDeviceHandle(_: u32) [] [] -> ze_device_handle_t = core::ptr::null_mut();
+    pfnGetDefaultContext zerGetDefaultContext() [] [] -> ze_context_handle_t = core::ptr::null_mut();
+} }
 

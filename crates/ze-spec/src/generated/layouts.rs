@@ -10,2618 +10,310 @@ const BOOL: Content = Content::Bool;
 
 /// Every struct, in the order of the names.
 pub static LAYOUTS: [Layout; 306] = [
-    Layout {
-        name: "ze_base_cb_params_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_base_desc_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_base_properties_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_cache_reservation_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "maxCacheReservationSize", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_command_list_append_launch_kernel_param_cooperative_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "isCooperative", offset: 16, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_command_list_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "commandQueueGroupOrdinal", offset: 16, content: Unsigned(4), count: None },
-            F { name: "flags", offset: 20, content: Flags(&ENUMS[10]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_command_queue_desc_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "ordinal", offset: 16, content: Unsigned(4), count: None },
-            F { name: "index", offset: 20, content: Unsigned(4), count: None },
-            F { name: "flags", offset: 24, content: Flags(&ENUMS[11]), count: None },
-            F { name: "mode", offset: 28, content: Enum(&ENUMS[13]), count: None },
-            F { name: "priority", offset: 32, content: Enum(&ENUMS[14]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_command_queue_group_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[12]), count: None },
-            F { name: "maxMemoryFillPatternSize", offset: 24, content: Unsigned(8), count: None },
-            F { name: "numQueues", offset: 32, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_context_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[15]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_context_power_saving_hint_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "hint", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_copy_bandwidth_exp_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "copyBandwidth", offset: 16, content: Unsigned(4), count: None },
-            F { name: "copyBandwidthUnit", offset: 20, content: Enum(&ENUMS[2]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_copy_region_t", size: 24, fields: &[
-            F { name: "originX", offset: 0, content: Unsigned(4), count: None },
-            F { name: "originY", offset: 4, content: Unsigned(4), count: None },
-            F { name: "originZ", offset: 8, content: Unsigned(4), count: None },
-            F { name: "width", offset: 12, content: Unsigned(4), count: None },
-            F { name: "height", offset: 16, content: Unsigned(4), count: None },
-            F { name: "depth", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_custom_pitch_exp_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "rowPitch", offset: 16, content: Unsigned(8), count: None },
-            F { name: "slicePitch", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_cache_line_size_ext_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "cacheLineSize", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_cache_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[17]), count: None },
-            F { name: "cacheSize", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_compute_dotproduct_ext_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "dp_caps", offset: 16, content: Flags(&ENUMS[19]), count: None },
-            F { name: "dpv4_input_types", offset: 20, content: Flags(&ENUMS[23]), count: None },
-            F { name: "dpv4_output_types", offset: 24, content: Flags(&ENUMS[31]), count: None },
-            F { name: "dpas_input_types", offset: 28, content: Flags(&ENUMS[23]), count: None },
-            F { name: "dpas_output_types", offset: 32, content: Flags(&ENUMS[31]), count: None },
-            F { name: "bdpas_input_types", offset: 36, content: Flags(&ENUMS[23]), count: None },
-            F { name: "bdpas_output_types", offset: 40, content: Flags(&ENUMS[31]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_compute_properties_t", size: 88, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "maxTotalGroupSize", offset: 16, content: Unsigned(4), count: None },
-            F { name: "maxGroupSizeX", offset: 20, content: Unsigned(4), count: None },
-            F { name: "maxGroupSizeY", offset: 24, content: Unsigned(4), count: None },
-            F { name: "maxGroupSizeZ", offset: 28, content: Unsigned(4), count: None },
-            F { name: "maxGroupCountX", offset: 32, content: Unsigned(4), count: None },
-            F { name: "maxGroupCountY", offset: 36, content: Unsigned(4), count: None },
-            F { name: "maxGroupCountZ", offset: 40, content: Unsigned(4), count: None },
-            F { name: "maxSharedLocalMemory", offset: 44, content: Unsigned(4), count: None },
-            F { name: "numSubGroupSizes", offset: 48, content: Unsigned(4), count: None },
-            F { name: "subGroupSizes", offset: 52, content: Unsigned(4), count: Some(8) },
-        ],
-    },
-    Layout {
-        name: "ze_device_event_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[20]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_external_memory_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "memoryAllocationImportTypes", offset: 16, content: Flags(&ENUMS[53]), count: None },
-            F { name: "memoryAllocationExportTypes", offset: 20, content: Flags(&ENUMS[53]), count: None },
-            F { name: "imageImportTypes", offset: 24, content: Flags(&ENUMS[53]), count: None },
-            F { name: "imageExportTypes", offset: 28, content: Flags(&ENUMS[53]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_image_properties_t", size: 56, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "maxImageDims1D", offset: 16, content: Unsigned(4), count: None },
-            F { name: "maxImageDims2D", offset: 20, content: Unsigned(4), count: None },
-            F { name: "maxImageDims3D", offset: 24, content: Unsigned(4), count: None },
-            F { name: "maxImageBufferSize", offset: 32, content: Unsigned(8), count: None },
-            F { name: "maxImageArraySlices", offset: 40, content: Unsigned(4), count: None },
-            F { name: "maxSamplers", offset: 44, content: Unsigned(4), count: None },
-            F { name: "maxReadImageArgs", offset: 48, content: Unsigned(4), count: None },
-            F { name: "maxWriteImageArgs", offset: 52, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_ip_version_ext_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "ipVersion", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_luid_ext_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "luid", offset: 16, content: Struct("ze_device_luid_ext_t"), count: None },
-            F { name: "nodeMask", offset: 24, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_luid_ext_t", size: 8, fields: &[
-            F { name: "id", offset: 0, content: Unsigned(1), count: Some(8) },
-        ],
-    },
-    Layout {
-        name: "ze_device_mem_alloc_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[26]), count: None },
-            F { name: "ordinal", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_memory_access_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "hostAllocCapabilities", offset: 16, content: Flags(&ENUMS[95]), count: None },
-            F { name: "deviceAllocCapabilities", offset: 20, content: Flags(&ENUMS[95]), count: None },
-            F { name: "sharedSingleDeviceAllocCapabilities", offset: 24, content: Flags(&ENUMS[95]), count: None },
-            F { name: "sharedCrossDeviceAllocCapabilities", offset: 28, content: Flags(&ENUMS[95]), count: None },
-            F { name: "sharedSystemAllocCapabilities", offset: 32, content: Flags(&ENUMS[95]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_memory_ext_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[27]), count: None },
-            F { name: "physicalSize", offset: 24, content: Unsigned(8), count: None },
-            F { name: "readBandwidth", offset: 32, content: Unsigned(4), count: None },
-            F { name: "writeBandwidth", offset: 36, content: Unsigned(4), count: None },
-            F { name: "bandwidthUnit", offset: 40, content: Enum(&ENUMS[2]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_memory_properties_t", size: 296, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[29]), count: None },
-            F { name: "maxClockRate", offset: 20, content: Unsigned(4), count: None },
-            F { name: "maxBusWidth", offset: 24, content: Unsigned(4), count: None },
-            F { name: "totalSize", offset: 32, content: Unsigned(8), count: None },
-            F { name: "name", offset: 40, content: Char, count: Some(256) },
-        ],
-    },
-    Layout {
-        name: "ze_device_module_properties_t", size: 64, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "spirvVersionSupported", offset: 16, content: Unsigned(4), count: None },
-            F { name: "flags", offset: 20, content: Flags(&ENUMS[30]), count: None },
-            F { name: "fp16flags", offset: 24, content: Flags(&ENUMS[22]), count: None },
-            F { name: "fp32flags", offset: 28, content: Flags(&ENUMS[22]), count: None },
-            F { name: "fp64flags", offset: 32, content: Flags(&ENUMS[22]), count: None },
-            F { name: "maxArgumentsSize", offset: 36, content: Unsigned(4), count: None },
-            F { name: "printfBufferSize", offset: 40, content: Unsigned(4), count: None },
-            F { name: "nativeKernelSupported", offset: 44, content: Struct("ze_native_kernel_uuid_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_p2p_bandwidth_exp_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "logicalBandwidth", offset: 16, content: Unsigned(4), count: None },
-            F { name: "physicalBandwidth", offset: 20, content: Unsigned(4), count: None },
-            F { name: "bandwidthUnit", offset: 24, content: Enum(&ENUMS[2]), count: None },
-            F { name: "logicalLatency", offset: 28, content: Unsigned(4), count: None },
-            F { name: "physicalLatency", offset: 32, content: Unsigned(4), count: None },
-            F { name: "latencyUnit", offset: 36, content: Enum(&ENUMS[90]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_p2p_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[32]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_pitched_alloc_exp_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "maxImageLinearWidth", offset: 16, content: Unsigned(8), count: None },
-            F { name: "maxImageLinearHeight", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_properties_t", size: 368, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[36]), count: None },
-            F { name: "vendorId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "deviceId", offset: 24, content: Unsigned(4), count: None },
-            F { name: "flags", offset: 28, content: Flags(&ENUMS[33]), count: None },
-            F { name: "subdeviceId", offset: 32, content: Unsigned(4), count: None },
-            F { name: "coreClockRate", offset: 36, content: Unsigned(4), count: None },
-            F { name: "maxMemAllocSize", offset: 40, content: Unsigned(8), count: None },
-            F { name: "maxHardwareContexts", offset: 48, content: Unsigned(4), count: None },
-            F { name: "maxCommandQueuePriority", offset: 52, content: Unsigned(4), count: None },
-            F { name: "numThreadsPerEU", offset: 56, content: Unsigned(4), count: None },
-            F { name: "physicalEUSimdWidth", offset: 60, content: Unsigned(4), count: None },
-            F { name: "numEUsPerSubslice", offset: 64, content: Unsigned(4), count: None },
-            F { name: "numSubslicesPerSlice", offset: 68, content: Unsigned(4), count: None },
-            F { name: "numSlices", offset: 72, content: Unsigned(4), count: None },
-            F { name: "timerResolution", offset: 80, content: Unsigned(8), count: None },
-            F { name: "timestampValidBits", offset: 88, content: Unsigned(4), count: None },
-            F { name: "kernelTimestampValidBits", offset: 92, content: Unsigned(4), count: None },
-            F { name: "uuid", offset: 96, content: Struct("ze_device_uuid_t"), count: None },
-            F { name: "name", offset: 112, content: Char, count: Some(256) },
-        ],
-    },
-    Layout {
-        name: "ze_device_raytracing_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[34]), count: None },
-            F { name: "maxBVHLevels", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_readonly_memory_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "readonlyCapability", offset: 16, content: Enum(&ENUMS[35]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_thread_t", size: 16, fields: &[
-            F { name: "slice", offset: 0, content: Unsigned(4), count: None },
-            F { name: "subslice", offset: 4, content: Unsigned(4), count: None },
-            F { name: "eu", offset: 8, content: Unsigned(4), count: None },
-            F { name: "thread", offset: 12, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_usablemem_size_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "currUsableMemSize", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_device_uuid_t", size: 16, fields: &[
-            F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) },
-        ],
-    },
-    Layout {
-        name: "ze_device_vector_width_properties_ext_t", size: 80, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "vector_width_size", offset: 16, content: Unsigned(4), count: None },
-            F { name: "preferred_vector_width_char", offset: 20, content: Unsigned(4), count: None },
-            F { name: "preferred_vector_width_short", offset: 24, content: Unsigned(4), count: None },
-            F { name: "preferred_vector_width_int", offset: 28, content: Unsigned(4), count: None },
-            F { name: "preferred_vector_width_long", offset: 32, content: Unsigned(4), count: None },
-            F { name: "preferred_vector_width_float", offset: 36, content: Unsigned(4), count: None },
-            F { name: "preferred_vector_width_double", offset: 40, content: Unsigned(4), count: None },
-            F { name: "preferred_vector_width_half", offset: 44, content: Unsigned(4), count: None },
-            F { name: "native_vector_width_char", offset: 48, content: Unsigned(4), count: None },
-            F { name: "native_vector_width_short", offset: 52, content: Unsigned(4), count: None },
-            F { name: "native_vector_width_int", offset: 56, content: Unsigned(4), count: None },
-            F { name: "native_vector_width_long", offset: 60, content: Unsigned(4), count: None },
-            F { name: "native_vector_width_float", offset: 64, content: Unsigned(4), count: None },
-            F { name: "native_vector_width_double", offset: 68, content: Unsigned(4), count: None },
-            F { name: "native_vector_width_half", offset: 72, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_driver_ddi_handles_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[39]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_driver_extension_properties_t", size: 260, fields: &[
-            F { name: "name", offset: 0, content: Char, count: Some(256) },
-            F { name: "version", offset: 256, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_driver_ipc_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[84]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_driver_memory_free_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "freePolicies", offset: 16, content: Flags(&ENUMS[41]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_driver_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "uuid", offset: 16, content: Struct("ze_driver_uuid_t"), count: None },
-            F { name: "driverVersion", offset: 32, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_driver_uuid_t", size: 16, fields: &[
-            F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) },
-        ],
-    },
-    Layout {
-        name: "ze_eu_count_ext_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "numTotalEUs", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_counter_based_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[43]), count: None },
-            F { name: "signal", offset: 20, content: Flags(&ENUMS[50]), count: None },
-            F { name: "wait", offset: 24, content: Flags(&ENUMS[50]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_counter_based_external_aggregate_storage_desc_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "deviceAddress", offset: 16, content: Pointer, count: None },
-            F { name: "incrementValue", offset: 24, content: Unsigned(8), count: None },
-            F { name: "completionValue", offset: 32, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_counter_based_external_sync_allocation_desc_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "deviceAddress", offset: 16, content: Pointer, count: None },
-            F { name: "hostAddress", offset: 24, content: Pointer, count: None },
-            F { name: "completionValue", offset: 32, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "index", offset: 16, content: Unsigned(4), count: None },
-            F { name: "signal", offset: 20, content: Flags(&ENUMS[50]), count: None },
-            F { name: "wait", offset: 24, content: Flags(&ENUMS[50]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_pool_counter_based_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[44]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_pool_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[46]), count: None },
-            F { name: "count", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_query_kernel_timestamps_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[47]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_query_kernel_timestamps_results_ext_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "pKernelTimestampsBuffer", offset: 16, content: Pointer, count: None },
-            F { name: "pSynchronizedTimestampsBuffer", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_event_sync_mode_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "syncModeFlags", offset: 16, content: Flags(&ENUMS[51]), count: None },
-            F { name: "externalInterruptId", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_memmap_sysmem_ext_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "pSystemMemory", offset: 16, content: Pointer, count: None },
-            F { name: "size", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_memory_export_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_memory_export_fd_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None },
-            F { name: "fd", offset: 20, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_memory_export_win32_handle_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None },
-            F { name: "handle", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_memory_import_fd_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None },
-            F { name: "fd", offset: 20, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_memory_import_win32_handle_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None },
-            F { name: "handle", offset: 24, content: Pointer, count: None },
-            F { name: "name", offset: 32, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_semaphore_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[54]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_semaphore_fd_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "fd", offset: 16, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_semaphore_signal_params_ext_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "value", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_semaphore_wait_params_ext_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "value", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_external_semaphore_win32_ext_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "handle", offset: 16, content: Pointer, count: None },
-            F { name: "name", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_fabric_edge_exp_properties_t", size: 312, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "uuid", offset: 16, content: Struct("ze_uuid_t"), count: None },
-            F { name: "model", offset: 32, content: Char, count: Some(256) },
-            F { name: "bandwidth", offset: 288, content: Unsigned(4), count: None },
-            F { name: "bandwidthUnit", offset: 292, content: Enum(&ENUMS[2]), count: None },
-            F { name: "latency", offset: 296, content: Unsigned(4), count: None },
-            F { name: "latencyUnit", offset: 300, content: Enum(&ENUMS[90]), count: None },
-            F { name: "duplexity", offset: 304, content: Enum(&ENUMS[56]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_fabric_vertex_exp_properties_t", size: 56, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "uuid", offset: 16, content: Struct("ze_uuid_t"), count: None },
-            F { name: "type", offset: 32, content: Enum(&ENUMS[58]), count: None },
-            F { name: "remote", offset: 36, content: BOOL, count: None },
-            F { name: "address", offset: 40, content: Struct("ze_fabric_vertex_pci_exp_address_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_fabric_vertex_pci_exp_address_t", size: 16, fields: &[
-            F { name: "domain", offset: 0, content: Unsigned(4), count: None },
-            F { name: "bus", offset: 4, content: Unsigned(4), count: None },
-            F { name: "device", offset: 8, content: Unsigned(4), count: None },
-            F { name: "function", offset: 12, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_fence_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[59]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_float_atomic_ext_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "fp16Flags", offset: 16, content: Flags(&ENUMS[21]), count: None },
-            F { name: "fp32Flags", offset: 20, content: Flags(&ENUMS[21]), count: None },
-            F { name: "fp64Flags", offset: 24, content: Flags(&ENUMS[21]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_group_count_t", size: 12, fields: &[
-            F { name: "groupCountX", offset: 0, content: Unsigned(4), count: None },
-            F { name: "groupCountY", offset: 4, content: Unsigned(4), count: None },
-            F { name: "groupCountZ", offset: 8, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_group_size_t", size: 12, fields: &[
-            F { name: "groupSizeX", offset: 0, content: Unsigned(4), count: None },
-            F { name: "groupSizeY", offset: 4, content: Unsigned(4), count: None },
-            F { name: "groupSizeZ", offset: 8, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_handle_t", size: 32, fields: &[
-            F { name: "pCore", offset: 0, content: Pointer, count: None },
-            F { name: "pTools", offset: 8, content: Pointer, count: None },
-            F { name: "pSysman", offset: 16, content: Pointer, count: None },
-            F { name: "pRuntime", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_host_mem_alloc_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[62]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_allocation_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "id", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_bindless_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[63]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_desc_t", size: 72, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[65]), count: None },
-            F { name: "type", offset: 20, content: Enum(&ENUMS[73]), count: None },
-            F { name: "format", offset: 24, content: Struct("ze_image_format_t"), count: None },
-            F { name: "width", offset: 48, content: Unsigned(8), count: None },
-            F { name: "height", offset: 56, content: Unsigned(4), count: None },
-            F { name: "depth", offset: 60, content: Unsigned(4), count: None },
-            F { name: "arraylevels", offset: 64, content: Unsigned(4), count: None },
-            F { name: "miplevels", offset: 68, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_format_support_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "supported", offset: 16, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_format_t", size: 24, fields: &[
-            F { name: "layout", offset: 0, content: Enum(&ENUMS[66]), count: None },
-            F { name: "type", offset: 4, content: Enum(&ENUMS[69]), count: None },
-            F { name: "x", offset: 8, content: Enum(&ENUMS[68]), count: None },
-            F { name: "y", offset: 12, content: Enum(&ENUMS[68]), count: None },
-            F { name: "z", offset: 16, content: Enum(&ENUMS[68]), count: None },
-            F { name: "w", offset: 20, content: Enum(&ENUMS[68]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_memory_properties_exp_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "size", offset: 16, content: Unsigned(8), count: None },
-            F { name: "rowPitch", offset: 24, content: Unsigned(8), count: None },
-            F { name: "slicePitch", offset: 32, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_pitched_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "ptr", offset: 16, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "samplerFilterFlags", offset: 16, content: Flags(&ENUMS[72]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_region_t", size: 24, fields: &[
-            F { name: "originX", offset: 0, content: Unsigned(4), count: None },
-            F { name: "originY", offset: 4, content: Unsigned(4), count: None },
-            F { name: "originZ", offset: 8, content: Unsigned(4), count: None },
-            F { name: "width", offset: 12, content: Unsigned(4), count: None },
-            F { name: "height", offset: 16, content: Unsigned(4), count: None },
-            F { name: "depth", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_view_planar_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "planeIndex", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_image_view_planar_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "planeIndex", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_init_driver_type_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[79]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_ipc_event_counter_based_handle_t", size: 64, fields: &[
-            F { name: "data", offset: 0, content: Char, count: Some(64) },
-        ],
-    },
-    Layout {
-        name: "ze_ipc_event_pool_handle_t", size: 64, fields: &[
-            F { name: "data", offset: 0, content: Char, count: Some(64) },
-        ],
-    },
-    Layout {
-        name: "ze_ipc_mem_handle_t", size: 64, fields: &[
-            F { name: "data", offset: 0, content: Char, count: Some(64) },
-        ],
-    },
-    Layout {
-        name: "ze_ipc_mem_handle_type_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "typeFlags", offset: 16, content: Flags(&ENUMS[82]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_kernel_allocation_exp_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "base", offset: 16, content: Unsigned(8), count: None },
-            F { name: "size", offset: 24, content: Unsigned(8), count: None },
-            F { name: "type", offset: 32, content: Enum(&ENUMS[101]), count: None },
-            F { name: "argIndex", offset: 36, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_kernel_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[85]), count: None },
-            F { name: "pKernelName", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_kernel_max_group_size_properties_ext_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "maxGroupSize", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_kernel_preferred_group_size_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "preferredMultiple", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_kernel_properties_t", size: 96, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "numKernelArgs", offset: 16, content: Unsigned(4), count: None },
-            F { name: "requiredGroupSizeX", offset: 20, content: Unsigned(4), count: None },
-            F { name: "requiredGroupSizeY", offset: 24, content: Unsigned(4), count: None },
-            F { name: "requiredGroupSizeZ", offset: 28, content: Unsigned(4), count: None },
-            F { name: "requiredNumSubGroups", offset: 32, content: Unsigned(4), count: None },
-            F { name: "requiredSubgroupSize", offset: 36, content: Unsigned(4), count: None },
-            F { name: "maxSubgroupSize", offset: 40, content: Unsigned(4), count: None },
-            F { name: "maxNumSubgroups", offset: 44, content: Unsigned(4), count: None },
-            F { name: "localMemSize", offset: 48, content: Unsigned(4), count: None },
-            F { name: "privateMemSize", offset: 52, content: Unsigned(4), count: None },
-            F { name: "spillMemSize", offset: 56, content: Unsigned(4), count: None },
-            F { name: "uuid", offset: 60, content: Struct("ze_kernel_uuid_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_kernel_timestamp_data_t", size: 16, fields: &[
-            F { name: "kernelStart", offset: 0, content: Unsigned(8), count: None },
-            F { name: "kernelEnd", offset: 8, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_kernel_timestamp_result_t", size: 32, fields: &[
-            F { name: "global", offset: 0, content: Struct("ze_kernel_timestamp_data_t"), count: None },
-            F { name: "context", offset: 16, content: Struct("ze_kernel_timestamp_data_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_kernel_uuid_t", size: 32, fields: &[
-            F { name: "kid", offset: 0, content: Unsigned(1), count: Some(16) },
-            F { name: "mid", offset: 16, content: Unsigned(1), count: Some(16) },
-        ],
-    },
-    Layout {
-        name: "ze_linkage_inspection_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[91]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_memory_allocation_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[101]), count: None },
-            F { name: "id", offset: 24, content: Unsigned(8), count: None },
-            F { name: "pageSize", offset: 32, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_memory_compression_hints_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[98]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_memory_free_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "freePolicy", offset: 16, content: Flags(&ENUMS[41]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_memory_sub_allocations_exp_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "pCount", offset: 16, content: Pointer, count: None },
-            F { name: "pSubAllocations", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_module_constants_t", size: 24, fields: &[
-            F { name: "numConstants", offset: 0, content: Unsigned(4), count: None },
-            F { name: "pConstantIds", offset: 8, content: Pointer, count: None },
-            F { name: "pConstantValues", offset: 16, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_module_desc_t", size: 56, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "format", offset: 16, content: Enum(&ENUMS[103]), count: None },
-            F { name: "inputSize", offset: 24, content: Unsigned(8), count: None },
-            F { name: "pInputModule", offset: 32, content: Pointer, count: None },
-            F { name: "pBuildFlags", offset: 40, content: Pointer, count: None },
-            F { name: "pConstants", offset: 48, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_module_program_exp_desc_t", size: 56, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "count", offset: 16, content: Unsigned(4), count: None },
-            F { name: "inputSizes", offset: 24, content: Pointer, count: None },
-            F { name: "pInputModules", offset: 32, content: Pointer, count: None },
-            F { name: "pBuildFlags", offset: 40, content: Pointer, count: None },
-            F { name: "pConstants", offset: 48, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_module_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[105]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_command_id_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[106]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_command_list_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[107]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_command_list_exp_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "mutableCommandListFlags", offset: 16, content: Flags(&ENUMS[107]), count: None },
-            F { name: "mutableCommandFlags", offset: 20, content: Flags(&ENUMS[106]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_commands_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_global_offset_exp_desc_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "commandId", offset: 16, content: Unsigned(8), count: None },
-            F { name: "offsetX", offset: 24, content: Unsigned(4), count: None },
-            F { name: "offsetY", offset: 28, content: Unsigned(4), count: None },
-            F { name: "offsetZ", offset: 32, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_graph_argument_exp_desc_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "commandId", offset: 16, content: Unsigned(8), count: None },
-            F { name: "argIndex", offset: 24, content: Unsigned(4), count: None },
-            F { name: "pArgValue", offset: 32, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_group_count_exp_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "commandId", offset: 16, content: Unsigned(8), count: None },
-            F { name: "pGroupCount", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_group_size_exp_desc_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "commandId", offset: 16, content: Unsigned(8), count: None },
-            F { name: "groupSizeX", offset: 24, content: Unsigned(4), count: None },
-            F { name: "groupSizeY", offset: 28, content: Unsigned(4), count: None },
-            F { name: "groupSizeZ", offset: 32, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_mutable_kernel_argument_exp_desc_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "commandId", offset: 16, content: Unsigned(8), count: None },
-            F { name: "argIndex", offset: 24, content: Unsigned(4), count: None },
-            F { name: "argSize", offset: 32, content: Unsigned(8), count: None },
-            F { name: "pArgValue", offset: 40, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_native_kernel_uuid_t", size: 16, fields: &[
-            F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) },
-        ],
-    },
-    Layout {
-        name: "ze_pci_address_ext_t", size: 16, fields: &[
-            F { name: "domain", offset: 0, content: Unsigned(4), count: None },
-            F { name: "bus", offset: 4, content: Unsigned(4), count: None },
-            F { name: "device", offset: 8, content: Unsigned(4), count: None },
-            F { name: "function", offset: 12, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_pci_ext_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "address", offset: 16, content: Struct("ze_pci_address_ext_t"), count: None },
-            F { name: "maxSpeed", offset: 32, content: Struct("ze_pci_speed_ext_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_pci_speed_ext_t", size: 16, fields: &[
-            F { name: "genVersion", offset: 0, content: Signed(4), count: None },
-            F { name: "width", offset: 4, content: Signed(4), count: None },
-            F { name: "maxBandwidth", offset: 8, content: Signed(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_physical_mem_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[110]), count: None },
-            F { name: "size", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_physical_mem_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "id", offset: 16, content: Unsigned(8), count: None },
-            F { name: "size", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_pitched_alloc_2dimage_linear_pitch_exp_info_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "pitchAlign", offset: 16, content: Unsigned(8), count: None },
-            F { name: "maxSupportedPitch", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_raytracing_mem_alloc_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[114]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_record_replay_graph_ext_dump_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "mode", offset: 16, content: Enum(&ENUMS[115]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_record_replay_graph_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "graphFlags", offset: 16, content: Flags(&ENUMS[116]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_relaxed_allocation_limits_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[118]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_relaxed_allocation_limits_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[120]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_aabb_exp_t", size: 24, fields: &[
-            F { name: "lower", offset: 0, content: Struct("ze_rtas_float3_exp_t"), count: None },
-            F { name: "upper", offset: 12, content: Struct("ze_rtas_float3_exp_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_aabb_ext_t", size: 24, fields: &[
-            F { name: "lower", offset: 0, content: Struct("ze_rtas_float3_ext_t"), count: None },
-            F { name: "upper", offset: 12, content: Struct("ze_rtas_float3_ext_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_build_op_exp_desc_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "rtasFormat", offset: 16, content: Enum(&ENUMS[141]), count: None },
-            F { name: "buildQuality", offset: 20, content: Enum(&ENUMS[125]), count: None },
-            F { name: "buildFlags", offset: 24, content: Flags(&ENUMS[123]), count: None },
-            F { name: "ppGeometries", offset: 32, content: Pointer, count: None },
-            F { name: "numGeometries", offset: 40, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_build_op_ext_desc_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "rtasFormat", offset: 16, content: Enum(&ENUMS[142]), count: None },
-            F { name: "buildQuality", offset: 20, content: Enum(&ENUMS[126]), count: None },
-            F { name: "buildFlags", offset: 24, content: Flags(&ENUMS[124]), count: None },
-            F { name: "ppGeometries", offset: 32, content: Pointer, count: None },
-            F { name: "numGeometries", offset: 40, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "builderVersion", offset: 16, content: Enum(&ENUMS[128]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_exp_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[127]), count: None },
-            F { name: "rtasBufferSizeBytesExpected", offset: 24, content: Unsigned(8), count: None },
-            F { name: "rtasBufferSizeBytesMaxRequired", offset: 32, content: Unsigned(8), count: None },
-            F { name: "scratchBufferSizeBytes", offset: 40, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "builderVersion", offset: 16, content: Enum(&ENUMS[130]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_ext_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[129]), count: None },
-            F { name: "rtasBufferSizeBytesExpected", offset: 24, content: Unsigned(8), count: None },
-            F { name: "rtasBufferSizeBytesMaxRequired", offset: 32, content: Unsigned(8), count: None },
-            F { name: "scratchBufferSizeBytes", offset: 40, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_geometry_info_exp_t", size: 1, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_geometry_info_ext_t", size: 1, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_instance_geometry_info_exp_t", size: 32, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-            F { name: "instanceFlags", offset: 1, content: Unsigned(1), count: None },
-            F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None },
-            F { name: "transformFormat", offset: 3, content: Unsigned(1), count: None },
-            F { name: "instanceUserID", offset: 4, content: Unsigned(4), count: None },
-            F { name: "pTransform", offset: 8, content: Pointer, count: None },
-            F { name: "pBounds", offset: 16, content: Pointer, count: None },
-            F { name: "pAccelerationStructure", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_instance_geometry_info_ext_t", size: 32, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-            F { name: "instanceFlags", offset: 1, content: Unsigned(1), count: None },
-            F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None },
-            F { name: "transformFormat", offset: 3, content: Unsigned(1), count: None },
-            F { name: "instanceUserID", offset: 4, content: Unsigned(4), count: None },
-            F { name: "pTransform", offset: 8, content: Pointer, count: None },
-            F { name: "pBounds", offset: 16, content: Pointer, count: None },
-            F { name: "pAccelerationStructure", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_procedural_geometry_info_exp_t", size: 24, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-            F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None },
-            F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None },
-            F { name: "reserved", offset: 3, content: Unsigned(1), count: None },
-            F { name: "primCount", offset: 4, content: Unsigned(4), count: None },
-            F { name: "pfnGetBoundsCb", offset: 8, content: Pointer, count: None },
-            F { name: "pGeomUserPtr", offset: 16, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_procedural_geometry_info_ext_t", size: 24, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-            F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None },
-            F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None },
-            F { name: "reserved", offset: 3, content: Unsigned(1), count: None },
-            F { name: "primCount", offset: 4, content: Unsigned(4), count: None },
-            F { name: "pfnGetBoundsCb", offset: 8, content: Pointer, count: None },
-            F { name: "pGeomUserPtr", offset: 16, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_quads_geometry_info_exp_t", size: 40, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-            F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None },
-            F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None },
-            F { name: "quadFormat", offset: 3, content: Unsigned(1), count: None },
-            F { name: "vertexFormat", offset: 4, content: Unsigned(1), count: None },
-            F { name: "quadCount", offset: 8, content: Unsigned(4), count: None },
-            F { name: "vertexCount", offset: 12, content: Unsigned(4), count: None },
-            F { name: "quadStride", offset: 16, content: Unsigned(4), count: None },
-            F { name: "vertexStride", offset: 20, content: Unsigned(4), count: None },
-            F { name: "pQuadBuffer", offset: 24, content: Pointer, count: None },
-            F { name: "pVertexBuffer", offset: 32, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_quads_geometry_info_ext_t", size: 40, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-            F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None },
-            F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None },
-            F { name: "quadFormat", offset: 3, content: Unsigned(1), count: None },
-            F { name: "vertexFormat", offset: 4, content: Unsigned(1), count: None },
-            F { name: "quadCount", offset: 8, content: Unsigned(4), count: None },
-            F { name: "vertexCount", offset: 12, content: Unsigned(4), count: None },
-            F { name: "quadStride", offset: 16, content: Unsigned(4), count: None },
-            F { name: "vertexStride", offset: 20, content: Unsigned(4), count: None },
-            F { name: "pQuadBuffer", offset: 24, content: Pointer, count: None },
-            F { name: "pVertexBuffer", offset: 32, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_triangles_geometry_info_exp_t", size: 40, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-            F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None },
-            F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None },
-            F { name: "triangleFormat", offset: 3, content: Unsigned(1), count: None },
-            F { name: "vertexFormat", offset: 4, content: Unsigned(1), count: None },
-            F { name: "triangleCount", offset: 8, content: Unsigned(4), count: None },
-            F { name: "vertexCount", offset: 12, content: Unsigned(4), count: None },
-            F { name: "triangleStride", offset: 16, content: Unsigned(4), count: None },
-            F { name: "vertexStride", offset: 20, content: Unsigned(4), count: None },
-            F { name: "pTriangleBuffer", offset: 24, content: Pointer, count: None },
-            F { name: "pVertexBuffer", offset: 32, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_builder_triangles_geometry_info_ext_t", size: 40, fields: &[
-            F { name: "geometryType", offset: 0, content: Unsigned(1), count: None },
-            F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None },
-            F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None },
-            F { name: "triangleFormat", offset: 3, content: Unsigned(1), count: None },
-            F { name: "vertexFormat", offset: 4, content: Unsigned(1), count: None },
-            F { name: "triangleCount", offset: 8, content: Unsigned(4), count: None },
-            F { name: "vertexCount", offset: 12, content: Unsigned(4), count: None },
-            F { name: "triangleStride", offset: 16, content: Unsigned(4), count: None },
-            F { name: "vertexStride", offset: 20, content: Unsigned(4), count: None },
-            F { name: "pTriangleBuffer", offset: 24, content: Pointer, count: None },
-            F { name: "pVertexBuffer", offset: 32, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_device_exp_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[139]), count: None },
-            F { name: "rtasFormat", offset: 20, content: Enum(&ENUMS[141]), count: None },
-            F { name: "rtasBufferAlignment", offset: 24, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_device_ext_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[140]), count: None },
-            F { name: "rtasFormat", offset: 20, content: Enum(&ENUMS[142]), count: None },
-            F { name: "rtasBufferAlignment", offset: 24, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_float3_exp_t", size: 12, fields: &[
-            F { name: "x", offset: 0, content: Float(4), count: None },
-            F { name: "y", offset: 4, content: Float(4), count: None },
-            F { name: "z", offset: 8, content: Float(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_float3_ext_t", size: 12, fields: &[
-            F { name: "x", offset: 0, content: Float(4), count: None },
-            F { name: "y", offset: 4, content: Float(4), count: None },
-            F { name: "z", offset: 8, content: Float(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_geometry_aabbs_exp_cb_params_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "primID", offset: 16, content: Unsigned(4), count: None },
-            F { name: "primIDCount", offset: 20, content: Unsigned(4), count: None },
-            F { name: "pGeomUserPtr", offset: 24, content: Pointer, count: None },
-            F { name: "pBuildUserPtr", offset: 32, content: Pointer, count: None },
-            F { name: "pBoundsOut", offset: 40, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_geometry_aabbs_ext_cb_params_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "primID", offset: 16, content: Unsigned(4), count: None },
-            F { name: "primIDCount", offset: 20, content: Unsigned(4), count: None },
-            F { name: "pGeomUserPtr", offset: 24, content: Pointer, count: None },
-            F { name: "pBuildUserPtr", offset: 32, content: Pointer, count: None },
-            F { name: "pBoundsOut", offset: 40, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_parallel_operation_exp_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[143]), count: None },
-            F { name: "maxConcurrency", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_parallel_operation_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[144]), count: None },
-            F { name: "maxConcurrency", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_quad_indices_uint32_exp_t", size: 16, fields: &[
-            F { name: "v0", offset: 0, content: Unsigned(4), count: None },
-            F { name: "v1", offset: 4, content: Unsigned(4), count: None },
-            F { name: "v2", offset: 8, content: Unsigned(4), count: None },
-            F { name: "v3", offset: 12, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_quad_indices_uint32_ext_t", size: 16, fields: &[
-            F { name: "v0", offset: 0, content: Unsigned(4), count: None },
-            F { name: "v1", offset: 4, content: Unsigned(4), count: None },
-            F { name: "v2", offset: 8, content: Unsigned(4), count: None },
-            F { name: "v3", offset: 12, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_transform_float3x4_aligned_column_major_exp_t", size: 64, fields: &[
-            F { name: "vx_x", offset: 0, content: Float(4), count: None },
-            F { name: "vx_y", offset: 4, content: Float(4), count: None },
-            F { name: "vx_z", offset: 8, content: Float(4), count: None },
-            F { name: "pad0", offset: 12, content: Float(4), count: None },
-            F { name: "vy_x", offset: 16, content: Float(4), count: None },
-            F { name: "vy_y", offset: 20, content: Float(4), count: None },
-            F { name: "vy_z", offset: 24, content: Float(4), count: None },
-            F { name: "pad1", offset: 28, content: Float(4), count: None },
-            F { name: "vz_x", offset: 32, content: Float(4), count: None },
-            F { name: "vz_y", offset: 36, content: Float(4), count: None },
-            F { name: "vz_z", offset: 40, content: Float(4), count: None },
-            F { name: "pad2", offset: 44, content: Float(4), count: None },
-            F { name: "p_x", offset: 48, content: Float(4), count: None },
-            F { name: "p_y", offset: 52, content: Float(4), count: None },
-            F { name: "p_z", offset: 56, content: Float(4), count: None },
-            F { name: "pad3", offset: 60, content: Float(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_transform_float3x4_aligned_column_major_ext_t", size: 64, fields: &[
-            F { name: "vx_x", offset: 0, content: Float(4), count: None },
-            F { name: "vx_y", offset: 4, content: Float(4), count: None },
-            F { name: "vx_z", offset: 8, content: Float(4), count: None },
-            F { name: "pad0", offset: 12, content: Float(4), count: None },
-            F { name: "vy_x", offset: 16, content: Float(4), count: None },
-            F { name: "vy_y", offset: 20, content: Float(4), count: None },
-            F { name: "vy_z", offset: 24, content: Float(4), count: None },
-            F { name: "pad1", offset: 28, content: Float(4), count: None },
-            F { name: "vz_x", offset: 32, content: Float(4), count: None },
-            F { name: "vz_y", offset: 36, content: Float(4), count: None },
-            F { name: "vz_z", offset: 40, content: Float(4), count: None },
-            F { name: "pad2", offset: 44, content: Float(4), count: None },
-            F { name: "p_x", offset: 48, content: Float(4), count: None },
-            F { name: "p_y", offset: 52, content: Float(4), count: None },
-            F { name: "p_z", offset: 56, content: Float(4), count: None },
-            F { name: "pad3", offset: 60, content: Float(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_transform_float3x4_column_major_exp_t", size: 48, fields: &[
-            F { name: "vx_x", offset: 0, content: Float(4), count: None },
-            F { name: "vx_y", offset: 4, content: Float(4), count: None },
-            F { name: "vx_z", offset: 8, content: Float(4), count: None },
-            F { name: "vy_x", offset: 12, content: Float(4), count: None },
-            F { name: "vy_y", offset: 16, content: Float(4), count: None },
-            F { name: "vy_z", offset: 20, content: Float(4), count: None },
-            F { name: "vz_x", offset: 24, content: Float(4), count: None },
-            F { name: "vz_y", offset: 28, content: Float(4), count: None },
-            F { name: "vz_z", offset: 32, content: Float(4), count: None },
-            F { name: "p_x", offset: 36, content: Float(4), count: None },
-            F { name: "p_y", offset: 40, content: Float(4), count: None },
-            F { name: "p_z", offset: 44, content: Float(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_transform_float3x4_column_major_ext_t", size: 48, fields: &[
-            F { name: "vx_x", offset: 0, content: Float(4), count: None },
-            F { name: "vx_y", offset: 4, content: Float(4), count: None },
-            F { name: "vx_z", offset: 8, content: Float(4), count: None },
-            F { name: "vy_x", offset: 12, content: Float(4), count: None },
-            F { name: "vy_y", offset: 16, content: Float(4), count: None },
-            F { name: "vy_z", offset: 20, content: Float(4), count: None },
-            F { name: "vz_x", offset: 24, content: Float(4), count: None },
-            F { name: "vz_y", offset: 28, content: Float(4), count: None },
-            F { name: "vz_z", offset: 32, content: Float(4), count: None },
-            F { name: "p_x", offset: 36, content: Float(4), count: None },
-            F { name: "p_y", offset: 40, content: Float(4), count: None },
-            F { name: "p_z", offset: 44, content: Float(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_transform_float3x4_row_major_exp_t", size: 48, fields: &[
-            F { name: "vx_x", offset: 0, content: Float(4), count: None },
-            F { name: "vy_x", offset: 4, content: Float(4), count: None },
-            F { name: "vz_x", offset: 8, content: Float(4), count: None },
-            F { name: "p_x", offset: 12, content: Float(4), count: None },
-            F { name: "vx_y", offset: 16, content: Float(4), count: None },
-            F { name: "vy_y", offset: 20, content: Float(4), count: None },
-            F { name: "vz_y", offset: 24, content: Float(4), count: None },
-            F { name: "p_y", offset: 28, content: Float(4), count: None },
-            F { name: "vx_z", offset: 32, content: Float(4), count: None },
-            F { name: "vy_z", offset: 36, content: Float(4), count: None },
-            F { name: "vz_z", offset: 40, content: Float(4), count: None },
-            F { name: "p_z", offset: 44, content: Float(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_transform_float3x4_row_major_ext_t", size: 48, fields: &[
-            F { name: "vx_x", offset: 0, content: Float(4), count: None },
-            F { name: "vy_x", offset: 4, content: Float(4), count: None },
-            F { name: "vz_x", offset: 8, content: Float(4), count: None },
-            F { name: "p_x", offset: 12, content: Float(4), count: None },
-            F { name: "vx_y", offset: 16, content: Float(4), count: None },
-            F { name: "vy_y", offset: 20, content: Float(4), count: None },
-            F { name: "vz_y", offset: 24, content: Float(4), count: None },
-            F { name: "p_y", offset: 28, content: Float(4), count: None },
-            F { name: "vx_z", offset: 32, content: Float(4), count: None },
-            F { name: "vy_z", offset: 36, content: Float(4), count: None },
-            F { name: "vz_z", offset: 40, content: Float(4), count: None },
-            F { name: "p_z", offset: 44, content: Float(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_triangle_indices_uint32_exp_t", size: 12, fields: &[
-            F { name: "v0", offset: 0, content: Unsigned(4), count: None },
-            F { name: "v1", offset: 4, content: Unsigned(4), count: None },
-            F { name: "v2", offset: 8, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_rtas_triangle_indices_uint32_ext_t", size: 12, fields: &[
-            F { name: "v0", offset: 0, content: Unsigned(4), count: None },
-            F { name: "v1", offset: 4, content: Unsigned(4), count: None },
-            F { name: "v2", offset: 8, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_runtime_requirements_graph_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "requirementsSrc", offset: 16, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_runtime_requirements_module_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "requirementsSrc", offset: 16, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_sampler_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "addressMode", offset: 16, content: Enum(&ENUMS[145]), count: None },
-            F { name: "filterMode", offset: 20, content: Enum(&ENUMS[146]), count: None },
-            F { name: "isNormalized", offset: 24, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_scheduling_hint_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[147]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_scheduling_hint_exp_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "schedulingHintFlags", offset: 16, content: Flags(&ENUMS[147]), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_srgb_ext_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "sRGB", offset: 16, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "ze_sub_allocation_t", size: 16, fields: &[
-            F { name: "base", offset: 0, content: Pointer, count: None },
-            F { name: "size", offset: 8, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_synchronized_timestamp_data_ext_t", size: 16, fields: &[
-            F { name: "kernelStart", offset: 0, content: Unsigned(8), count: None },
-            F { name: "kernelEnd", offset: 8, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_synchronized_timestamp_result_ext_t", size: 32, fields: &[
-            F { name: "global", offset: 0, content: Struct("ze_synchronized_timestamp_data_ext_t"), count: None },
-            F { name: "context", offset: 16, content: Struct("ze_synchronized_timestamp_data_ext_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "ze_uuid_t", size: 16, fields: &[
-            F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) },
-        ],
-    },
-    Layout {
-        name: "ze_validate_runtime_requirements_output_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "result", offset: 16, content: Enum(&ENUMS[153]), count: None },
-        ],
-    },
-    Layout {
-        name: "zel_component_version_t", size: 80, fields: &[
-            F { name: "component_name", offset: 0, content: Char, count: Some(64) },
-            F { name: "spec_version", offset: 64, content: Enum(&ENUMS[0]), count: None },
-            F { name: "component_lib_version", offset: 68, content: Struct("zel_version_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zel_tracer_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[157]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "pUserData", offset: 16, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zel_version_t", size: 12, fields: &[
-            F { name: "major", offset: 0, content: Signed(4), count: None },
-            F { name: "minor", offset: 4, content: Signed(4), count: None },
-            F { name: "patch", offset: 8, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_base_capability_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_base_config_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_base_desc_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_base_properties_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_base_state_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_control_property_t", size: 40, fields: &[
-            F { name: "MinValue", offset: 0, content: Float(8), count: None },
-            F { name: "MaxValue", offset: 8, content: Float(8), count: None },
-            F { name: "StepValue", offset: 16, content: Float(8), count: None },
-            F { name: "RefValue", offset: 24, content: Float(8), count: None },
-            F { name: "DefaultValue", offset: 32, content: Float(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_device_ecc_default_properties_ext_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "defaultState", offset: 16, content: Enum(&ENUMS[162]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_device_ecc_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "state", offset: 16, content: Enum(&ENUMS[162]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_device_ecc_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "currentState", offset: 16, content: Enum(&ENUMS[162]), count: None },
-            F { name: "pendingState", offset: 20, content: Enum(&ENUMS[162]), count: None },
-            F { name: "pendingAction", offset: 24, content: Enum(&ENUMS[160]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_device_ext_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "uuid", offset: 16, content: Struct("zes_uuid_t"), count: None },
-            F { name: "type", offset: 32, content: Enum(&ENUMS[166]), count: None },
-            F { name: "flags", offset: 36, content: Flags(&ENUMS[164]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_device_ext_state_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[165]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_device_properties_t", size: 776, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "core", offset: 16, content: Struct("ze_device_properties_t"), count: None },
-            F { name: "numSubdevices", offset: 384, content: Unsigned(4), count: None },
-            F { name: "serialNumber", offset: 388, content: Char, count: Some(64) },
-            F { name: "boardNumber", offset: 452, content: Char, count: Some(64) },
-            F { name: "brandName", offset: 516, content: Char, count: Some(64) },
-            F { name: "modelName", offset: 580, content: Char, count: Some(64) },
-            F { name: "vendorName", offset: 644, content: Char, count: Some(64) },
-            F { name: "driverVersion", offset: 708, content: Char, count: Some(64) },
-        ],
-    },
-    Layout {
-        name: "zes_device_state_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "reset", offset: 16, content: Flags(&ENUMS[209]), count: None },
-            F { name: "repaired", offset: 20, content: Enum(&ENUMS[208]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_diag_properties_t", size: 96, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "onSubdevice", offset: 16, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "name", offset: 24, content: Char, count: Some(64) },
-            F { name: "haveTests", offset: 88, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_diag_test_t", size: 68, fields: &[
-            F { name: "index", offset: 0, content: Unsigned(4), count: None },
-            F { name: "name", offset: 4, content: Char, count: Some(64) },
-        ],
-    },
-    Layout {
-        name: "zes_driver_extension_properties_t", size: 260, fields: &[
-            F { name: "name", offset: 0, content: Char, count: Some(256) },
-            F { name: "version", offset: 256, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_energy_threshold_t", size: 24, fields: &[
-            F { name: "enable", offset: 0, content: BOOL, count: None },
-            F { name: "threshold", offset: 8, content: Float(8), count: None },
-            F { name: "processId", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_engine_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "countOfVirtualFunctionInstance", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_engine_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[169]), count: None },
-            F { name: "onSubdevice", offset: 20, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_engine_stats_t", size: 16, fields: &[
-            F { name: "activeTime", offset: 0, content: Unsigned(8), count: None },
-            F { name: "timestamp", offset: 8, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fabric_link_type_t", size: 256, fields: &[
-            F { name: "desc", offset: 0, content: Char, count: Some(256) },
-        ],
-    },
-    Layout {
-        name: "zes_fabric_port_config_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "enabled", offset: 16, content: BOOL, count: None },
-            F { name: "beaconing", offset: 17, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fabric_port_error_counters_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "linkFailureCount", offset: 16, content: Unsigned(8), count: None },
-            F { name: "fwCommErrorCount", offset: 24, content: Unsigned(8), count: None },
-            F { name: "fwErrorCount", offset: 32, content: Unsigned(8), count: None },
-            F { name: "linkDegradeCount", offset: 40, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fabric_port_id_t", size: 12, fields: &[
-            F { name: "fabricId", offset: 0, content: Unsigned(4), count: None },
-            F { name: "attachId", offset: 4, content: Unsigned(4), count: None },
-            F { name: "portNumber", offset: 8, content: Unsigned(1), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fabric_port_properties_t", size: 328, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "model", offset: 16, content: Char, count: Some(256) },
-            F { name: "onSubdevice", offset: 272, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 276, content: Unsigned(4), count: None },
-            F { name: "portId", offset: 280, content: Struct("zes_fabric_port_id_t"), count: None },
-            F { name: "maxRxSpeed", offset: 296, content: Struct("zes_fabric_port_speed_t"), count: None },
-            F { name: "maxTxSpeed", offset: 312, content: Struct("zes_fabric_port_speed_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fabric_port_speed_t", size: 16, fields: &[
-            F { name: "bitRate", offset: 0, content: Signed(8), count: None },
-            F { name: "width", offset: 8, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fabric_port_state_t", size: 72, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "status", offset: 16, content: Enum(&ENUMS[174]), count: None },
-            F { name: "qualityIssues", offset: 20, content: Flags(&ENUMS[173]), count: None },
-            F { name: "failureReasons", offset: 24, content: Flags(&ENUMS[172]), count: None },
-            F { name: "remotePortId", offset: 28, content: Struct("zes_fabric_port_id_t"), count: None },
-            F { name: "rxSpeed", offset: 40, content: Struct("zes_fabric_port_speed_t"), count: None },
-            F { name: "txSpeed", offset: 56, content: Struct("zes_fabric_port_speed_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fabric_port_throughput_t", size: 24, fields: &[
-            F { name: "timestamp", offset: 0, content: Unsigned(8), count: None },
-            F { name: "rxCounter", offset: 8, content: Unsigned(8), count: None },
-            F { name: "txCounter", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fan_config_t", size: 416, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "mode", offset: 16, content: Enum(&ENUMS[175]), count: None },
-            F { name: "speedFixed", offset: 20, content: Struct("zes_fan_speed_t"), count: None },
-            F { name: "speedTable", offset: 28, content: Struct("zes_fan_speed_table_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fan_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "onSubdevice", offset: 16, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "canControl", offset: 24, content: BOOL, count: None },
-            F { name: "supportedModes", offset: 28, content: Unsigned(4), count: None },
-            F { name: "supportedUnits", offset: 32, content: Unsigned(4), count: None },
-            F { name: "maxRPM", offset: 36, content: Signed(4), count: None },
-            F { name: "maxPoints", offset: 40, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fan_speed_t", size: 8, fields: &[
-            F { name: "speed", offset: 0, content: Signed(4), count: None },
-            F { name: "units", offset: 4, content: Enum(&ENUMS[176]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_fan_speed_table_t", size: 388, fields: &[
-            F { name: "numPoints", offset: 0, content: Signed(4), count: None },
-            F { name: "table", offset: 4, content: Struct("zes_fan_temp_speed_t"), count: Some(32) },
-        ],
-    },
-    Layout {
-        name: "zes_fan_temp_speed_t", size: 12, fields: &[
-            F { name: "temperature", offset: 0, content: Unsigned(4), count: None },
-            F { name: "speed", offset: 4, content: Struct("zes_fan_speed_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_firmware_properties_t", size: 160, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "onSubdevice", offset: 16, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "canControl", offset: 24, content: BOOL, count: None },
-            F { name: "name", offset: 25, content: Char, count: Some(64) },
-            F { name: "version", offset: 89, content: Char, count: Some(64) },
-        ],
-    },
-    Layout {
-        name: "zes_freq_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[178]), count: None },
-            F { name: "onSubdevice", offset: 20, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None },
-            F { name: "canControl", offset: 28, content: BOOL, count: None },
-            F { name: "isThrottleEventSupported", offset: 29, content: BOOL, count: None },
-            F { name: "min", offset: 32, content: Float(8), count: None },
-            F { name: "max", offset: 40, content: Float(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_freq_range_t", size: 16, fields: &[
-            F { name: "min", offset: 0, content: Float(8), count: None },
-            F { name: "max", offset: 8, content: Float(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_freq_state_t", size: 64, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "currentVoltage", offset: 16, content: Float(8), count: None },
-            F { name: "request", offset: 24, content: Float(8), count: None },
-            F { name: "tdp", offset: 32, content: Float(8), count: None },
-            F { name: "efficient", offset: 40, content: Float(8), count: None },
-            F { name: "actual", offset: 48, content: Float(8), count: None },
-            F { name: "throttleReasons", offset: 56, content: Flags(&ENUMS[179]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_freq_throttle_time_t", size: 16, fields: &[
-            F { name: "throttleTime", offset: 0, content: Unsigned(8), count: None },
-            F { name: "timestamp", offset: 8, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_led_color_t", size: 24, fields: &[
-            F { name: "red", offset: 0, content: Float(8), count: None },
-            F { name: "green", offset: 8, content: Float(8), count: None },
-            F { name: "blue", offset: 16, content: Float(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_led_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "onSubdevice", offset: 16, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "canControl", offset: 24, content: BOOL, count: None },
-            F { name: "haveRGB", offset: 25, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_led_state_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "isOn", offset: 16, content: BOOL, count: None },
-            F { name: "color", offset: 24, content: Struct("zes_led_color_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_mem_bandwidth_counter_bits_exp_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "validBitsCount", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_mem_bandwidth_t", size: 32, fields: &[
-            F { name: "readCounter", offset: 0, content: Unsigned(8), count: None },
-            F { name: "writeCounter", offset: 8, content: Unsigned(8), count: None },
-            F { name: "maxBandwidth", offset: 16, content: Unsigned(8), count: None },
-            F { name: "timestamp", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_mem_ext_bandwidth_t", size: 4, fields: &[
-            F { name: "memoryTimestampValidBits", offset: 0, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_mem_page_offline_state_exp_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "memoryPageOffline", offset: 16, content: Unsigned(4), count: None },
-            F { name: "maxMemoryPageOffline", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_mem_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[186]), count: None },
-            F { name: "onSubdevice", offset: 20, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None },
-            F { name: "location", offset: 28, content: Enum(&ENUMS[184]), count: None },
-            F { name: "physicalSize", offset: 32, content: Unsigned(8), count: None },
-            F { name: "busWidth", offset: 40, content: Signed(4), count: None },
-            F { name: "numChannels", offset: 44, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_mem_state_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "health", offset: 16, content: Enum(&ENUMS[183]), count: None },
-            F { name: "free", offset: 24, content: Unsigned(8), count: None },
-            F { name: "size", offset: 32, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_oc_capabilities_t", size: 80, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "isOcSupported", offset: 16, content: BOOL, count: None },
-            F { name: "maxFactoryDefaultFrequency", offset: 24, content: Float(8), count: None },
-            F { name: "maxFactoryDefaultVoltage", offset: 32, content: Float(8), count: None },
-            F { name: "maxOcFrequency", offset: 40, content: Float(8), count: None },
-            F { name: "minOcVoltageOffset", offset: 48, content: Float(8), count: None },
-            F { name: "maxOcVoltageOffset", offset: 56, content: Float(8), count: None },
-            F { name: "maxOcVoltage", offset: 64, content: Float(8), count: None },
-            F { name: "isTjMaxSupported", offset: 72, content: BOOL, count: None },
-            F { name: "isIccMaxSupported", offset: 73, content: BOOL, count: None },
-            F { name: "isHighVoltModeCapable", offset: 74, content: BOOL, count: None },
-            F { name: "isHighVoltModeEnabled", offset: 75, content: BOOL, count: None },
-            F { name: "isExtendedModeSupported", offset: 76, content: BOOL, count: None },
-            F { name: "isFixedModeSupported", offset: 77, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_oem_serial_id_ext_properties_t", size: 1048, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "length", offset: 16, content: Unsigned(2), count: None },
-            F { name: "oemSerialId", offset: 18, content: Char, count: Some(1024) },
-        ],
-    },
-    Layout {
-        name: "zes_overclock_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "domainType", offset: 16, content: Enum(&ENUMS[190]), count: None },
-            F { name: "AvailableControls", offset: 20, content: Unsigned(4), count: None },
-            F { name: "VFProgramType", offset: 24, content: Enum(&ENUMS[221]), count: None },
-            F { name: "NumberOfVFPoints", offset: 28, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_address_t", size: 16, fields: &[
-            F { name: "domain", offset: 0, content: Unsigned(4), count: None },
-            F { name: "bus", offset: 4, content: Unsigned(4), count: None },
-            F { name: "device", offset: 8, content: Unsigned(4), count: None },
-            F { name: "function", offset: 12, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_bar_properties_1_2_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[192]), count: None },
-            F { name: "index", offset: 20, content: Unsigned(4), count: None },
-            F { name: "base", offset: 24, content: Unsigned(8), count: None },
-            F { name: "size", offset: 32, content: Unsigned(8), count: None },
-            F { name: "resizableBarSupported", offset: 40, content: BOOL, count: None },
-            F { name: "resizableBarEnabled", offset: 41, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_bar_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[192]), count: None },
-            F { name: "index", offset: 20, content: Unsigned(4), count: None },
-            F { name: "base", offset: 24, content: Unsigned(8), count: None },
-            F { name: "size", offset: 32, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_link_speed_downgrade_ext_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "pciLinkSpeedUpdateCapable", offset: 16, content: BOOL, count: None },
-            F { name: "maxPciGenSupported", offset: 20, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_link_speed_downgrade_ext_state_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "pciLinkSpeedDowngradeStatus", offset: 16, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_properties_t", size: 56, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "address", offset: 16, content: Struct("zes_pci_address_t"), count: None },
-            F { name: "maxSpeed", offset: 32, content: Struct("zes_pci_speed_t"), count: None },
-            F { name: "haveBandwidthCounters", offset: 48, content: BOOL, count: None },
-            F { name: "havePacketCounters", offset: 49, content: BOOL, count: None },
-            F { name: "haveReplayCounters", offset: 50, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_speed_t", size: 16, fields: &[
-            F { name: "gen", offset: 0, content: Signed(4), count: None },
-            F { name: "width", offset: 4, content: Signed(4), count: None },
-            F { name: "maxBandwidth", offset: 8, content: Signed(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_state_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "status", offset: 16, content: Enum(&ENUMS[196]), count: None },
-            F { name: "qualityIssues", offset: 20, content: Flags(&ENUMS[193]), count: None },
-            F { name: "stabilityIssues", offset: 24, content: Flags(&ENUMS[195]), count: None },
-            F { name: "speed", offset: 32, content: Struct("zes_pci_speed_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_pci_stats_t", size: 56, fields: &[
-            F { name: "timestamp", offset: 0, content: Unsigned(8), count: None },
-            F { name: "replayCounter", offset: 8, content: Unsigned(8), count: None },
-            F { name: "packetCounter", offset: 16, content: Unsigned(8), count: None },
-            F { name: "rxCounter", offset: 24, content: Unsigned(8), count: None },
-            F { name: "txCounter", offset: 32, content: Unsigned(8), count: None },
-            F { name: "speed", offset: 40, content: Struct("zes_pci_speed_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_perf_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "onSubdevice", offset: 16, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "engines", offset: 24, content: Flags(&ENUMS[170]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_power_burst_limit_t", size: 8, fields: &[
-            F { name: "enabled", offset: 0, content: BOOL, count: None },
-            F { name: "power", offset: 4, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_power_domain_exp_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "powerDomain", offset: 16, content: Enum(&ENUMS[199]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_power_energy_counter_t", size: 16, fields: &[
-            F { name: "energy", offset: 0, content: Unsigned(8), count: None },
-            F { name: "timestamp", offset: 8, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_power_ext_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "domain", offset: 16, content: Enum(&ENUMS[199]), count: None },
-            F { name: "defaultLimit", offset: 24, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_power_limit_ext_desc_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "level", offset: 16, content: Enum(&ENUMS[200]), count: None },
-            F { name: "source", offset: 20, content: Enum(&ENUMS[202]), count: None },
-            F { name: "limitUnit", offset: 24, content: Enum(&ENUMS[181]), count: None },
-            F { name: "enabledStateLocked", offset: 28, content: BOOL, count: None },
-            F { name: "enabled", offset: 29, content: BOOL, count: None },
-            F { name: "intervalValueLocked", offset: 30, content: BOOL, count: None },
-            F { name: "interval", offset: 32, content: Signed(4), count: None },
-            F { name: "limitValueLocked", offset: 36, content: BOOL, count: None },
-            F { name: "limit", offset: 40, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_power_peak_limit_t", size: 8, fields: &[
-            F { name: "powerAC", offset: 0, content: Signed(4), count: None },
-            F { name: "powerDC", offset: 4, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_power_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "onSubdevice", offset: 16, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "canControl", offset: 24, content: BOOL, count: None },
-            F { name: "isEnergyThresholdSupported", offset: 25, content: BOOL, count: None },
-            F { name: "defaultLimit", offset: 28, content: Signed(4), count: None },
-            F { name: "minLimit", offset: 32, content: Signed(4), count: None },
-            F { name: "maxLimit", offset: 36, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_power_sustained_limit_t", size: 12, fields: &[
-            F { name: "enabled", offset: 0, content: BOOL, count: None },
-            F { name: "power", offset: 4, content: Signed(4), count: None },
-            F { name: "interval", offset: 8, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_process_state_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "processId", offset: 16, content: Unsigned(4), count: None },
-            F { name: "memSize", offset: 24, content: Unsigned(8), count: None },
-            F { name: "sharedSize", offset: 32, content: Unsigned(8), count: None },
-            F { name: "engines", offset: 40, content: Flags(&ENUMS[170]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_psu_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "onSubdevice", offset: 16, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "haveFan", offset: 24, content: BOOL, count: None },
-            F { name: "ampLimit", offset: 28, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_psu_state_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "voltStatus", offset: 16, content: Enum(&ENUMS[203]), count: None },
-            F { name: "fanFailed", offset: 20, content: BOOL, count: None },
-            F { name: "temperature", offset: 24, content: Signed(4), count: None },
-            F { name: "current", offset: 28, content: Signed(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_ras_config_exp_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "category", offset: 16, content: Enum(&ENUMS[205]), count: None },
-            F { name: "threshold", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_ras_config_t", size: 96, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "totalThreshold", offset: 16, content: Unsigned(8), count: None },
-            F { name: "detailedThresholds", offset: 24, content: Struct("zes_ras_state_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_ras_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[206]), count: None },
-            F { name: "onSubdevice", offset: 20, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_ras_state_exp2_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "errorCounter", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_ras_state_exp_t", size: 16, fields: &[
-            F { name: "category", offset: 0, content: Enum(&ENUMS[205]), count: None },
-            F { name: "errorCounter", offset: 8, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_ras_state_t", size: 72, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "category", offset: 16, content: Unsigned(8), count: Some(7) },
-        ],
-    },
-    Layout {
-        name: "zes_reset_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "force", offset: 16, content: BOOL, count: None },
-            F { name: "resetType", offset: 20, content: Enum(&ENUMS[210]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_sched_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "onSubdevice", offset: 16, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None },
-            F { name: "canControl", offset: 24, content: BOOL, count: None },
-            F { name: "engines", offset: 28, content: Flags(&ENUMS[170]), count: None },
-            F { name: "supportedModes", offset: 32, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_sched_timeout_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "watchdogTimeout", offset: 16, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_sched_timeslice_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "interval", offset: 16, content: Unsigned(8), count: None },
-            F { name: "yieldTimeout", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_standby_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[213]), count: None },
-            F { name: "onSubdevice", offset: 20, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_subdevice_exp_properties_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "subdeviceId", offset: 16, content: Unsigned(4), count: None },
-            F { name: "uuid", offset: 20, content: Struct("zes_uuid_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_temp_config_t", size: 56, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "enableCritical", offset: 16, content: BOOL, count: None },
-            F { name: "threshold1", offset: 24, content: Struct("zes_temp_threshold_t"), count: None },
-            F { name: "threshold2", offset: 40, content: Struct("zes_temp_threshold_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_temp_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[216]), count: None },
-            F { name: "onSubdevice", offset: 20, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None },
-            F { name: "maxTemperature", offset: 32, content: Float(8), count: None },
-            F { name: "isCriticalTempSupported", offset: 40, content: BOOL, count: None },
-            F { name: "isThreshold1Supported", offset: 41, content: BOOL, count: None },
-            F { name: "isThreshold2Supported", offset: 42, content: BOOL, count: None },
-        ],
-    },
-    Layout {
-        name: "zes_temp_threshold_t", size: 16, fields: &[
-            F { name: "enableLowToHigh", offset: 0, content: BOOL, count: None },
-            F { name: "enableHighToLow", offset: 1, content: BOOL, count: None },
-            F { name: "threshold", offset: 8, content: Float(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_uuid_t", size: 16, fields: &[
-            F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) },
-        ],
-    },
-    Layout {
-        name: "zes_vf_exp2_capabilities_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "address", offset: 16, content: Struct("zes_pci_address_t"), count: None },
-            F { name: "vfDeviceMemSize", offset: 32, content: Unsigned(8), count: None },
-            F { name: "vfID", offset: 40, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_vf_exp_capabilities_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "address", offset: 16, content: Struct("zes_pci_address_t"), count: None },
-            F { name: "vfDeviceMemSize", offset: 32, content: Unsigned(4), count: None },
-            F { name: "vfID", offset: 36, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_vf_exp_properties_t", size: 56, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "address", offset: 16, content: Struct("zes_pci_address_t"), count: None },
-            F { name: "uuid", offset: 32, content: Struct("zes_uuid_t"), count: None },
-            F { name: "flags", offset: 48, content: Flags(&ENUMS[219]), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_vf_property_t", size: 48, fields: &[
-            F { name: "MinFreq", offset: 0, content: Float(8), count: None },
-            F { name: "MaxFreq", offset: 8, content: Float(8), count: None },
-            F { name: "StepFreq", offset: 16, content: Float(8), count: None },
-            F { name: "MinVolt", offset: 24, content: Float(8), count: None },
-            F { name: "MaxVolt", offset: 32, content: Float(8), count: None },
-            F { name: "StepVolt", offset: 40, content: Float(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_vf_util_engine_exp2_t", size: 40, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "vfEngineType", offset: 16, content: Enum(&ENUMS[169]), count: None },
-            F { name: "activeCounterValue", offset: 24, content: Unsigned(8), count: None },
-            F { name: "samplingCounterValue", offset: 32, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_vf_util_engine_exp_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[169]), count: None },
-            F { name: "activeCounterValue", offset: 24, content: Unsigned(8), count: None },
-            F { name: "samplingCounterValue", offset: 32, content: Unsigned(8), count: None },
-            F { name: "timestamp", offset: 40, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_vf_util_mem_exp2_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "vfMemLocation", offset: 16, content: Enum(&ENUMS[184]), count: None },
-            F { name: "vfMemUtilized", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zes_vf_util_mem_exp_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "memTypeFlags", offset: 16, content: Flags(&ENUMS[218]), count: None },
-            F { name: "free", offset: 24, content: Unsigned(8), count: None },
-            F { name: "size", offset: 32, content: Unsigned(8), count: None },
-            F { name: "timestamp", offset: 40, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_base_desc_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zet_base_properties_t", size: 16, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zet_debug_config_t", size: 4, fields: &[
-            F { name: "pid", offset: 0, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_debug_event_info_detached_t", size: 4, fields: &[
-            F { name: "reason", offset: 0, content: Enum(&ENUMS[225]), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_debug_event_info_module_t", size: 32, fields: &[
-            F { name: "format", offset: 0, content: Enum(&ENUMS[244]), count: None },
-            F { name: "moduleBegin", offset: 8, content: Unsigned(8), count: None },
-            F { name: "moduleEnd", offset: 16, content: Unsigned(8), count: None },
-            F { name: "load", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_debug_event_info_page_fault_t", size: 24, fields: &[
-            F { name: "address", offset: 0, content: Unsigned(8), count: None },
-            F { name: "mask", offset: 8, content: Unsigned(8), count: None },
-            F { name: "reason", offset: 16, content: Enum(&ENUMS[229]), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_debug_event_info_thread_stopped_t", size: 16, fields: &[
-            F { name: "thread", offset: 0, content: Struct("ze_device_thread_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_debug_event_t", size: 40, fields: &[
-            F { name: "type", offset: 0, content: Enum(&ENUMS[227]), count: None },
-            F { name: "flags", offset: 4, content: Flags(&ENUMS[226]), count: None },
-            F { name: "info", offset: 8, content: Union("zet_debug_event_info_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_debug_memory_space_desc_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[228]), count: None },
-            F { name: "address", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_debug_regset_properties_t", size: 48, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Unsigned(4), count: None },
-            F { name: "version", offset: 20, content: Unsigned(4), count: None },
-            F { name: "generalFlags", offset: 24, content: Flags(&ENUMS[230]), count: None },
-            F { name: "deviceFlags", offset: 28, content: Unsigned(4), count: None },
-            F { name: "count", offset: 32, content: Unsigned(4), count: None },
-            F { name: "bitSize", offset: 36, content: Unsigned(4), count: None },
-            F { name: "byteSize", offset: 40, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_device_debug_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[231]), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_export_dma_buf_exp_properties_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "fd", offset: 16, content: Signed(4), count: None },
-            F { name: "size", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_calculate_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "rawReportSkipCount", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_entry_exp_t", size: 32, fields: &[
-            F { name: "value", offset: 0, content: Union("zet_value_t"), count: None },
-            F { name: "timeStamp", offset: 8, content: Unsigned(8), count: None },
-            F { name: "metricIndex", offset: 16, content: Unsigned(4), count: None },
-            F { name: "onSubdevice", offset: 20, content: BOOL, count: None },
-            F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_global_timestamps_resolution_exp_t", size: 32, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "timerResolution", offset: 16, content: Unsigned(8), count: None },
-            F { name: "timestampValidBits", offset: 24, content: Unsigned(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_group_properties_t", size: 544, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "name", offset: 16, content: Char, count: Some(256) },
-            F { name: "description", offset: 272, content: Char, count: Some(256) },
-            F { name: "samplingType", offset: 528, content: Flags(&ENUMS[236]), count: None },
-            F { name: "domain", offset: 532, content: Unsigned(4), count: None },
-            F { name: "metricCount", offset: 536, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_group_type_exp_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Flags(&ENUMS[237]), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_programmable_exp_properties_t", size: 424, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "name", offset: 16, content: Char, count: Some(128) },
-            F { name: "description", offset: 144, content: Char, count: Some(128) },
-            F { name: "component", offset: 272, content: Char, count: Some(128) },
-            F { name: "tierNumber", offset: 400, content: Unsigned(4), count: None },
-            F { name: "domain", offset: 404, content: Unsigned(4), count: None },
-            F { name: "parameterCount", offset: 408, content: Unsigned(4), count: None },
-            F { name: "samplingType", offset: 412, content: Flags(&ENUMS[236]), count: None },
-            F { name: "sourceId", offset: 416, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_programmable_param_info_exp_t", size: 168, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[239]), count: None },
-            F { name: "name", offset: 20, content: Char, count: Some(128) },
-            F { name: "valueInfoType", offset: 148, content: Enum(&ENUMS[248]), count: None },
-            F { name: "defaultValue", offset: 152, content: Union("zet_value_t"), count: None },
-            F { name: "valueInfoCount", offset: 160, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_programmable_param_value_exp_t", size: 8, fields: &[
-            F { name: "value", offset: 0, content: Union("zet_value_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_programmable_param_value_info_exp_t", size: 160, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "valueInfo", offset: 16, content: Union("zet_value_info_exp_t"), count: None },
-            F { name: "description", offset: 32, content: Char, count: Some(128) },
-        ],
-    },
-    Layout {
-        name: "zet_metric_properties_t", size: 1056, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "name", offset: 16, content: Char, count: Some(256) },
-            F { name: "description", offset: 272, content: Char, count: Some(256) },
-            F { name: "component", offset: 528, content: Char, count: Some(256) },
-            F { name: "tierNumber", offset: 784, content: Unsigned(4), count: None },
-            F { name: "metricType", offset: 788, content: Enum(&ENUMS[242]), count: None },
-            F { name: "resultType", offset: 792, content: Enum(&ENUMS[249]), count: None },
-            F { name: "resultUnits", offset: 796, content: Char, count: Some(256) },
-        ],
-    },
-    Layout {
-        name: "zet_metric_query_pool_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "type", offset: 16, content: Enum(&ENUMS[240]), count: None },
-            F { name: "count", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_source_id_exp_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "sourceId", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_streamer_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "notifyEveryNReports", offset: 16, content: Unsigned(4), count: None },
-            F { name: "samplingPeriod", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_metric_tracer_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "notifyEveryNBytes", offset: 16, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_profile_free_register_token_t", size: 12, fields: &[
-            F { name: "type", offset: 0, content: Enum(&ENUMS[246]), count: None },
-            F { name: "size", offset: 4, content: Unsigned(4), count: None },
-            F { name: "count", offset: 8, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_profile_properties_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "flags", offset: 16, content: Flags(&ENUMS[245]), count: None },
-            F { name: "numTokens", offset: 20, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_profile_register_sequence_t", size: 8, fields: &[
-            F { name: "start", offset: 0, content: Unsigned(4), count: None },
-            F { name: "count", offset: 4, content: Unsigned(4), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_tracer_exp_desc_t", size: 24, fields: &[
-            F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None },
-            F { name: "pNext", offset: 8, content: Pointer, count: None },
-            F { name: "pUserData", offset: 16, content: Pointer, count: None },
-        ],
-    },
-    Layout {
-        name: "zet_typed_value_t", size: 16, fields: &[
-            F { name: "type", offset: 0, content: Enum(&ENUMS[249]), count: None },
-            F { name: "value", offset: 8, content: Union("zet_value_t"), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_value_fp64_range_exp_t", size: 16, fields: &[
-            F { name: "fp64Min", offset: 0, content: Float(8), count: None },
-            F { name: "fp64Max", offset: 8, content: Float(8), count: None },
-        ],
-    },
-    Layout {
-        name: "zet_value_uint64_range_exp_t", size: 16, fields: &[
-            F { name: "ui64Min", offset: 0, content: Unsigned(8), count: None },
-            F { name: "ui64Max", offset: 8, content: Unsigned(8), count: None },
-        ],
-    },
+    Layout { name: "ze_base_cb_params_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "ze_base_desc_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "ze_base_properties_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "ze_cache_reservation_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "maxCacheReservationSize", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_command_list_append_launch_kernel_param_cooperative_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "isCooperative", offset: 16, content: BOOL, count: None }] },
+    Layout { name: "ze_command_list_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "commandQueueGroupOrdinal", offset: 16, content: Unsigned(4), count: None }, F { name: "flags", offset: 20, content: Flags(&ENUMS[10]), count: None }] },
+    Layout { name: "ze_command_queue_desc_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "ordinal", offset: 16, content: Unsigned(4), count: None }, F { name: "index", offset: 20, content: Unsigned(4), count: None }, F { name: "flags", offset: 24, content: Flags(&ENUMS[11]), count: None }, F { name: "mode", offset: 28, content: Enum(&ENUMS[13]), count: None }, F { name: "priority", offset: 32, content: Enum(&ENUMS[14]), count: None }] },
+    Layout { name: "ze_command_queue_group_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[12]), count: None }, F { name: "maxMemoryFillPatternSize", offset: 24, content: Unsigned(8), count: None }, F { name: "numQueues", offset: 32, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_context_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[15]), count: None }] },
+    Layout { name: "ze_context_power_saving_hint_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "hint", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_copy_bandwidth_exp_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "copyBandwidth", offset: 16, content: Unsigned(4), count: None }, F { name: "copyBandwidthUnit", offset: 20, content: Enum(&ENUMS[2]), count: None }] },
+    Layout { name: "ze_copy_region_t", size: 24, fields: &[F { name: "originX", offset: 0, content: Unsigned(4), count: None }, F { name: "originY", offset: 4, content: Unsigned(4), count: None }, F { name: "originZ", offset: 8, content: Unsigned(4), count: None }, F { name: "width", offset: 12, content: Unsigned(4), count: None }, F { name: "height", offset: 16, content: Unsigned(4), count: None }, F { name: "depth", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_custom_pitch_exp_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "rowPitch", offset: 16, content: Unsigned(8), count: None }, F { name: "slicePitch", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_device_cache_line_size_ext_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "cacheLineSize", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_device_cache_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[17]), count: None }, F { name: "cacheSize", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_device_compute_dotproduct_ext_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "dp_caps", offset: 16, content: Flags(&ENUMS[19]), count: None }, F { name: "dpv4_input_types", offset: 20, content: Flags(&ENUMS[23]), count: None }, F { name: "dpv4_output_types", offset: 24, content: Flags(&ENUMS[31]), count: None }, F { name: "dpas_input_types", offset: 28, content: Flags(&ENUMS[23]), count: None }, F { name: "dpas_output_types", offset: 32, content: Flags(&ENUMS[31]), count: None }, F { name: "bdpas_input_types", offset: 36, content: Flags(&ENUMS[23]), count: None }, F { name: "bdpas_output_types", offset: 40, content: Flags(&ENUMS[31]), count: None }] },
+    Layout { name: "ze_device_compute_properties_t", size: 88, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "maxTotalGroupSize", offset: 16, content: Unsigned(4), count: None }, F { name: "maxGroupSizeX", offset: 20, content: Unsigned(4), count: None }, F { name: "maxGroupSizeY", offset: 24, content: Unsigned(4), count: None }, F { name: "maxGroupSizeZ", offset: 28, content: Unsigned(4), count: None }, F { name: "maxGroupCountX", offset: 32, content: Unsigned(4), count: None }, F { name: "maxGroupCountY", offset: 36, content: Unsigned(4), count: None }, F { name: "maxGroupCountZ", offset: 40, content: Unsigned(4), count: None }, F { name: "maxSharedLocalMemory", offset: 44, content: Unsigned(4), count: None }, F { name: "numSubGroupSizes", offset: 48, content: Unsigned(4), count: None }, F { name: "subGroupSizes", offset: 52, content: Unsigned(4), count: Some(8) }] },
+    Layout { name: "ze_device_event_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[20]), count: None }] },
+    Layout { name: "ze_device_external_memory_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "memoryAllocationImportTypes", offset: 16, content: Flags(&ENUMS[53]), count: None }, F { name: "memoryAllocationExportTypes", offset: 20, content: Flags(&ENUMS[53]), count: None }, F { name: "imageImportTypes", offset: 24, content: Flags(&ENUMS[53]), count: None }, F { name: "imageExportTypes", offset: 28, content: Flags(&ENUMS[53]), count: None }] },
+    Layout { name: "ze_device_image_properties_t", size: 56, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "maxImageDims1D", offset: 16, content: Unsigned(4), count: None }, F { name: "maxImageDims2D", offset: 20, content: Unsigned(4), count: None }, F { name: "maxImageDims3D", offset: 24, content: Unsigned(4), count: None }, F { name: "maxImageBufferSize", offset: 32, content: Unsigned(8), count: None }, F { name: "maxImageArraySlices", offset: 40, content: Unsigned(4), count: None }, F { name: "maxSamplers", offset: 44, content: Unsigned(4), count: None }, F { name: "maxReadImageArgs", offset: 48, content: Unsigned(4), count: None }, F { name: "maxWriteImageArgs", offset: 52, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_device_ip_version_ext_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "ipVersion", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_device_luid_ext_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "luid", offset: 16, content: Struct("ze_device_luid_ext_t"), count: None }, F { name: "nodeMask", offset: 24, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_device_luid_ext_t", size: 8, fields: &[F { name: "id", offset: 0, content: Unsigned(1), count: Some(8) }] },
+    Layout { name: "ze_device_mem_alloc_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[26]), count: None }, F { name: "ordinal", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_device_memory_access_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "hostAllocCapabilities", offset: 16, content: Flags(&ENUMS[95]), count: None }, F { name: "deviceAllocCapabilities", offset: 20, content: Flags(&ENUMS[95]), count: None }, F { name: "sharedSingleDeviceAllocCapabilities", offset: 24, content: Flags(&ENUMS[95]), count: None }, F { name: "sharedCrossDeviceAllocCapabilities", offset: 28, content: Flags(&ENUMS[95]), count: None }, F { name: "sharedSystemAllocCapabilities", offset: 32, content: Flags(&ENUMS[95]), count: None }] },
+    Layout { name: "ze_device_memory_ext_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[27]), count: None }, F { name: "physicalSize", offset: 24, content: Unsigned(8), count: None }, F { name: "readBandwidth", offset: 32, content: Unsigned(4), count: None }, F { name: "writeBandwidth", offset: 36, content: Unsigned(4), count: None }, F { name: "bandwidthUnit", offset: 40, content: Enum(&ENUMS[2]), count: None }] },
+    Layout { name: "ze_device_memory_properties_t", size: 296, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[29]), count: None }, F { name: "maxClockRate", offset: 20, content: Unsigned(4), count: None }, F { name: "maxBusWidth", offset: 24, content: Unsigned(4), count: None }, F { name: "totalSize", offset: 32, content: Unsigned(8), count: None }, F { name: "name", offset: 40, content: Char, count: Some(256) }] },
+    Layout { name: "ze_device_module_properties_t", size: 64, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "spirvVersionSupported", offset: 16, content: Unsigned(4), count: None }, F { name: "flags", offset: 20, content: Flags(&ENUMS[30]), count: None }, F { name: "fp16flags", offset: 24, content: Flags(&ENUMS[22]), count: None }, F { name: "fp32flags", offset: 28, content: Flags(&ENUMS[22]), count: None }, F { name: "fp64flags", offset: 32, content: Flags(&ENUMS[22]), count: None }, F { name: "maxArgumentsSize", offset: 36, content: Unsigned(4), count: None }, F { name: "printfBufferSize", offset: 40, content: Unsigned(4), count: None }, F { name: "nativeKernelSupported", offset: 44, content: Struct("ze_native_kernel_uuid_t"), count: None }] },
+    Layout { name: "ze_device_p2p_bandwidth_exp_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "logicalBandwidth", offset: 16, content: Unsigned(4), count: None }, F { name: "physicalBandwidth", offset: 20, content: Unsigned(4), count: None }, F { name: "bandwidthUnit", offset: 24, content: Enum(&ENUMS[2]), count: None }, F { name: "logicalLatency", offset: 28, content: Unsigned(4), count: None }, F { name: "physicalLatency", offset: 32, content: Unsigned(4), count: None }, F { name: "latencyUnit", offset: 36, content: Enum(&ENUMS[90]), count: None }] },
+    Layout { name: "ze_device_p2p_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[32]), count: None }] },
+    Layout { name: "ze_device_pitched_alloc_exp_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "maxImageLinearWidth", offset: 16, content: Unsigned(8), count: None }, F { name: "maxImageLinearHeight", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_device_properties_t", size: 368, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[36]), count: None }, F { name: "vendorId", offset: 20, content: Unsigned(4), count: None }, F { name: "deviceId", offset: 24, content: Unsigned(4), count: None }, F { name: "flags", offset: 28, content: Flags(&ENUMS[33]), count: None }, F { name: "subdeviceId", offset: 32, content: Unsigned(4), count: None }, F { name: "coreClockRate", offset: 36, content: Unsigned(4), count: None }, F { name: "maxMemAllocSize", offset: 40, content: Unsigned(8), count: None }, F { name: "maxHardwareContexts", offset: 48, content: Unsigned(4), count: None }, F { name: "maxCommandQueuePriority", offset: 52, content: Unsigned(4), count: None }, F { name: "numThreadsPerEU", offset: 56, content: Unsigned(4), count: None }, F { name: "physicalEUSimdWidth", offset: 60, content: Unsigned(4), count: None }, F { name: "numEUsPerSubslice", offset: 64, content: Unsigned(4), count: None }, F { name: "numSubslicesPerSlice", offset: 68, content: Unsigned(4), count: None }, F { name: "numSlices", offset: 72, content: Unsigned(4), count: None }, F { name: "timerResolution", offset: 80, content: Unsigned(8), count: None }, F { name: "timestampValidBits", offset: 88, content: Unsigned(4), count: None }, F { name: "kernelTimestampValidBits", offset: 92, content: Unsigned(4), count: None }, F { name: "uuid", offset: 96, content: Struct("ze_device_uuid_t"), count: None }, F { name: "name", offset: 112, content: Char, count: Some(256) }] },
+    Layout { name: "ze_device_raytracing_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[34]), count: None }, F { name: "maxBVHLevels", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_device_readonly_memory_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "readonlyCapability", offset: 16, content: Enum(&ENUMS[35]), count: None }] },
+    Layout { name: "ze_device_thread_t", size: 16, fields: &[F { name: "slice", offset: 0, content: Unsigned(4), count: None }, F { name: "subslice", offset: 4, content: Unsigned(4), count: None }, F { name: "eu", offset: 8, content: Unsigned(4), count: None }, F { name: "thread", offset: 12, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_device_usablemem_size_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "currUsableMemSize", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_device_uuid_t", size: 16, fields: &[F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) }] },
+    Layout { name: "ze_device_vector_width_properties_ext_t", size: 80, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "vector_width_size", offset: 16, content: Unsigned(4), count: None }, F { name: "preferred_vector_width_char", offset: 20, content: Unsigned(4), count: None }, F { name: "preferred_vector_width_short", offset: 24, content: Unsigned(4), count: None }, F { name: "preferred_vector_width_int", offset: 28, content: Unsigned(4), count: None }, F { name: "preferred_vector_width_long", offset: 32, content: Unsigned(4), count: None }, F { name: "preferred_vector_width_float", offset: 36, content: Unsigned(4), count: None }, F { name: "preferred_vector_width_double", offset: 40, content: Unsigned(4), count: None }, F { name: "preferred_vector_width_half", offset: 44, content: Unsigned(4), count: None }, F { name: "native_vector_width_char", offset: 48, content: Unsigned(4), count: None }, F { name: "native_vector_width_short", offset: 52, content: Unsigned(4), count: None }, F { name: "native_vector_width_int", offset: 56, content: Unsigned(4), count: None }, F { name: "native_vector_width_long", offset: 60, content: Unsigned(4), count: None }, F { name: "native_vector_width_float", offset: 64, content: Unsigned(4), count: None }, F { name: "native_vector_width_double", offset: 68, content: Unsigned(4), count: None }, F { name: "native_vector_width_half", offset: 72, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_driver_ddi_handles_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[39]), count: None }] },
+    Layout { name: "ze_driver_extension_properties_t", size: 260, fields: &[F { name: "name", offset: 0, content: Char, count: Some(256) }, F { name: "version", offset: 256, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_driver_ipc_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[84]), count: None }] },
+    Layout { name: "ze_driver_memory_free_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "freePolicies", offset: 16, content: Flags(&ENUMS[41]), count: None }] },
+    Layout { name: "ze_driver_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "uuid", offset: 16, content: Struct("ze_driver_uuid_t"), count: None }, F { name: "driverVersion", offset: 32, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_driver_uuid_t", size: 16, fields: &[F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) }] },
+    Layout { name: "ze_eu_count_ext_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "numTotalEUs", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_event_counter_based_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[43]), count: None }, F { name: "signal", offset: 20, content: Flags(&ENUMS[50]), count: None }, F { name: "wait", offset: 24, content: Flags(&ENUMS[50]), count: None }] },
+    Layout { name: "ze_event_counter_based_external_aggregate_storage_desc_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "deviceAddress", offset: 16, content: Pointer, count: None }, F { name: "incrementValue", offset: 24, content: Unsigned(8), count: None }, F { name: "completionValue", offset: 32, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_event_counter_based_external_sync_allocation_desc_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "deviceAddress", offset: 16, content: Pointer, count: None }, F { name: "hostAddress", offset: 24, content: Pointer, count: None }, F { name: "completionValue", offset: 32, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_event_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "index", offset: 16, content: Unsigned(4), count: None }, F { name: "signal", offset: 20, content: Flags(&ENUMS[50]), count: None }, F { name: "wait", offset: 24, content: Flags(&ENUMS[50]), count: None }] },
+    Layout { name: "ze_event_pool_counter_based_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[44]), count: None }] },
+    Layout { name: "ze_event_pool_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[46]), count: None }, F { name: "count", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_event_query_kernel_timestamps_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[47]), count: None }] },
+    Layout { name: "ze_event_query_kernel_timestamps_results_ext_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "pKernelTimestampsBuffer", offset: 16, content: Pointer, count: None }, F { name: "pSynchronizedTimestampsBuffer", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_event_sync_mode_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "syncModeFlags", offset: 16, content: Flags(&ENUMS[51]), count: None }, F { name: "externalInterruptId", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_external_memmap_sysmem_ext_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "pSystemMemory", offset: 16, content: Pointer, count: None }, F { name: "size", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_external_memory_export_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None }] },
+    Layout { name: "ze_external_memory_export_fd_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None }, F { name: "fd", offset: 20, content: Signed(4), count: None }] },
+    Layout { name: "ze_external_memory_export_win32_handle_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None }, F { name: "handle", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_external_memory_import_fd_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None }, F { name: "fd", offset: 20, content: Signed(4), count: None }] },
+    Layout { name: "ze_external_memory_import_win32_handle_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[53]), count: None }, F { name: "handle", offset: 24, content: Pointer, count: None }, F { name: "name", offset: 32, content: Pointer, count: None }] },
+    Layout { name: "ze_external_semaphore_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[54]), count: None }] },
+    Layout { name: "ze_external_semaphore_fd_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "fd", offset: 16, content: Signed(4), count: None }] },
+    Layout { name: "ze_external_semaphore_signal_params_ext_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "value", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_external_semaphore_wait_params_ext_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "value", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_external_semaphore_win32_ext_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "handle", offset: 16, content: Pointer, count: None }, F { name: "name", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_fabric_edge_exp_properties_t", size: 312, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "uuid", offset: 16, content: Struct("ze_uuid_t"), count: None }, F { name: "model", offset: 32, content: Char, count: Some(256) }, F { name: "bandwidth", offset: 288, content: Unsigned(4), count: None }, F { name: "bandwidthUnit", offset: 292, content: Enum(&ENUMS[2]), count: None }, F { name: "latency", offset: 296, content: Unsigned(4), count: None }, F { name: "latencyUnit", offset: 300, content: Enum(&ENUMS[90]), count: None }, F { name: "duplexity", offset: 304, content: Enum(&ENUMS[56]), count: None }] },
+    Layout { name: "ze_fabric_vertex_exp_properties_t", size: 56, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "uuid", offset: 16, content: Struct("ze_uuid_t"), count: None }, F { name: "type", offset: 32, content: Enum(&ENUMS[58]), count: None }, F { name: "remote", offset: 36, content: BOOL, count: None }, F { name: "address", offset: 40, content: Struct("ze_fabric_vertex_pci_exp_address_t"), count: None }] },
+    Layout { name: "ze_fabric_vertex_pci_exp_address_t", size: 16, fields: &[F { name: "domain", offset: 0, content: Unsigned(4), count: None }, F { name: "bus", offset: 4, content: Unsigned(4), count: None }, F { name: "device", offset: 8, content: Unsigned(4), count: None }, F { name: "function", offset: 12, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_fence_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[59]), count: None }] },
+    Layout { name: "ze_float_atomic_ext_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "fp16Flags", offset: 16, content: Flags(&ENUMS[21]), count: None }, F { name: "fp32Flags", offset: 20, content: Flags(&ENUMS[21]), count: None }, F { name: "fp64Flags", offset: 24, content: Flags(&ENUMS[21]), count: None }] },
+    Layout { name: "ze_group_count_t", size: 12, fields: &[F { name: "groupCountX", offset: 0, content: Unsigned(4), count: None }, F { name: "groupCountY", offset: 4, content: Unsigned(4), count: None }, F { name: "groupCountZ", offset: 8, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_group_size_t", size: 12, fields: &[F { name: "groupSizeX", offset: 0, content: Unsigned(4), count: None }, F { name: "groupSizeY", offset: 4, content: Unsigned(4), count: None }, F { name: "groupSizeZ", offset: 8, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_handle_t", size: 32, fields: &[F { name: "pCore", offset: 0, content: Pointer, count: None }, F { name: "pTools", offset: 8, content: Pointer, count: None }, F { name: "pSysman", offset: 16, content: Pointer, count: None }, F { name: "pRuntime", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_host_mem_alloc_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[62]), count: None }] },
+    Layout { name: "ze_image_allocation_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "id", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_image_bindless_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[63]), count: None }] },
+    Layout { name: "ze_image_desc_t", size: 72, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[65]), count: None }, F { name: "type", offset: 20, content: Enum(&ENUMS[73]), count: None }, F { name: "format", offset: 24, content: Struct("ze_image_format_t"), count: None }, F { name: "width", offset: 48, content: Unsigned(8), count: None }, F { name: "height", offset: 56, content: Unsigned(4), count: None }, F { name: "depth", offset: 60, content: Unsigned(4), count: None }, F { name: "arraylevels", offset: 64, content: Unsigned(4), count: None }, F { name: "miplevels", offset: 68, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_image_format_support_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "supported", offset: 16, content: BOOL, count: None }] },
+    Layout { name: "ze_image_format_t", size: 24, fields: &[F { name: "layout", offset: 0, content: Enum(&ENUMS[66]), count: None }, F { name: "type", offset: 4, content: Enum(&ENUMS[69]), count: None }, F { name: "x", offset: 8, content: Enum(&ENUMS[68]), count: None }, F { name: "y", offset: 12, content: Enum(&ENUMS[68]), count: None }, F { name: "z", offset: 16, content: Enum(&ENUMS[68]), count: None }, F { name: "w", offset: 20, content: Enum(&ENUMS[68]), count: None }] },
+    Layout { name: "ze_image_memory_properties_exp_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "size", offset: 16, content: Unsigned(8), count: None }, F { name: "rowPitch", offset: 24, content: Unsigned(8), count: None }, F { name: "slicePitch", offset: 32, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_image_pitched_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "ptr", offset: 16, content: Pointer, count: None }] },
+    Layout { name: "ze_image_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "samplerFilterFlags", offset: 16, content: Flags(&ENUMS[72]), count: None }] },
+    Layout { name: "ze_image_region_t", size: 24, fields: &[F { name: "originX", offset: 0, content: Unsigned(4), count: None }, F { name: "originY", offset: 4, content: Unsigned(4), count: None }, F { name: "originZ", offset: 8, content: Unsigned(4), count: None }, F { name: "width", offset: 12, content: Unsigned(4), count: None }, F { name: "height", offset: 16, content: Unsigned(4), count: None }, F { name: "depth", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_image_view_planar_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "planeIndex", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_image_view_planar_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "planeIndex", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_init_driver_type_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[79]), count: None }] },
+    Layout { name: "ze_ipc_event_counter_based_handle_t", size: 64, fields: &[F { name: "data", offset: 0, content: Char, count: Some(64) }] },
+    Layout { name: "ze_ipc_event_pool_handle_t", size: 64, fields: &[F { name: "data", offset: 0, content: Char, count: Some(64) }] },
+    Layout { name: "ze_ipc_mem_handle_t", size: 64, fields: &[F { name: "data", offset: 0, content: Char, count: Some(64) }] },
+    Layout { name: "ze_ipc_mem_handle_type_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "typeFlags", offset: 16, content: Flags(&ENUMS[82]), count: None }] },
+    Layout { name: "ze_kernel_allocation_exp_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "base", offset: 16, content: Unsigned(8), count: None }, F { name: "size", offset: 24, content: Unsigned(8), count: None }, F { name: "type", offset: 32, content: Enum(&ENUMS[101]), count: None }, F { name: "argIndex", offset: 36, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_kernel_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[85]), count: None }, F { name: "pKernelName", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_kernel_max_group_size_properties_ext_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "maxGroupSize", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_kernel_preferred_group_size_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "preferredMultiple", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_kernel_properties_t", size: 96, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "numKernelArgs", offset: 16, content: Unsigned(4), count: None }, F { name: "requiredGroupSizeX", offset: 20, content: Unsigned(4), count: None }, F { name: "requiredGroupSizeY", offset: 24, content: Unsigned(4), count: None }, F { name: "requiredGroupSizeZ", offset: 28, content: Unsigned(4), count: None }, F { name: "requiredNumSubGroups", offset: 32, content: Unsigned(4), count: None }, F { name: "requiredSubgroupSize", offset: 36, content: Unsigned(4), count: None }, F { name: "maxSubgroupSize", offset: 40, content: Unsigned(4), count: None }, F { name: "maxNumSubgroups", offset: 44, content: Unsigned(4), count: None }, F { name: "localMemSize", offset: 48, content: Unsigned(4), count: None }, F { name: "privateMemSize", offset: 52, content: Unsigned(4), count: None }, F { name: "spillMemSize", offset: 56, content: Unsigned(4), count: None }, F { name: "uuid", offset: 60, content: Struct("ze_kernel_uuid_t"), count: None }] },
+    Layout { name: "ze_kernel_timestamp_data_t", size: 16, fields: &[F { name: "kernelStart", offset: 0, content: Unsigned(8), count: None }, F { name: "kernelEnd", offset: 8, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_kernel_timestamp_result_t", size: 32, fields: &[F { name: "global", offset: 0, content: Struct("ze_kernel_timestamp_data_t"), count: None }, F { name: "context", offset: 16, content: Struct("ze_kernel_timestamp_data_t"), count: None }] },
+    Layout { name: "ze_kernel_uuid_t", size: 32, fields: &[F { name: "kid", offset: 0, content: Unsigned(1), count: Some(16) }, F { name: "mid", offset: 16, content: Unsigned(1), count: Some(16) }] },
+    Layout { name: "ze_linkage_inspection_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[91]), count: None }] },
+    Layout { name: "ze_memory_allocation_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[101]), count: None }, F { name: "id", offset: 24, content: Unsigned(8), count: None }, F { name: "pageSize", offset: 32, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_memory_compression_hints_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[98]), count: None }] },
+    Layout { name: "ze_memory_free_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "freePolicy", offset: 16, content: Flags(&ENUMS[41]), count: None }] },
+    Layout { name: "ze_memory_sub_allocations_exp_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "pCount", offset: 16, content: Pointer, count: None }, F { name: "pSubAllocations", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_module_constants_t", size: 24, fields: &[F { name: "numConstants", offset: 0, content: Unsigned(4), count: None }, F { name: "pConstantIds", offset: 8, content: Pointer, count: None }, F { name: "pConstantValues", offset: 16, content: Pointer, count: None }] },
+    Layout { name: "ze_module_desc_t", size: 56, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "format", offset: 16, content: Enum(&ENUMS[103]), count: None }, F { name: "inputSize", offset: 24, content: Unsigned(8), count: None }, F { name: "pInputModule", offset: 32, content: Pointer, count: None }, F { name: "pBuildFlags", offset: 40, content: Pointer, count: None }, F { name: "pConstants", offset: 48, content: Pointer, count: None }] },
+    Layout { name: "ze_module_program_exp_desc_t", size: 56, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "count", offset: 16, content: Unsigned(4), count: None }, F { name: "inputSizes", offset: 24, content: Pointer, count: None }, F { name: "pInputModules", offset: 32, content: Pointer, count: None }, F { name: "pBuildFlags", offset: 40, content: Pointer, count: None }, F { name: "pConstants", offset: 48, content: Pointer, count: None }] },
+    Layout { name: "ze_module_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[105]), count: None }] },
+    Layout { name: "ze_mutable_command_id_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[106]), count: None }] },
+    Layout { name: "ze_mutable_command_list_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[107]), count: None }] },
+    Layout { name: "ze_mutable_command_list_exp_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "mutableCommandListFlags", offset: 16, content: Flags(&ENUMS[107]), count: None }, F { name: "mutableCommandFlags", offset: 20, content: Flags(&ENUMS[106]), count: None }] },
+    Layout { name: "ze_mutable_commands_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_mutable_global_offset_exp_desc_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "commandId", offset: 16, content: Unsigned(8), count: None }, F { name: "offsetX", offset: 24, content: Unsigned(4), count: None }, F { name: "offsetY", offset: 28, content: Unsigned(4), count: None }, F { name: "offsetZ", offset: 32, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_mutable_graph_argument_exp_desc_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "commandId", offset: 16, content: Unsigned(8), count: None }, F { name: "argIndex", offset: 24, content: Unsigned(4), count: None }, F { name: "pArgValue", offset: 32, content: Pointer, count: None }] },
+    Layout { name: "ze_mutable_group_count_exp_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "commandId", offset: 16, content: Unsigned(8), count: None }, F { name: "pGroupCount", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_mutable_group_size_exp_desc_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "commandId", offset: 16, content: Unsigned(8), count: None }, F { name: "groupSizeX", offset: 24, content: Unsigned(4), count: None }, F { name: "groupSizeY", offset: 28, content: Unsigned(4), count: None }, F { name: "groupSizeZ", offset: 32, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_mutable_kernel_argument_exp_desc_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "commandId", offset: 16, content: Unsigned(8), count: None }, F { name: "argIndex", offset: 24, content: Unsigned(4), count: None }, F { name: "argSize", offset: 32, content: Unsigned(8), count: None }, F { name: "pArgValue", offset: 40, content: Pointer, count: None }] },
+    Layout { name: "ze_native_kernel_uuid_t", size: 16, fields: &[F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) }] },
+    Layout { name: "ze_pci_address_ext_t", size: 16, fields: &[F { name: "domain", offset: 0, content: Unsigned(4), count: None }, F { name: "bus", offset: 4, content: Unsigned(4), count: None }, F { name: "device", offset: 8, content: Unsigned(4), count: None }, F { name: "function", offset: 12, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_pci_ext_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "address", offset: 16, content: Struct("ze_pci_address_ext_t"), count: None }, F { name: "maxSpeed", offset: 32, content: Struct("ze_pci_speed_ext_t"), count: None }] },
+    Layout { name: "ze_pci_speed_ext_t", size: 16, fields: &[F { name: "genVersion", offset: 0, content: Signed(4), count: None }, F { name: "width", offset: 4, content: Signed(4), count: None }, F { name: "maxBandwidth", offset: 8, content: Signed(8), count: None }] },
+    Layout { name: "ze_physical_mem_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[110]), count: None }, F { name: "size", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_physical_mem_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "id", offset: 16, content: Unsigned(8), count: None }, F { name: "size", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_pitched_alloc_2dimage_linear_pitch_exp_info_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "pitchAlign", offset: 16, content: Unsigned(8), count: None }, F { name: "maxSupportedPitch", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_raytracing_mem_alloc_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[114]), count: None }] },
+    Layout { name: "ze_record_replay_graph_ext_dump_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "mode", offset: 16, content: Enum(&ENUMS[115]), count: None }] },
+    Layout { name: "ze_record_replay_graph_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "graphFlags", offset: 16, content: Flags(&ENUMS[116]), count: None }] },
+    Layout { name: "ze_relaxed_allocation_limits_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[118]), count: None }] },
+    Layout { name: "ze_relaxed_allocation_limits_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[120]), count: None }] },
+    Layout { name: "ze_rtas_aabb_exp_t", size: 24, fields: &[F { name: "lower", offset: 0, content: Struct("ze_rtas_float3_exp_t"), count: None }, F { name: "upper", offset: 12, content: Struct("ze_rtas_float3_exp_t"), count: None }] },
+    Layout { name: "ze_rtas_aabb_ext_t", size: 24, fields: &[F { name: "lower", offset: 0, content: Struct("ze_rtas_float3_ext_t"), count: None }, F { name: "upper", offset: 12, content: Struct("ze_rtas_float3_ext_t"), count: None }] },
+    Layout { name: "ze_rtas_builder_build_op_exp_desc_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "rtasFormat", offset: 16, content: Enum(&ENUMS[141]), count: None }, F { name: "buildQuality", offset: 20, content: Enum(&ENUMS[125]), count: None }, F { name: "buildFlags", offset: 24, content: Flags(&ENUMS[123]), count: None }, F { name: "ppGeometries", offset: 32, content: Pointer, count: None }, F { name: "numGeometries", offset: 40, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_builder_build_op_ext_desc_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "rtasFormat", offset: 16, content: Enum(&ENUMS[142]), count: None }, F { name: "buildQuality", offset: 20, content: Enum(&ENUMS[126]), count: None }, F { name: "buildFlags", offset: 24, content: Flags(&ENUMS[124]), count: None }, F { name: "ppGeometries", offset: 32, content: Pointer, count: None }, F { name: "numGeometries", offset: 40, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_builder_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "builderVersion", offset: 16, content: Enum(&ENUMS[128]), count: None }] },
+    Layout { name: "ze_rtas_builder_exp_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[127]), count: None }, F { name: "rtasBufferSizeBytesExpected", offset: 24, content: Unsigned(8), count: None }, F { name: "rtasBufferSizeBytesMaxRequired", offset: 32, content: Unsigned(8), count: None }, F { name: "scratchBufferSizeBytes", offset: 40, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_rtas_builder_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "builderVersion", offset: 16, content: Enum(&ENUMS[130]), count: None }] },
+    Layout { name: "ze_rtas_builder_ext_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[129]), count: None }, F { name: "rtasBufferSizeBytesExpected", offset: 24, content: Unsigned(8), count: None }, F { name: "rtasBufferSizeBytesMaxRequired", offset: 32, content: Unsigned(8), count: None }, F { name: "scratchBufferSizeBytes", offset: 40, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_rtas_builder_geometry_info_exp_t", size: 1, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }] },
+    Layout { name: "ze_rtas_builder_geometry_info_ext_t", size: 1, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }] },
+    Layout { name: "ze_rtas_builder_instance_geometry_info_exp_t", size: 32, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }, F { name: "instanceFlags", offset: 1, content: Unsigned(1), count: None }, F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None }, F { name: "transformFormat", offset: 3, content: Unsigned(1), count: None }, F { name: "instanceUserID", offset: 4, content: Unsigned(4), count: None }, F { name: "pTransform", offset: 8, content: Pointer, count: None }, F { name: "pBounds", offset: 16, content: Pointer, count: None }, F { name: "pAccelerationStructure", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_builder_instance_geometry_info_ext_t", size: 32, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }, F { name: "instanceFlags", offset: 1, content: Unsigned(1), count: None }, F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None }, F { name: "transformFormat", offset: 3, content: Unsigned(1), count: None }, F { name: "instanceUserID", offset: 4, content: Unsigned(4), count: None }, F { name: "pTransform", offset: 8, content: Pointer, count: None }, F { name: "pBounds", offset: 16, content: Pointer, count: None }, F { name: "pAccelerationStructure", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_builder_procedural_geometry_info_exp_t", size: 24, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }, F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None }, F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None }, F { name: "reserved", offset: 3, content: Unsigned(1), count: None }, F { name: "primCount", offset: 4, content: Unsigned(4), count: None }, F { name: "pfnGetBoundsCb", offset: 8, content: Pointer, count: None }, F { name: "pGeomUserPtr", offset: 16, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_builder_procedural_geometry_info_ext_t", size: 24, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }, F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None }, F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None }, F { name: "reserved", offset: 3, content: Unsigned(1), count: None }, F { name: "primCount", offset: 4, content: Unsigned(4), count: None }, F { name: "pfnGetBoundsCb", offset: 8, content: Pointer, count: None }, F { name: "pGeomUserPtr", offset: 16, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_builder_quads_geometry_info_exp_t", size: 40, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }, F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None }, F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None }, F { name: "quadFormat", offset: 3, content: Unsigned(1), count: None }, F { name: "vertexFormat", offset: 4, content: Unsigned(1), count: None }, F { name: "quadCount", offset: 8, content: Unsigned(4), count: None }, F { name: "vertexCount", offset: 12, content: Unsigned(4), count: None }, F { name: "quadStride", offset: 16, content: Unsigned(4), count: None }, F { name: "vertexStride", offset: 20, content: Unsigned(4), count: None }, F { name: "pQuadBuffer", offset: 24, content: Pointer, count: None }, F { name: "pVertexBuffer", offset: 32, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_builder_quads_geometry_info_ext_t", size: 40, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }, F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None }, F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None }, F { name: "quadFormat", offset: 3, content: Unsigned(1), count: None }, F { name: "vertexFormat", offset: 4, content: Unsigned(1), count: None }, F { name: "quadCount", offset: 8, content: Unsigned(4), count: None }, F { name: "vertexCount", offset: 12, content: Unsigned(4), count: None }, F { name: "quadStride", offset: 16, content: Unsigned(4), count: None }, F { name: "vertexStride", offset: 20, content: Unsigned(4), count: None }, F { name: "pQuadBuffer", offset: 24, content: Pointer, count: None }, F { name: "pVertexBuffer", offset: 32, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_builder_triangles_geometry_info_exp_t", size: 40, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }, F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None }, F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None }, F { name: "triangleFormat", offset: 3, content: Unsigned(1), count: None }, F { name: "vertexFormat", offset: 4, content: Unsigned(1), count: None }, F { name: "triangleCount", offset: 8, content: Unsigned(4), count: None }, F { name: "vertexCount", offset: 12, content: Unsigned(4), count: None }, F { name: "triangleStride", offset: 16, content: Unsigned(4), count: None }, F { name: "vertexStride", offset: 20, content: Unsigned(4), count: None }, F { name: "pTriangleBuffer", offset: 24, content: Pointer, count: None }, F { name: "pVertexBuffer", offset: 32, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_builder_triangles_geometry_info_ext_t", size: 40, fields: &[F { name: "geometryType", offset: 0, content: Unsigned(1), count: None }, F { name: "geometryFlags", offset: 1, content: Unsigned(1), count: None }, F { name: "geometryMask", offset: 2, content: Unsigned(1), count: None }, F { name: "triangleFormat", offset: 3, content: Unsigned(1), count: None }, F { name: "vertexFormat", offset: 4, content: Unsigned(1), count: None }, F { name: "triangleCount", offset: 8, content: Unsigned(4), count: None }, F { name: "vertexCount", offset: 12, content: Unsigned(4), count: None }, F { name: "triangleStride", offset: 16, content: Unsigned(4), count: None }, F { name: "vertexStride", offset: 20, content: Unsigned(4), count: None }, F { name: "pTriangleBuffer", offset: 24, content: Pointer, count: None }, F { name: "pVertexBuffer", offset: 32, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_device_exp_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[139]), count: None }, F { name: "rtasFormat", offset: 20, content: Enum(&ENUMS[141]), count: None }, F { name: "rtasBufferAlignment", offset: 24, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_device_ext_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[140]), count: None }, F { name: "rtasFormat", offset: 20, content: Enum(&ENUMS[142]), count: None }, F { name: "rtasBufferAlignment", offset: 24, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_float3_exp_t", size: 12, fields: &[F { name: "x", offset: 0, content: Float(4), count: None }, F { name: "y", offset: 4, content: Float(4), count: None }, F { name: "z", offset: 8, content: Float(4), count: None }] },
+    Layout { name: "ze_rtas_float3_ext_t", size: 12, fields: &[F { name: "x", offset: 0, content: Float(4), count: None }, F { name: "y", offset: 4, content: Float(4), count: None }, F { name: "z", offset: 8, content: Float(4), count: None }] },
+    Layout { name: "ze_rtas_geometry_aabbs_exp_cb_params_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "primID", offset: 16, content: Unsigned(4), count: None }, F { name: "primIDCount", offset: 20, content: Unsigned(4), count: None }, F { name: "pGeomUserPtr", offset: 24, content: Pointer, count: None }, F { name: "pBuildUserPtr", offset: 32, content: Pointer, count: None }, F { name: "pBoundsOut", offset: 40, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_geometry_aabbs_ext_cb_params_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "primID", offset: 16, content: Unsigned(4), count: None }, F { name: "primIDCount", offset: 20, content: Unsigned(4), count: None }, F { name: "pGeomUserPtr", offset: 24, content: Pointer, count: None }, F { name: "pBuildUserPtr", offset: 32, content: Pointer, count: None }, F { name: "pBoundsOut", offset: 40, content: Pointer, count: None }] },
+    Layout { name: "ze_rtas_parallel_operation_exp_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[143]), count: None }, F { name: "maxConcurrency", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_parallel_operation_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[144]), count: None }, F { name: "maxConcurrency", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_quad_indices_uint32_exp_t", size: 16, fields: &[F { name: "v0", offset: 0, content: Unsigned(4), count: None }, F { name: "v1", offset: 4, content: Unsigned(4), count: None }, F { name: "v2", offset: 8, content: Unsigned(4), count: None }, F { name: "v3", offset: 12, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_quad_indices_uint32_ext_t", size: 16, fields: &[F { name: "v0", offset: 0, content: Unsigned(4), count: None }, F { name: "v1", offset: 4, content: Unsigned(4), count: None }, F { name: "v2", offset: 8, content: Unsigned(4), count: None }, F { name: "v3", offset: 12, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_transform_float3x4_aligned_column_major_exp_t", size: 64, fields: &[F { name: "vx_x", offset: 0, content: Float(4), count: None }, F { name: "vx_y", offset: 4, content: Float(4), count: None }, F { name: "vx_z", offset: 8, content: Float(4), count: None }, F { name: "pad0", offset: 12, content: Float(4), count: None }, F { name: "vy_x", offset: 16, content: Float(4), count: None }, F { name: "vy_y", offset: 20, content: Float(4), count: None }, F { name: "vy_z", offset: 24, content: Float(4), count: None }, F { name: "pad1", offset: 28, content: Float(4), count: None }, F { name: "vz_x", offset: 32, content: Float(4), count: None }, F { name: "vz_y", offset: 36, content: Float(4), count: None }, F { name: "vz_z", offset: 40, content: Float(4), count: None }, F { name: "pad2", offset: 44, content: Float(4), count: None }, F { name: "p_x", offset: 48, content: Float(4), count: None }, F { name: "p_y", offset: 52, content: Float(4), count: None }, F { name: "p_z", offset: 56, content: Float(4), count: None }, F { name: "pad3", offset: 60, content: Float(4), count: None }] },
+    Layout { name: "ze_rtas_transform_float3x4_aligned_column_major_ext_t", size: 64, fields: &[F { name: "vx_x", offset: 0, content: Float(4), count: None }, F { name: "vx_y", offset: 4, content: Float(4), count: None }, F { name: "vx_z", offset: 8, content: Float(4), count: None }, F { name: "pad0", offset: 12, content: Float(4), count: None }, F { name: "vy_x", offset: 16, content: Float(4), count: None }, F { name: "vy_y", offset: 20, content: Float(4), count: None }, F { name: "vy_z", offset: 24, content: Float(4), count: None }, F { name: "pad1", offset: 28, content: Float(4), count: None }, F { name: "vz_x", offset: 32, content: Float(4), count: None }, F { name: "vz_y", offset: 36, content: Float(4), count: None }, F { name: "vz_z", offset: 40, content: Float(4), count: None }, F { name: "pad2", offset: 44, content: Float(4), count: None }, F { name: "p_x", offset: 48, content: Float(4), count: None }, F { name: "p_y", offset: 52, content: Float(4), count: None }, F { name: "p_z", offset: 56, content: Float(4), count: None }, F { name: "pad3", offset: 60, content: Float(4), count: None }] },
+    Layout { name: "ze_rtas_transform_float3x4_column_major_exp_t", size: 48, fields: &[F { name: "vx_x", offset: 0, content: Float(4), count: None }, F { name: "vx_y", offset: 4, content: Float(4), count: None }, F { name: "vx_z", offset: 8, content: Float(4), count: None }, F { name: "vy_x", offset: 12, content: Float(4), count: None }, F { name: "vy_y", offset: 16, content: Float(4), count: None }, F { name: "vy_z", offset: 20, content: Float(4), count: None }, F { name: "vz_x", offset: 24, content: Float(4), count: None }, F { name: "vz_y", offset: 28, content: Float(4), count: None }, F { name: "vz_z", offset: 32, content: Float(4), count: None }, F { name: "p_x", offset: 36, content: Float(4), count: None }, F { name: "p_y", offset: 40, content: Float(4), count: None }, F { name: "p_z", offset: 44, content: Float(4), count: None }] },
+    Layout { name: "ze_rtas_transform_float3x4_column_major_ext_t", size: 48, fields: &[F { name: "vx_x", offset: 0, content: Float(4), count: None }, F { name: "vx_y", offset: 4, content: Float(4), count: None }, F { name: "vx_z", offset: 8, content: Float(4), count: None }, F { name: "vy_x", offset: 12, content: Float(4), count: None }, F { name: "vy_y", offset: 16, content: Float(4), count: None }, F { name: "vy_z", offset: 20, content: Float(4), count: None }, F { name: "vz_x", offset: 24, content: Float(4), count: None }, F { name: "vz_y", offset: 28, content: Float(4), count: None }, F { name: "vz_z", offset: 32, content: Float(4), count: None }, F { name: "p_x", offset: 36, content: Float(4), count: None }, F { name: "p_y", offset: 40, content: Float(4), count: None }, F { name: "p_z", offset: 44, content: Float(4), count: None }] },
+    Layout { name: "ze_rtas_transform_float3x4_row_major_exp_t", size: 48, fields: &[F { name: "vx_x", offset: 0, content: Float(4), count: None }, F { name: "vy_x", offset: 4, content: Float(4), count: None }, F { name: "vz_x", offset: 8, content: Float(4), count: None }, F { name: "p_x", offset: 12, content: Float(4), count: None }, F { name: "vx_y", offset: 16, content: Float(4), count: None }, F { name: "vy_y", offset: 20, content: Float(4), count: None }, F { name: "vz_y", offset: 24, content: Float(4), count: None }, F { name: "p_y", offset: 28, content: Float(4), count: None }, F { name: "vx_z", offset: 32, content: Float(4), count: None }, F { name: "vy_z", offset: 36, content: Float(4), count: None }, F { name: "vz_z", offset: 40, content: Float(4), count: None }, F { name: "p_z", offset: 44, content: Float(4), count: None }] },
+    Layout { name: "ze_rtas_transform_float3x4_row_major_ext_t", size: 48, fields: &[F { name: "vx_x", offset: 0, content: Float(4), count: None }, F { name: "vy_x", offset: 4, content: Float(4), count: None }, F { name: "vz_x", offset: 8, content: Float(4), count: None }, F { name: "p_x", offset: 12, content: Float(4), count: None }, F { name: "vx_y", offset: 16, content: Float(4), count: None }, F { name: "vy_y", offset: 20, content: Float(4), count: None }, F { name: "vz_y", offset: 24, content: Float(4), count: None }, F { name: "p_y", offset: 28, content: Float(4), count: None }, F { name: "vx_z", offset: 32, content: Float(4), count: None }, F { name: "vy_z", offset: 36, content: Float(4), count: None }, F { name: "vz_z", offset: 40, content: Float(4), count: None }, F { name: "p_z", offset: 44, content: Float(4), count: None }] },
+    Layout { name: "ze_rtas_triangle_indices_uint32_exp_t", size: 12, fields: &[F { name: "v0", offset: 0, content: Unsigned(4), count: None }, F { name: "v1", offset: 4, content: Unsigned(4), count: None }, F { name: "v2", offset: 8, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_rtas_triangle_indices_uint32_ext_t", size: 12, fields: &[F { name: "v0", offset: 0, content: Unsigned(4), count: None }, F { name: "v1", offset: 4, content: Unsigned(4), count: None }, F { name: "v2", offset: 8, content: Unsigned(4), count: None }] },
+    Layout { name: "ze_runtime_requirements_graph_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "requirementsSrc", offset: 16, content: Pointer, count: None }] },
+    Layout { name: "ze_runtime_requirements_module_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "requirementsSrc", offset: 16, content: Pointer, count: None }] },
+    Layout { name: "ze_sampler_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "addressMode", offset: 16, content: Enum(&ENUMS[145]), count: None }, F { name: "filterMode", offset: 20, content: Enum(&ENUMS[146]), count: None }, F { name: "isNormalized", offset: 24, content: BOOL, count: None }] },
+    Layout { name: "ze_scheduling_hint_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[147]), count: None }] },
+    Layout { name: "ze_scheduling_hint_exp_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "schedulingHintFlags", offset: 16, content: Flags(&ENUMS[147]), count: None }] },
+    Layout { name: "ze_srgb_ext_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "sRGB", offset: 16, content: BOOL, count: None }] },
+    Layout { name: "ze_sub_allocation_t", size: 16, fields: &[F { name: "base", offset: 0, content: Pointer, count: None }, F { name: "size", offset: 8, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_synchronized_timestamp_data_ext_t", size: 16, fields: &[F { name: "kernelStart", offset: 0, content: Unsigned(8), count: None }, F { name: "kernelEnd", offset: 8, content: Unsigned(8), count: None }] },
+    Layout { name: "ze_synchronized_timestamp_result_ext_t", size: 32, fields: &[F { name: "global", offset: 0, content: Struct("ze_synchronized_timestamp_data_ext_t"), count: None }, F { name: "context", offset: 16, content: Struct("ze_synchronized_timestamp_data_ext_t"), count: None }] },
+    Layout { name: "ze_uuid_t", size: 16, fields: &[F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) }] },
+    Layout { name: "ze_validate_runtime_requirements_output_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[150]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "result", offset: 16, content: Enum(&ENUMS[153]), count: None }] },
+    Layout { name: "zel_component_version_t", size: 80, fields: &[F { name: "component_name", offset: 0, content: Char, count: Some(64) }, F { name: "spec_version", offset: 64, content: Enum(&ENUMS[0]), count: None }, F { name: "component_lib_version", offset: 68, content: Struct("zel_version_t"), count: None }] },
+    Layout { name: "zel_tracer_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[157]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "pUserData", offset: 16, content: Pointer, count: None }] },
+    Layout { name: "zel_version_t", size: 12, fields: &[F { name: "major", offset: 0, content: Signed(4), count: None }, F { name: "minor", offset: 4, content: Signed(4), count: None }, F { name: "patch", offset: 8, content: Signed(4), count: None }] },
+    Layout { name: "zes_base_capability_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "zes_base_config_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "zes_base_desc_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "zes_base_properties_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "zes_base_state_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "zes_control_property_t", size: 40, fields: &[F { name: "MinValue", offset: 0, content: Float(8), count: None }, F { name: "MaxValue", offset: 8, content: Float(8), count: None }, F { name: "StepValue", offset: 16, content: Float(8), count: None }, F { name: "RefValue", offset: 24, content: Float(8), count: None }, F { name: "DefaultValue", offset: 32, content: Float(8), count: None }] },
+    Layout { name: "zes_device_ecc_default_properties_ext_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "defaultState", offset: 16, content: Enum(&ENUMS[162]), count: None }] },
+    Layout { name: "zes_device_ecc_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "state", offset: 16, content: Enum(&ENUMS[162]), count: None }] },
+    Layout { name: "zes_device_ecc_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "currentState", offset: 16, content: Enum(&ENUMS[162]), count: None }, F { name: "pendingState", offset: 20, content: Enum(&ENUMS[162]), count: None }, F { name: "pendingAction", offset: 24, content: Enum(&ENUMS[160]), count: None }] },
+    Layout { name: "zes_device_ext_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "uuid", offset: 16, content: Struct("zes_uuid_t"), count: None }, F { name: "type", offset: 32, content: Enum(&ENUMS[166]), count: None }, F { name: "flags", offset: 36, content: Flags(&ENUMS[164]), count: None }] },
+    Layout { name: "zes_device_ext_state_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[165]), count: None }] },
+    Layout { name: "zes_device_properties_t", size: 776, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "core", offset: 16, content: Struct("ze_device_properties_t"), count: None }, F { name: "numSubdevices", offset: 384, content: Unsigned(4), count: None }, F { name: "serialNumber", offset: 388, content: Char, count: Some(64) }, F { name: "boardNumber", offset: 452, content: Char, count: Some(64) }, F { name: "brandName", offset: 516, content: Char, count: Some(64) }, F { name: "modelName", offset: 580, content: Char, count: Some(64) }, F { name: "vendorName", offset: 644, content: Char, count: Some(64) }, F { name: "driverVersion", offset: 708, content: Char, count: Some(64) }] },
+    Layout { name: "zes_device_state_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "reset", offset: 16, content: Flags(&ENUMS[209]), count: None }, F { name: "repaired", offset: 20, content: Enum(&ENUMS[208]), count: None }] },
+    Layout { name: "zes_diag_properties_t", size: 96, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "onSubdevice", offset: 16, content: BOOL, count: None }, F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None }, F { name: "name", offset: 24, content: Char, count: Some(64) }, F { name: "haveTests", offset: 88, content: BOOL, count: None }] },
+    Layout { name: "zes_diag_test_t", size: 68, fields: &[F { name: "index", offset: 0, content: Unsigned(4), count: None }, F { name: "name", offset: 4, content: Char, count: Some(64) }] },
+    Layout { name: "zes_driver_extension_properties_t", size: 260, fields: &[F { name: "name", offset: 0, content: Char, count: Some(256) }, F { name: "version", offset: 256, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_energy_threshold_t", size: 24, fields: &[F { name: "enable", offset: 0, content: BOOL, count: None }, F { name: "threshold", offset: 8, content: Float(8), count: None }, F { name: "processId", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_engine_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "countOfVirtualFunctionInstance", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_engine_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[169]), count: None }, F { name: "onSubdevice", offset: 20, content: BOOL, count: None }, F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_engine_stats_t", size: 16, fields: &[F { name: "activeTime", offset: 0, content: Unsigned(8), count: None }, F { name: "timestamp", offset: 8, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_fabric_link_type_t", size: 256, fields: &[F { name: "desc", offset: 0, content: Char, count: Some(256) }] },
+    Layout { name: "zes_fabric_port_config_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "enabled", offset: 16, content: BOOL, count: None }, F { name: "beaconing", offset: 17, content: BOOL, count: None }] },
+    Layout { name: "zes_fabric_port_error_counters_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "linkFailureCount", offset: 16, content: Unsigned(8), count: None }, F { name: "fwCommErrorCount", offset: 24, content: Unsigned(8), count: None }, F { name: "fwErrorCount", offset: 32, content: Unsigned(8), count: None }, F { name: "linkDegradeCount", offset: 40, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_fabric_port_id_t", size: 12, fields: &[F { name: "fabricId", offset: 0, content: Unsigned(4), count: None }, F { name: "attachId", offset: 4, content: Unsigned(4), count: None }, F { name: "portNumber", offset: 8, content: Unsigned(1), count: None }] },
+    Layout { name: "zes_fabric_port_properties_t", size: 328, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "model", offset: 16, content: Char, count: Some(256) }, F { name: "onSubdevice", offset: 272, content: BOOL, count: None }, F { name: "subdeviceId", offset: 276, content: Unsigned(4), count: None }, F { name: "portId", offset: 280, content: Struct("zes_fabric_port_id_t"), count: None }, F { name: "maxRxSpeed", offset: 296, content: Struct("zes_fabric_port_speed_t"), count: None }, F { name: "maxTxSpeed", offset: 312, content: Struct("zes_fabric_port_speed_t"), count: None }] },
+    Layout { name: "zes_fabric_port_speed_t", size: 16, fields: &[F { name: "bitRate", offset: 0, content: Signed(8), count: None }, F { name: "width", offset: 8, content: Signed(4), count: None }] },
+    Layout { name: "zes_fabric_port_state_t", size: 72, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "status", offset: 16, content: Enum(&ENUMS[174]), count: None }, F { name: "qualityIssues", offset: 20, content: Flags(&ENUMS[173]), count: None }, F { name: "failureReasons", offset: 24, content: Flags(&ENUMS[172]), count: None }, F { name: "remotePortId", offset: 28, content: Struct("zes_fabric_port_id_t"), count: None }, F { name: "rxSpeed", offset: 40, content: Struct("zes_fabric_port_speed_t"), count: None }, F { name: "txSpeed", offset: 56, content: Struct("zes_fabric_port_speed_t"), count: None }] },
+    Layout { name: "zes_fabric_port_throughput_t", size: 24, fields: &[F { name: "timestamp", offset: 0, content: Unsigned(8), count: None }, F { name: "rxCounter", offset: 8, content: Unsigned(8), count: None }, F { name: "txCounter", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_fan_config_t", size: 416, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "mode", offset: 16, content: Enum(&ENUMS[175]), count: None }, F { name: "speedFixed", offset: 20, content: Struct("zes_fan_speed_t"), count: None }, F { name: "speedTable", offset: 28, content: Struct("zes_fan_speed_table_t"), count: None }] },
+    Layout { name: "zes_fan_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "onSubdevice", offset: 16, content: BOOL, count: None }, F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None }, F { name: "canControl", offset: 24, content: BOOL, count: None }, F { name: "supportedModes", offset: 28, content: Unsigned(4), count: None }, F { name: "supportedUnits", offset: 32, content: Unsigned(4), count: None }, F { name: "maxRPM", offset: 36, content: Signed(4), count: None }, F { name: "maxPoints", offset: 40, content: Signed(4), count: None }] },
+    Layout { name: "zes_fan_speed_t", size: 8, fields: &[F { name: "speed", offset: 0, content: Signed(4), count: None }, F { name: "units", offset: 4, content: Enum(&ENUMS[176]), count: None }] },
+    Layout { name: "zes_fan_speed_table_t", size: 388, fields: &[F { name: "numPoints", offset: 0, content: Signed(4), count: None }, F { name: "table", offset: 4, content: Struct("zes_fan_temp_speed_t"), count: Some(32) }] },
+    Layout { name: "zes_fan_temp_speed_t", size: 12, fields: &[F { name: "temperature", offset: 0, content: Unsigned(4), count: None }, F { name: "speed", offset: 4, content: Struct("zes_fan_speed_t"), count: None }] },
+    Layout { name: "zes_firmware_properties_t", size: 160, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "onSubdevice", offset: 16, content: BOOL, count: None }, F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None }, F { name: "canControl", offset: 24, content: BOOL, count: None }, F { name: "name", offset: 25, content: Char, count: Some(64) }, F { name: "version", offset: 89, content: Char, count: Some(64) }] },
+    Layout { name: "zes_freq_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[178]), count: None }, F { name: "onSubdevice", offset: 20, content: BOOL, count: None }, F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None }, F { name: "canControl", offset: 28, content: BOOL, count: None }, F { name: "isThrottleEventSupported", offset: 29, content: BOOL, count: None }, F { name: "min", offset: 32, content: Float(8), count: None }, F { name: "max", offset: 40, content: Float(8), count: None }] },
+    Layout { name: "zes_freq_range_t", size: 16, fields: &[F { name: "min", offset: 0, content: Float(8), count: None }, F { name: "max", offset: 8, content: Float(8), count: None }] },
+    Layout { name: "zes_freq_state_t", size: 64, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "currentVoltage", offset: 16, content: Float(8), count: None }, F { name: "request", offset: 24, content: Float(8), count: None }, F { name: "tdp", offset: 32, content: Float(8), count: None }, F { name: "efficient", offset: 40, content: Float(8), count: None }, F { name: "actual", offset: 48, content: Float(8), count: None }, F { name: "throttleReasons", offset: 56, content: Flags(&ENUMS[179]), count: None }] },
+    Layout { name: "zes_freq_throttle_time_t", size: 16, fields: &[F { name: "throttleTime", offset: 0, content: Unsigned(8), count: None }, F { name: "timestamp", offset: 8, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_led_color_t", size: 24, fields: &[F { name: "red", offset: 0, content: Float(8), count: None }, F { name: "green", offset: 8, content: Float(8), count: None }, F { name: "blue", offset: 16, content: Float(8), count: None }] },
+    Layout { name: "zes_led_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "onSubdevice", offset: 16, content: BOOL, count: None }, F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None }, F { name: "canControl", offset: 24, content: BOOL, count: None }, F { name: "haveRGB", offset: 25, content: BOOL, count: None }] },
+    Layout { name: "zes_led_state_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "isOn", offset: 16, content: BOOL, count: None }, F { name: "color", offset: 24, content: Struct("zes_led_color_t"), count: None }] },
+    Layout { name: "zes_mem_bandwidth_counter_bits_exp_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "validBitsCount", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_mem_bandwidth_t", size: 32, fields: &[F { name: "readCounter", offset: 0, content: Unsigned(8), count: None }, F { name: "writeCounter", offset: 8, content: Unsigned(8), count: None }, F { name: "maxBandwidth", offset: 16, content: Unsigned(8), count: None }, F { name: "timestamp", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_mem_ext_bandwidth_t", size: 4, fields: &[F { name: "memoryTimestampValidBits", offset: 0, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_mem_page_offline_state_exp_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "memoryPageOffline", offset: 16, content: Unsigned(4), count: None }, F { name: "maxMemoryPageOffline", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_mem_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[186]), count: None }, F { name: "onSubdevice", offset: 20, content: BOOL, count: None }, F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None }, F { name: "location", offset: 28, content: Enum(&ENUMS[184]), count: None }, F { name: "physicalSize", offset: 32, content: Unsigned(8), count: None }, F { name: "busWidth", offset: 40, content: Signed(4), count: None }, F { name: "numChannels", offset: 44, content: Signed(4), count: None }] },
+    Layout { name: "zes_mem_state_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "health", offset: 16, content: Enum(&ENUMS[183]), count: None }, F { name: "free", offset: 24, content: Unsigned(8), count: None }, F { name: "size", offset: 32, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_oc_capabilities_t", size: 80, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "isOcSupported", offset: 16, content: BOOL, count: None }, F { name: "maxFactoryDefaultFrequency", offset: 24, content: Float(8), count: None }, F { name: "maxFactoryDefaultVoltage", offset: 32, content: Float(8), count: None }, F { name: "maxOcFrequency", offset: 40, content: Float(8), count: None }, F { name: "minOcVoltageOffset", offset: 48, content: Float(8), count: None }, F { name: "maxOcVoltageOffset", offset: 56, content: Float(8), count: None }, F { name: "maxOcVoltage", offset: 64, content: Float(8), count: None }, F { name: "isTjMaxSupported", offset: 72, content: BOOL, count: None }, F { name: "isIccMaxSupported", offset: 73, content: BOOL, count: None }, F { name: "isHighVoltModeCapable", offset: 74, content: BOOL, count: None }, F { name: "isHighVoltModeEnabled", offset: 75, content: BOOL, count: None }, F { name: "isExtendedModeSupported", offset: 76, content: BOOL, count: None }, F { name: "isFixedModeSupported", offset: 77, content: BOOL, count: None }] },
+    Layout { name: "zes_oem_serial_id_ext_properties_t", size: 1048, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "length", offset: 16, content: Unsigned(2), count: None }, F { name: "oemSerialId", offset: 18, content: Char, count: Some(1024) }] },
+    Layout { name: "zes_overclock_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "domainType", offset: 16, content: Enum(&ENUMS[190]), count: None }, F { name: "AvailableControls", offset: 20, content: Unsigned(4), count: None }, F { name: "VFProgramType", offset: 24, content: Enum(&ENUMS[221]), count: None }, F { name: "NumberOfVFPoints", offset: 28, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_pci_address_t", size: 16, fields: &[F { name: "domain", offset: 0, content: Unsigned(4), count: None }, F { name: "bus", offset: 4, content: Unsigned(4), count: None }, F { name: "device", offset: 8, content: Unsigned(4), count: None }, F { name: "function", offset: 12, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_pci_bar_properties_1_2_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[192]), count: None }, F { name: "index", offset: 20, content: Unsigned(4), count: None }, F { name: "base", offset: 24, content: Unsigned(8), count: None }, F { name: "size", offset: 32, content: Unsigned(8), count: None }, F { name: "resizableBarSupported", offset: 40, content: BOOL, count: None }, F { name: "resizableBarEnabled", offset: 41, content: BOOL, count: None }] },
+    Layout { name: "zes_pci_bar_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[192]), count: None }, F { name: "index", offset: 20, content: Unsigned(4), count: None }, F { name: "base", offset: 24, content: Unsigned(8), count: None }, F { name: "size", offset: 32, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_pci_link_speed_downgrade_ext_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "pciLinkSpeedUpdateCapable", offset: 16, content: BOOL, count: None }, F { name: "maxPciGenSupported", offset: 20, content: Signed(4), count: None }] },
+    Layout { name: "zes_pci_link_speed_downgrade_ext_state_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "pciLinkSpeedDowngradeStatus", offset: 16, content: BOOL, count: None }] },
+    Layout { name: "zes_pci_properties_t", size: 56, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "address", offset: 16, content: Struct("zes_pci_address_t"), count: None }, F { name: "maxSpeed", offset: 32, content: Struct("zes_pci_speed_t"), count: None }, F { name: "haveBandwidthCounters", offset: 48, content: BOOL, count: None }, F { name: "havePacketCounters", offset: 49, content: BOOL, count: None }, F { name: "haveReplayCounters", offset: 50, content: BOOL, count: None }] },
+    Layout { name: "zes_pci_speed_t", size: 16, fields: &[F { name: "gen", offset: 0, content: Signed(4), count: None }, F { name: "width", offset: 4, content: Signed(4), count: None }, F { name: "maxBandwidth", offset: 8, content: Signed(8), count: None }] },
+    Layout { name: "zes_pci_state_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "status", offset: 16, content: Enum(&ENUMS[196]), count: None }, F { name: "qualityIssues", offset: 20, content: Flags(&ENUMS[193]), count: None }, F { name: "stabilityIssues", offset: 24, content: Flags(&ENUMS[195]), count: None }, F { name: "speed", offset: 32, content: Struct("zes_pci_speed_t"), count: None }] },
+    Layout { name: "zes_pci_stats_t", size: 56, fields: &[F { name: "timestamp", offset: 0, content: Unsigned(8), count: None }, F { name: "replayCounter", offset: 8, content: Unsigned(8), count: None }, F { name: "packetCounter", offset: 16, content: Unsigned(8), count: None }, F { name: "rxCounter", offset: 24, content: Unsigned(8), count: None }, F { name: "txCounter", offset: 32, content: Unsigned(8), count: None }, F { name: "speed", offset: 40, content: Struct("zes_pci_speed_t"), count: None }] },
+    Layout { name: "zes_perf_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "onSubdevice", offset: 16, content: BOOL, count: None }, F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None }, F { name: "engines", offset: 24, content: Flags(&ENUMS[170]), count: None }] },
+    Layout { name: "zes_power_burst_limit_t", size: 8, fields: &[F { name: "enabled", offset: 0, content: BOOL, count: None }, F { name: "power", offset: 4, content: Signed(4), count: None }] },
+    Layout { name: "zes_power_domain_exp_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "powerDomain", offset: 16, content: Enum(&ENUMS[199]), count: None }] },
+    Layout { name: "zes_power_energy_counter_t", size: 16, fields: &[F { name: "energy", offset: 0, content: Unsigned(8), count: None }, F { name: "timestamp", offset: 8, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_power_ext_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "domain", offset: 16, content: Enum(&ENUMS[199]), count: None }, F { name: "defaultLimit", offset: 24, content: Pointer, count: None }] },
+    Layout { name: "zes_power_limit_ext_desc_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "level", offset: 16, content: Enum(&ENUMS[200]), count: None }, F { name: "source", offset: 20, content: Enum(&ENUMS[202]), count: None }, F { name: "limitUnit", offset: 24, content: Enum(&ENUMS[181]), count: None }, F { name: "enabledStateLocked", offset: 28, content: BOOL, count: None }, F { name: "enabled", offset: 29, content: BOOL, count: None }, F { name: "intervalValueLocked", offset: 30, content: BOOL, count: None }, F { name: "interval", offset: 32, content: Signed(4), count: None }, F { name: "limitValueLocked", offset: 36, content: BOOL, count: None }, F { name: "limit", offset: 40, content: Signed(4), count: None }] },
+    Layout { name: "zes_power_peak_limit_t", size: 8, fields: &[F { name: "powerAC", offset: 0, content: Signed(4), count: None }, F { name: "powerDC", offset: 4, content: Signed(4), count: None }] },
+    Layout { name: "zes_power_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "onSubdevice", offset: 16, content: BOOL, count: None }, F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None }, F { name: "canControl", offset: 24, content: BOOL, count: None }, F { name: "isEnergyThresholdSupported", offset: 25, content: BOOL, count: None }, F { name: "defaultLimit", offset: 28, content: Signed(4), count: None }, F { name: "minLimit", offset: 32, content: Signed(4), count: None }, F { name: "maxLimit", offset: 36, content: Signed(4), count: None }] },
+    Layout { name: "zes_power_sustained_limit_t", size: 12, fields: &[F { name: "enabled", offset: 0, content: BOOL, count: None }, F { name: "power", offset: 4, content: Signed(4), count: None }, F { name: "interval", offset: 8, content: Signed(4), count: None }] },
+    Layout { name: "zes_process_state_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "processId", offset: 16, content: Unsigned(4), count: None }, F { name: "memSize", offset: 24, content: Unsigned(8), count: None }, F { name: "sharedSize", offset: 32, content: Unsigned(8), count: None }, F { name: "engines", offset: 40, content: Flags(&ENUMS[170]), count: None }] },
+    Layout { name: "zes_psu_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "onSubdevice", offset: 16, content: BOOL, count: None }, F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None }, F { name: "haveFan", offset: 24, content: BOOL, count: None }, F { name: "ampLimit", offset: 28, content: Signed(4), count: None }] },
+    Layout { name: "zes_psu_state_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "voltStatus", offset: 16, content: Enum(&ENUMS[203]), count: None }, F { name: "fanFailed", offset: 20, content: BOOL, count: None }, F { name: "temperature", offset: 24, content: Signed(4), count: None }, F { name: "current", offset: 28, content: Signed(4), count: None }] },
+    Layout { name: "zes_ras_config_exp_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "category", offset: 16, content: Enum(&ENUMS[205]), count: None }, F { name: "threshold", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_ras_config_t", size: 96, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "totalThreshold", offset: 16, content: Unsigned(8), count: None }, F { name: "detailedThresholds", offset: 24, content: Struct("zes_ras_state_t"), count: None }] },
+    Layout { name: "zes_ras_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[206]), count: None }, F { name: "onSubdevice", offset: 20, content: BOOL, count: None }, F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_ras_state_exp2_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "errorCounter", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_ras_state_exp_t", size: 16, fields: &[F { name: "category", offset: 0, content: Enum(&ENUMS[205]), count: None }, F { name: "errorCounter", offset: 8, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_ras_state_t", size: 72, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "category", offset: 16, content: Unsigned(8), count: Some(7) }] },
+    Layout { name: "zes_reset_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "force", offset: 16, content: BOOL, count: None }, F { name: "resetType", offset: 20, content: Enum(&ENUMS[210]), count: None }] },
+    Layout { name: "zes_sched_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "onSubdevice", offset: 16, content: BOOL, count: None }, F { name: "subdeviceId", offset: 20, content: Unsigned(4), count: None }, F { name: "canControl", offset: 24, content: BOOL, count: None }, F { name: "engines", offset: 28, content: Flags(&ENUMS[170]), count: None }, F { name: "supportedModes", offset: 32, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_sched_timeout_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "watchdogTimeout", offset: 16, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_sched_timeslice_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "interval", offset: 16, content: Unsigned(8), count: None }, F { name: "yieldTimeout", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_standby_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[213]), count: None }, F { name: "onSubdevice", offset: 20, content: BOOL, count: None }, F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_subdevice_exp_properties_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "subdeviceId", offset: 16, content: Unsigned(4), count: None }, F { name: "uuid", offset: 20, content: Struct("zes_uuid_t"), count: None }] },
+    Layout { name: "zes_temp_config_t", size: 56, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "enableCritical", offset: 16, content: BOOL, count: None }, F { name: "threshold1", offset: 24, content: Struct("zes_temp_threshold_t"), count: None }, F { name: "threshold2", offset: 40, content: Struct("zes_temp_threshold_t"), count: None }] },
+    Layout { name: "zes_temp_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[216]), count: None }, F { name: "onSubdevice", offset: 20, content: BOOL, count: None }, F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None }, F { name: "maxTemperature", offset: 32, content: Float(8), count: None }, F { name: "isCriticalTempSupported", offset: 40, content: BOOL, count: None }, F { name: "isThreshold1Supported", offset: 41, content: BOOL, count: None }, F { name: "isThreshold2Supported", offset: 42, content: BOOL, count: None }] },
+    Layout { name: "zes_temp_threshold_t", size: 16, fields: &[F { name: "enableLowToHigh", offset: 0, content: BOOL, count: None }, F { name: "enableHighToLow", offset: 1, content: BOOL, count: None }, F { name: "threshold", offset: 8, content: Float(8), count: None }] },
+    Layout { name: "zes_uuid_t", size: 16, fields: &[F { name: "id", offset: 0, content: Unsigned(1), count: Some(16) }] },
+    Layout { name: "zes_vf_exp2_capabilities_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "address", offset: 16, content: Struct("zes_pci_address_t"), count: None }, F { name: "vfDeviceMemSize", offset: 32, content: Unsigned(8), count: None }, F { name: "vfID", offset: 40, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_vf_exp_capabilities_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "address", offset: 16, content: Struct("zes_pci_address_t"), count: None }, F { name: "vfDeviceMemSize", offset: 32, content: Unsigned(4), count: None }, F { name: "vfID", offset: 36, content: Unsigned(4), count: None }] },
+    Layout { name: "zes_vf_exp_properties_t", size: 56, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "address", offset: 16, content: Struct("zes_pci_address_t"), count: None }, F { name: "uuid", offset: 32, content: Struct("zes_uuid_t"), count: None }, F { name: "flags", offset: 48, content: Flags(&ENUMS[219]), count: None }] },
+    Layout { name: "zes_vf_property_t", size: 48, fields: &[F { name: "MinFreq", offset: 0, content: Float(8), count: None }, F { name: "MaxFreq", offset: 8, content: Float(8), count: None }, F { name: "StepFreq", offset: 16, content: Float(8), count: None }, F { name: "MinVolt", offset: 24, content: Float(8), count: None }, F { name: "MaxVolt", offset: 32, content: Float(8), count: None }, F { name: "StepVolt", offset: 40, content: Float(8), count: None }] },
+    Layout { name: "zes_vf_util_engine_exp2_t", size: 40, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "vfEngineType", offset: 16, content: Enum(&ENUMS[169]), count: None }, F { name: "activeCounterValue", offset: 24, content: Unsigned(8), count: None }, F { name: "samplingCounterValue", offset: 32, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_vf_util_engine_exp_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[169]), count: None }, F { name: "activeCounterValue", offset: 24, content: Unsigned(8), count: None }, F { name: "samplingCounterValue", offset: 32, content: Unsigned(8), count: None }, F { name: "timestamp", offset: 40, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_vf_util_mem_exp2_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "vfMemLocation", offset: 16, content: Enum(&ENUMS[184]), count: None }, F { name: "vfMemUtilized", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "zes_vf_util_mem_exp_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[214]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "memTypeFlags", offset: 16, content: Flags(&ENUMS[218]), count: None }, F { name: "free", offset: 24, content: Unsigned(8), count: None }, F { name: "size", offset: 32, content: Unsigned(8), count: None }, F { name: "timestamp", offset: 40, content: Unsigned(8), count: None }] },
+    Layout { name: "zet_base_desc_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "zet_base_properties_t", size: 16, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }] },
+    Layout { name: "zet_debug_config_t", size: 4, fields: &[F { name: "pid", offset: 0, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_debug_event_info_detached_t", size: 4, fields: &[F { name: "reason", offset: 0, content: Enum(&ENUMS[225]), count: None }] },
+    Layout { name: "zet_debug_event_info_module_t", size: 32, fields: &[F { name: "format", offset: 0, content: Enum(&ENUMS[244]), count: None }, F { name: "moduleBegin", offset: 8, content: Unsigned(8), count: None }, F { name: "moduleEnd", offset: 16, content: Unsigned(8), count: None }, F { name: "load", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "zet_debug_event_info_page_fault_t", size: 24, fields: &[F { name: "address", offset: 0, content: Unsigned(8), count: None }, F { name: "mask", offset: 8, content: Unsigned(8), count: None }, F { name: "reason", offset: 16, content: Enum(&ENUMS[229]), count: None }] },
+    Layout { name: "zet_debug_event_info_thread_stopped_t", size: 16, fields: &[F { name: "thread", offset: 0, content: Struct("ze_device_thread_t"), count: None }] },
+    Layout { name: "zet_debug_event_t", size: 40, fields: &[F { name: "type", offset: 0, content: Enum(&ENUMS[227]), count: None }, F { name: "flags", offset: 4, content: Flags(&ENUMS[226]), count: None }, F { name: "info", offset: 8, content: Union("zet_debug_event_info_t"), count: None }] },
+    Layout { name: "zet_debug_memory_space_desc_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[228]), count: None }, F { name: "address", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "zet_debug_regset_properties_t", size: 48, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Unsigned(4), count: None }, F { name: "version", offset: 20, content: Unsigned(4), count: None }, F { name: "generalFlags", offset: 24, content: Flags(&ENUMS[230]), count: None }, F { name: "deviceFlags", offset: 28, content: Unsigned(4), count: None }, F { name: "count", offset: 32, content: Unsigned(4), count: None }, F { name: "bitSize", offset: 36, content: Unsigned(4), count: None }, F { name: "byteSize", offset: 40, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_device_debug_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[231]), count: None }] },
+    Layout { name: "zet_export_dma_buf_exp_properties_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "fd", offset: 16, content: Signed(4), count: None }, F { name: "size", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "zet_metric_calculate_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "rawReportSkipCount", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_metric_entry_exp_t", size: 32, fields: &[F { name: "value", offset: 0, content: Union("zet_value_t"), count: None }, F { name: "timeStamp", offset: 8, content: Unsigned(8), count: None }, F { name: "metricIndex", offset: 16, content: Unsigned(4), count: None }, F { name: "onSubdevice", offset: 20, content: BOOL, count: None }, F { name: "subdeviceId", offset: 24, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_metric_global_timestamps_resolution_exp_t", size: 32, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "timerResolution", offset: 16, content: Unsigned(8), count: None }, F { name: "timestampValidBits", offset: 24, content: Unsigned(8), count: None }] },
+    Layout { name: "zet_metric_group_properties_t", size: 544, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "name", offset: 16, content: Char, count: Some(256) }, F { name: "description", offset: 272, content: Char, count: Some(256) }, F { name: "samplingType", offset: 528, content: Flags(&ENUMS[236]), count: None }, F { name: "domain", offset: 532, content: Unsigned(4), count: None }, F { name: "metricCount", offset: 536, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_metric_group_type_exp_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Flags(&ENUMS[237]), count: None }] },
+    Layout { name: "zet_metric_programmable_exp_properties_t", size: 424, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "name", offset: 16, content: Char, count: Some(128) }, F { name: "description", offset: 144, content: Char, count: Some(128) }, F { name: "component", offset: 272, content: Char, count: Some(128) }, F { name: "tierNumber", offset: 400, content: Unsigned(4), count: None }, F { name: "domain", offset: 404, content: Unsigned(4), count: None }, F { name: "parameterCount", offset: 408, content: Unsigned(4), count: None }, F { name: "samplingType", offset: 412, content: Flags(&ENUMS[236]), count: None }, F { name: "sourceId", offset: 416, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_metric_programmable_param_info_exp_t", size: 168, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[239]), count: None }, F { name: "name", offset: 20, content: Char, count: Some(128) }, F { name: "valueInfoType", offset: 148, content: Enum(&ENUMS[248]), count: None }, F { name: "defaultValue", offset: 152, content: Union("zet_value_t"), count: None }, F { name: "valueInfoCount", offset: 160, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_metric_programmable_param_value_exp_t", size: 8, fields: &[F { name: "value", offset: 0, content: Union("zet_value_t"), count: None }] },
+    Layout { name: "zet_metric_programmable_param_value_info_exp_t", size: 160, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "valueInfo", offset: 16, content: Union("zet_value_info_exp_t"), count: None }, F { name: "description", offset: 32, content: Char, count: Some(128) }] },
+    Layout { name: "zet_metric_properties_t", size: 1056, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "name", offset: 16, content: Char, count: Some(256) }, F { name: "description", offset: 272, content: Char, count: Some(256) }, F { name: "component", offset: 528, content: Char, count: Some(256) }, F { name: "tierNumber", offset: 784, content: Unsigned(4), count: None }, F { name: "metricType", offset: 788, content: Enum(&ENUMS[242]), count: None }, F { name: "resultType", offset: 792, content: Enum(&ENUMS[249]), count: None }, F { name: "resultUnits", offset: 796, content: Char, count: Some(256) }] },
+    Layout { name: "zet_metric_query_pool_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "type", offset: 16, content: Enum(&ENUMS[240]), count: None }, F { name: "count", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_metric_source_id_exp_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "sourceId", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_metric_streamer_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "notifyEveryNReports", offset: 16, content: Unsigned(4), count: None }, F { name: "samplingPeriod", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_metric_tracer_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "notifyEveryNBytes", offset: 16, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_profile_free_register_token_t", size: 12, fields: &[F { name: "type", offset: 0, content: Enum(&ENUMS[246]), count: None }, F { name: "size", offset: 4, content: Unsigned(4), count: None }, F { name: "count", offset: 8, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_profile_properties_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "flags", offset: 16, content: Flags(&ENUMS[245]), count: None }, F { name: "numTokens", offset: 20, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_profile_register_sequence_t", size: 8, fields: &[F { name: "start", offset: 0, content: Unsigned(4), count: None }, F { name: "count", offset: 4, content: Unsigned(4), count: None }] },
+    Layout { name: "zet_tracer_exp_desc_t", size: 24, fields: &[F { name: "stype", offset: 0, content: Enum(&ENUMS[247]), count: None }, F { name: "pNext", offset: 8, content: Pointer, count: None }, F { name: "pUserData", offset: 16, content: Pointer, count: None }] },
+    Layout { name: "zet_typed_value_t", size: 16, fields: &[F { name: "type", offset: 0, content: Enum(&ENUMS[249]), count: None }, F { name: "value", offset: 8, content: Union("zet_value_t"), count: None }] },
+    Layout { name: "zet_value_fp64_range_exp_t", size: 16, fields: &[F { name: "fp64Min", offset: 0, content: Float(8), count: None }, F { name: "fp64Max", offset: 8, content: Float(8), count: None }] },
+    Layout { name: "zet_value_uint64_range_exp_t", size: 16, fields: &[F { name: "ui64Min", offset: 0, content: Unsigned(8), count: None }, F { name: "ui64Max", offset: 8, content: Unsigned(8), count: None }] },
 ];
