@@ -15,13 +15,17 @@
 #[path = "../../object-loader/src/c_compiler.rs"]
 mod c_compiler;
 mod cache;
-mod census;
+mod clock;
 mod engine;
 mod entry;
 pub mod environment;
 mod facts;
 mod fault;
+mod forks;
 mod image;
+mod location;
+#[cfg(test)]
+mod lock_audit;
 mod memory;
 mod memory_modules;
 mod numbers;
@@ -29,6 +33,7 @@ mod platform;
 mod printf;
 mod program;
 mod random;
+mod sync;
 mod telemetry;
 mod topology;
 mod witness;

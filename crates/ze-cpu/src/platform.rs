@@ -1,5 +1,6 @@
 //! The platform: everything together behind the boundary.
 
+use crate::clock;
 use crate::engine::{self, Engine};
 use crate::environment::Settings;
 use crate::facts;
@@ -243,11 +244,11 @@ impl Platform for CpuPlatform {
     }
 
     fn now_ns(&self) -> u64 {
-        engine::now_ns()
+        clock::now_ns()
     }
 
     fn clocks(&self) -> (u64, u64) {
-        engine::clocks()
+        clock::clocks()
     }
 
     fn telemetry(&self) -> Option<&dyn Telemetry> {

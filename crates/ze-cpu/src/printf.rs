@@ -1,14 +1,12 @@
 //! What kernels print: collected per launch, written to C's stdout in whole pieces.
 
-use crate::census::lock;
-use crate::fault::Guard;
+use crate::fault::{copy_here, disarmed, string_at};
+use crate::sync::lock;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
 /// Bytes that are collected before they go out ahead of the launch's end.
 const COLLECT: usize = 64 << 10;
-/// Longest string that `%s` follows.
-const LONGEST: usize = 64 << 10;
 /// Longest argument record believed.
 const LARGEST_BLOB: usize = 1 << 20;
 
@@ -66,9 +64,9 @@ pub(crate) unsafe extern "C" fn solum_printf(
         return -1;
     }
     // Locks and allocations follow: no fault may leave from here.
-    Guard::disarmed(|| {
+    disarmed(|| {
         let mut bytes = vec![0; len as usize];
-        if !Guard::copy_here(bytes.as_mut_ptr(), blob, bytes.len()) {
+        if !copy_here(bytes.as_mut_ptr(), blob, bytes.len()) {
             return -1;
         }
         // SAFETY: the caller's promise.
@@ -76,28 +74,6 @@ pub(crate) unsafe extern "C" fn solum_printf(
         let print = std::panic::AssertUnwindSafe(|| stream.print(format, &bytes));
         std::panic::catch_unwind(print).unwrap_or(-1)
     })
-}
-
-/// The string at `address`, as far as it can be read.
-pub(crate) fn string_at(address: u64) -> Vec<u8> {
-    let mut text = Vec::new();
-    while text.len() < LONGEST {
-        let at = address.wrapping_add(text.len() as u64);
-        // Never across a page, which may be the last one.
-        let mut piece = [0u8; 256];
-        let len = piece.len().min(4096 - (at % 4096) as usize);
-        if !Guard::copy_here(piece.as_mut_ptr(), at as *const u8, len) {
-            break;
-        }
-        match piece[..len].iter().position(|byte| *byte == 0) {
-            Some(end) => {
-                text.extend_from_slice(&piece[..end]);
-                break;
-            }
-            None => text.extend_from_slice(&piece[..len]),
-        }
-    }
-    text
 }
 
 unsafe extern "C" {
@@ -132,6 +108,7 @@ fn write_out(text: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fault::Guard;
 
     #[test]
     fn calls_from_kernels_are_collected_and_bad_pointers_print_nothing() {

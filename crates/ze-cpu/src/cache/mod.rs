@@ -9,15 +9,16 @@
 //! - The directory belongs to the user and nobody else can write to it, or it is not used. An owner that may be any
 //!   unknown user of a user namespace is not the user.
 
+mod folder;
 mod secret;
 
-use crate::census::lock;
+use crate::sync::lock;
+use folder::{Folder, is_hexadecimal, is_temporary, temporary};
 use owned_file::user;
 use secret::{Found, Secret};
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::CString;
 use std::fs::{self, DirBuilder, File};
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ const SUFFIX: &str = ".solum";
 #[derive(Debug)]
 pub(crate) struct Cache {
     path: PathBuf,
-    directory: File,
+    directory: Folder,
     bound: u64,
     /// As it was when last read: another process may replace it.
     secret: Mutex<Secret>,
@@ -83,13 +84,14 @@ impl Cache {
         }
         let cache = Self {
             path: path.to_owned(),
-            directory,
+            directory: Folder(directory),
             bound,
             secret: Mutex::default(),
             // The first addition of a process looks at the size.
             added: AtomicU64::new(bound / LOOK_PART),
         };
-        *lock(&cache.secret) = cache.secret().map_err(|error| refused(&error))?;
+        *lock(&cache.secret) =
+            secret::read_or_make(&cache.directory).map_err(|error| refused(&error))?;
         Ok(cache)
     }
 
@@ -97,10 +99,10 @@ impl Cache {
     pub(crate) fn get(&self, key: &Key) -> Option<Vec<u8>> {
         let name = name_of(key);
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
-        let file = self.open_at(&name, flags, 0).ok()?;
+        let file = self.directory.open_at(&name, flags, 0).ok()?;
         let payload = self.read(&file, key);
         if payload.is_none() {
-            self.unlink(&name);
+            self.directory.unlink(&name);
         }
         payload
     }
@@ -149,7 +151,7 @@ impl Cache {
             return true;
         }
         // Another process may have replaced the secret since.
-        match self.find_secret() {
+        match secret::find(&self.directory) {
             Ok(Found::Secret(secret)) if secret != known => {
                 *lock(&self.secret) = secret;
                 by(&secret)
@@ -168,21 +170,23 @@ impl Cache {
             return Ok(());
         }
         // Entries are rare: the secret is read again, so that other processes believe this entry too.
-        let secret = self.secret()?;
+        let secret = secret::read_or_make(&self.directory)?;
         *lock(&self.secret) = secret;
         let head = head_of(key, payload.len() as u64);
         let seal = seal_of(&secret, &head, payload);
         let temporary = temporary()?;
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
         let written = signal_mask::without_write_signals(|| {
-            let mut file = self.open_at(&temporary, flags | libc::O_NOFOLLOW, 0o600)?;
+            let mut file = self
+                .directory
+                .open_at(&temporary, flags | libc::O_NOFOLLOW, 0o600)?;
             file.write_all(&head)?;
             file.write_all(seal.as_bytes())?;
             file.write_all(payload)?;
-            self.rename(&temporary, &name_of(key))
+            self.directory.rename(&temporary, &name_of(key))
         });
         if let Err(error) = written {
-            self.unlink(&temporary);
+            self.directory.unlink(&temporary);
             return Err(signal_mask::name_file_size_limit(error));
         }
         let added = self.added.fetch_add(len, Ordering::Relaxed) + len;
@@ -211,7 +215,7 @@ impl Cache {
             };
             if is_temporary(name.as_bytes()) {
                 if now.duration_since(time).is_ok_and(|age| age > STALE) {
-                    self.unlink_os(&name);
+                    self.directory.unlink_os(&name);
                 }
                 continue;
             }
@@ -232,41 +236,8 @@ impl Cache {
             if total <= target {
                 break;
             }
-            self.unlink_os(&name);
+            self.directory.unlink_os(&name);
             total = total.saturating_sub(bytes);
-        }
-    }
-
-    fn open_at(&self, name: &CStr, flags: i32, mode: libc::c_uint) -> std::io::Result<File> {
-        // SAFETY: a C string and an open directory; a new descriptor is ours alone.
-        unsafe {
-            let fd = libc::openat(self.directory.as_raw_fd(), name.as_ptr(), flags, mode);
-            if fd < 0 {
-                return Err(std::io::Error::last_os_error());
-            }
-            Ok(File::from_raw_fd(fd))
-        }
-    }
-
-    fn rename(&self, from: &CStr, to: &CStr) -> std::io::Result<()> {
-        let at = self.directory.as_raw_fd();
-        // SAFETY: C strings and an open directory.
-        match unsafe { libc::renameat(at, from.as_ptr(), at, to.as_ptr()) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    }
-
-    fn unlink(&self, name: &CStr) {
-        // SAFETY: a C string and an open directory.
-        unsafe {
-            libc::unlinkat(self.directory.as_raw_fd(), name.as_ptr(), 0);
-        }
-    }
-
-    fn unlink_os(&self, name: &OsStr) {
-        if let Ok(name) = CString::new(name.as_bytes()) {
-            self.unlink(&name);
         }
     }
 }
@@ -287,18 +258,6 @@ fn seal_of(secret: &Secret, head: &[u8], payload: &[u8]) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// A name for a file that is not whole yet, which no other process or thread uses.
-fn temporary() -> std::io::Result<CString> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let name = format!(
-        "tmp-{}-{number}-{:x}",
-        std::process::id(),
-        crate::engine::now_ns()
-    );
-    Ok(CString::new(name)?)
-}
-
 fn name_of(key: &Key) -> CString {
     let mut name = String::with_capacity(80);
     for byte in key {
@@ -311,32 +270,10 @@ fn name_of(key: &Key) -> CString {
     CString::new(name).unwrap_or_default()
 }
 
-/// Whether [`temporary`] may have made this name. The directory may hold files of other programs.
-fn is_temporary(name: &[u8]) -> bool {
-    let Some(rest) = name.strip_prefix(b"tmp-") else {
-        return false;
-    };
-    let mut parts = rest.split(|byte| *byte == b'-');
-    let mut next = |is_digit: fn(&u8) -> bool| {
-        parts
-            .next()
-            .is_some_and(|part| !part.is_empty() && part.iter().all(is_digit))
-    };
-    next(u8::is_ascii_digit)
-        && next(u8::is_ascii_digit)
-        && next(is_hexadecimal)
-        && parts.next().is_none()
-}
-
 /// Whether [`name_of`] may have made this name.
 fn is_entry(name: &[u8]) -> bool {
     name.strip_suffix(SUFFIX.as_bytes())
         .is_some_and(|key| key.len() == 2 * size_of::<Key>() && key.iter().all(is_hexadecimal))
-}
-
-/// A digit as Rust's `{:x}` writes it.
-fn is_hexadecimal(byte: &u8) -> bool {
-    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! - A secret that others could have read or made is replaced, and so are all entries under it.
 //! - A file that Solum did not make is never replaced: the cache is refused.
 
-use super::Cache;
+use super::folder::{Folder, temporary};
 use crate::random;
 use owned_file::user;
 use std::ffi::{CStr, CString};
@@ -38,122 +38,120 @@ pub(super) enum Found {
     Secret(Secret),
 }
 
-impl Cache {
-    /// Reads the secret.
-    ///
-    /// # Errors
-    /// The system's, which say nothing about the file.
-    pub(super) fn find_secret(&self) -> Result<Found> {
-        let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
-        let mut file = match self.open_at(NAME, flags, 0) {
-            Ok(file) => file,
-            Err(error) => {
-                return match error.raw_os_error() {
-                    Some(libc::ENOENT) => Ok(Found::Nothing),
-                    // A link, no rights, a socket or device.
-                    Some(libc::ELOOP | libc::EACCES | libc::ENXIO) => Ok(Found::Foreign),
-                    _ => Err(error),
-                };
+/// Reads the secret.
+///
+/// # Errors
+/// The system's, which say nothing about the file.
+pub(super) fn find(folder: &Folder) -> Result<Found> {
+    let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    let mut file = match folder.open_at(NAME, flags, 0) {
+        Ok(file) => file,
+        Err(error) => {
+            return match error.raw_os_error() {
+                Some(libc::ENOENT) => Ok(Found::Nothing),
+                // A link, no rights, a socket or device.
+                Some(libc::ELOOP | libc::EACCES | libc::ENXIO) => Ok(Found::Foreign),
+                _ => Err(error),
+            };
+        }
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(Found::Foreign);
+    }
+    if metadata.len() == 0 {
+        return Ok(Found::Unfit);
+    }
+    let mut magic = [0; MAGIC.len()];
+    match file.read_exact(&mut magic) {
+        Ok(()) if magic == *MAGIC => {}
+        Ok(()) => return Ok(Found::Foreign),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(Found::Foreign),
+        Err(error) => return Err(error),
+    }
+    let mut secret = Secret::default();
+    let is_fit = user::owns(metadata.uid())
+        && metadata.mode() & 0o077 == 0
+        && metadata.nlink() == 1
+        && metadata.len() == LEN as u64;
+    if !is_fit {
+        return Ok(Found::Unfit);
+    }
+    match file.read_exact(&mut secret) {
+        // A system that stopped before the bytes were on disk may leave zeros.
+        Ok(()) if secret != Secret::default() => Ok(Found::Secret(secret)),
+        Ok(()) => Ok(Found::Unfit),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Found::Unfit),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads the secret, and makes one where there is none that is fit.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn read_or_make(folder: &Folder) -> Result<Secret> {
+    for _ in 0..ATTEMPTS {
+        match find(folder)? {
+            Found::Secret(secret) => return Ok(secret),
+            Found::Unfit => folder.unlink(NAME),
+            Found::Foreign => {
+                return Err(Error::other(
+                    "the file \".solum-secret\" in it was not made by Solum. Move it away, or set SOLUM_CACHE_DIR \
+                     to another directory",
+                ));
             }
-        };
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Ok(Found::Foreign);
+            Found::Nothing => {}
         }
-        if metadata.len() == 0 {
-            return Ok(Found::Unfit);
-        }
-        let mut magic = [0; MAGIC.len()];
-        match file.read_exact(&mut magic) {
-            Ok(()) if magic == *MAGIC => {}
-            Ok(()) => return Ok(Found::Foreign),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(Found::Foreign),
-            Err(error) => return Err(error),
-        }
-        let mut secret = Secret::default();
-        let is_fit = user::owns(metadata.uid())
-            && metadata.mode() & 0o077 == 0
-            && metadata.nlink() == 1
-            && metadata.len() == LEN as u64;
-        if !is_fit {
-            return Ok(Found::Unfit);
-        }
-        match file.read_exact(&mut secret) {
-            // A system that stopped before the bytes were on disk may leave zeros.
-            Ok(()) if secret != Secret::default() => Ok(Found::Secret(secret)),
-            Ok(()) => Ok(Found::Unfit),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Found::Unfit),
-            Err(error) => Err(error),
-        }
+        make(folder)?;
     }
+    Err(Error::other(
+        "the file \".solum-secret\" in it is not private and cannot be replaced",
+    ))
+}
 
-    /// Reads the secret, and makes one where there is none that is fit.
-    ///
-    /// # Errors
-    /// Why there is none.
-    pub(super) fn secret(&self) -> Result<Secret> {
-        for _ in 0..ATTEMPTS {
-            match self.find_secret()? {
-                Found::Secret(secret) => return Ok(secret),
-                Found::Unfit => self.unlink(NAME),
-                Found::Foreign => {
-                    return Err(Error::other(
-                        "the file \".solum-secret\" in it was not made by Solum. Move it away, or set SOLUM_CACHE_DIR \
-                         to another directory",
-                    ));
-                }
-                Found::Nothing => {}
-            }
-            self.make_secret()?;
-        }
-        Err(Error::other(
-            "the file \".solum-secret\" in it is not private and cannot be replaced",
-        ))
+/// Puts a fresh secret where none is.
+fn make(folder: &Folder) -> Result<()> {
+    let temporary = temporary()?;
+    let made = signal_mask::without_write_signals(|| {
+        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+        let mut file = folder.open_at(&temporary, flags | libc::O_NOFOLLOW, 0o600)?;
+        let secret = random::bytes::<{ size_of::<Secret>() }>()?;
+        file.write_all(&[&MAGIC[..], &secret].concat())?;
+        rename_to_secret(folder, &temporary)
+    });
+    if made.is_err() {
+        folder.unlink(&temporary);
     }
-
-    /// Puts a fresh secret where none is.
-    fn make_secret(&self) -> Result<()> {
-        let temporary = super::temporary()?;
-        let made = signal_mask::without_write_signals(|| {
-            let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-            let mut file = self.open_at(&temporary, flags | libc::O_NOFOLLOW, 0o600)?;
-            let secret = random::bytes::<{ size_of::<Secret>() }>()?;
-            file.write_all(&[&MAGIC[..], &secret].concat())?;
-            self.rename_to_secret(&temporary)
-        });
-        if made.is_err() {
-            self.unlink(&temporary);
-        }
-        match made {
-            // Another process was faster: its secret counts.
-            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
-            made => made.map_err(signal_mask::name_file_size_limit),
-        }
+    match made {
+        // Another process was faster: its secret counts.
+        Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
+        made => made.map_err(signal_mask::name_file_size_limit),
     }
+}
 
-    fn rename_to_secret(&self, temporary: &CString) -> Result<()> {
-        let at = self.directory.as_raw_fd();
-        // A hard link would leave the file with two names for a moment. Not every C library has the function.
-        // SAFETY: C strings and an open directory.
-        let renamed = unsafe {
-            libc::syscall(
-                libc::SYS_renameat2,
-                at,
-                temporary.as_ptr(),
-                at,
-                NAME.as_ptr(),
-                libc::RENAME_NOREPLACE,
-            )
-        };
-        if renamed == 0 {
-            return Ok(());
-        }
-        let error = Error::last_os_error();
-        match error.raw_os_error() {
-            // A file system that knows no such rename: the last of several processes wins, and entries of the others
-            // are made again.
-            Some(libc::EINVAL | libc::ENOSYS) => self.rename(temporary, NAME),
-            _ => Err(error),
-        }
+fn rename_to_secret(folder: &Folder, temporary: &CString) -> Result<()> {
+    let at = folder.0.as_raw_fd();
+    // A hard link would leave the file with two names for a moment. Not every C library has the function.
+    // SAFETY: C strings and an open directory.
+    let renamed = unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            at,
+            temporary.as_ptr(),
+            at,
+            NAME.as_ptr(),
+            libc::RENAME_NOREPLACE,
+        )
+    };
+    if renamed == 0 {
+        return Ok(());
+    }
+    let error = Error::last_os_error();
+    match error.raw_os_error() {
+        // A file system that knows no such rename: the last of several processes wins, and entries of the others
+        // are made again.
+        Some(libc::EINVAL | libc::ENOSYS) => folder.rename(temporary, NAME),
+        _ => Err(error),
     }
 }

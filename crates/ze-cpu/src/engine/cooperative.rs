@@ -1,16 +1,17 @@
 //! Launches whose groups wait for each other: each group has a thread of its own, so that all are
 //! under way at once whatever else runs.
 
-use super::launch::{End, Prepared};
-use super::share::{Body, Share};
-use super::worker::Worker;
-use super::{Engine, STACK};
-use crate::census::lock;
+use super::executor::Executor;
+use super::launch::Prepared;
+use super::share::{Body, End, Share};
+use crate::sync::lock;
 use signal_mask::HeldSignals;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use work_group_pool::Plan;
 use ze_driver::device::Task;
 
+/// Bytes of a thread's stack, as of a worker's.
+const STACK: usize = 8 << 20;
 /// Most groups of a cooperative launch.
 pub(crate) const MOST_GROUPS: u64 = 1024;
 
@@ -29,12 +30,7 @@ struct State {
 }
 
 /// Starts a thread for each group; the last of them finishes the task.
-pub(super) fn run(
-    engine: &'static Engine,
-    task: &Arc<dyn Task>,
-    prepared: Prepared,
-    start_ns: u64,
-) -> End {
+pub(super) fn run(task: &Arc<dyn Task>, prepared: Prepared, start_ns: u64) -> End {
     let groups = prepared.groups;
     if groups > MOST_GROUPS {
         return End::Here(Some(format!(
@@ -50,11 +46,11 @@ pub(super) fn run(
         let (share, gate) = (Arc::clone(&share), Arc::clone(&gate));
         let thread = std::thread::Builder::new().stack_size(STACK);
         let thread = thread.spawn(move || {
-            let worker = Worker::enter(engine);
-            if gate.pass(worker.is_some())
-                && let Some(mut worker) = worker
+            let executor = Executor::enter();
+            if gate.pass(executor.is_some())
+                && let Some(mut executor) = executor
             {
-                worker.one_part(&share);
+                share.part(&mut executor, share.kernel());
             }
         });
         if thread.is_err() {

@@ -1,21 +1,21 @@
 //! A kernel launch: from the argument block to calls of the compiled code.
 
-use super::share::{Body, Cancel, Share};
-use super::worker::{SAMPLE, Worker};
-use super::{cooperative, join, now_ns, place};
+use super::executor::{Executor, SAMPLE};
+use super::join;
+use crate::clock::now_ns;
 use crate::fault::watchdog::Limit;
-use crate::fault::{MODES, MODES_FLUSH, with_default_modes};
+use crate::fault::{Guard, MODES, MODES_FLUSH, with_default_modes};
+use crate::location;
 use crate::printf;
-use crate::program::{CpuProgram, Entry, Failure, Heat, Kernel};
+use crate::program::{CpuProgram, Entry, Failure, Kernel};
 use crate::telemetry::Kind;
 use kernel_ir::abi;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU8, Ordering};
 use work_group_pool::Plan;
-use ze_driver::device::{GroupCount, Launch, Task, Work};
+use ze_driver::device::{GroupCount, Launch, Work};
 
 /// One thread looks again at the cost after this much work.
-const LOOK_NS: f64 = 100_000.0;
+pub(super) const LOOK_NS: f64 = 100_000.0;
 /// A launch that takes less is run together with its neighbours.
 const BRIEF_NS: f64 = 3_000.0;
 /// Most memory that a work-group may have: locals, scratch, state across barriers.
@@ -23,131 +23,87 @@ const MOST_MEMORY: u64 = 16 << 30;
 /// Most work-items of a group: kernels rely on it.
 const MOST_ITEMS: u64 = kernel_ir::abi::MOST_ITEMS as u64;
 
-/// Where a launch ended.
-pub(super) enum End {
-    /// On this worker, perhaps with a fault.
-    Here(Option<String>),
-    /// Other workers take part; the last of them finishes the task.
-    Shared,
+/// The error of a launch whose kernel is not there.
+pub(super) const NO_KERNEL: &str = "the launch names a kernel that the program lacks";
+
+/// A launch and the kernel that it names, looked up once by each thread that runs groups of it.
+#[derive(Clone, Copy)]
+pub(super) struct LaunchedKernel<'a> {
+    pub(super) launch: &'a Launch,
+    pub(super) program: &'a CpuProgram,
+    pub(super) kernel: &'a Kernel,
+}
+
+impl<'a> LaunchedKernel<'a> {
+    /// The kernel of the launch in `work`; none where `work` is no launch, or its program lacks the kernel.
+    pub(super) fn of(work: &'a Work) -> Option<Self> {
+        match work {
+            Work::Launch(launch) => Self::of_launch(launch),
+            _ => None,
+        }
+    }
+
+    pub(super) fn of_launch(launch: &'a Launch) -> Option<Self> {
+        let program: &CpuProgram = launch.program.as_any()?.downcast_ref()?;
+        let kernel = program.kernel(launch.kernel)?;
+        Some(Self {
+            launch,
+            program,
+            kernel,
+        })
+    }
+
+    /// Whether the launch is known to take little time.
+    fn is_brief(self) -> bool {
+        let GroupCount::Direct(groups) = self.launch.groups else {
+            return false;
+        };
+        let count: f64 = groups.iter().map(|n| f64::from(*n)).product();
+        let cost = self.kernel.cost.ns_per_group();
+        !self.launch.cooperative && cost.is_some_and(|ns| ns * count < BRIEF_NS)
+    }
+
+    /// `text` with the kernel's name before it.
+    pub(super) fn named(self, text: &dyn std::fmt::Display) -> String {
+        format!("kernel {:?}: {text}", self.kernel.info.name)
+    }
 }
 
 /// Whether a launch is known to take little time.
 pub(crate) fn is_brief(launch: &Launch) -> bool {
-    let GroupCount::Direct(groups) = launch.groups else {
-        return false;
-    };
-    let Some((_, kernel)) = kernel_of(launch).filter(|_| !launch.cooperative) else {
-        return false;
-    };
-    let count: f64 = groups.iter().map(|n| f64::from(*n)).product();
-    let cost = kernel.cost.ns_per_group();
-    cost.is_some_and(|ns| ns * count < BRIEF_NS)
+    LaunchedKernel::of_launch(launch).is_some_and(LaunchedKernel::is_brief)
 }
 
-/// Whether a launch may run on a berth: known to take little time, and no stack to speak of.
+/// Whether a launch may run in an inline slot: it is known to take little time and its need of stack is bounded.
 pub(super) fn is_light(launch: &Launch) -> bool {
-    is_brief(launch) && kernel_of(launch).is_some_and(|(_, kernel)| kernel.is_plain())
+    LaunchedKernel::of_launch(launch)
+        .is_some_and(|launched| launched.is_brief() && launched.kernel.is_plain())
 }
 
 /// Runs a brief launch on this thread.
-pub(super) fn run_brief(worker: &mut Worker, work: &Work) -> Result<(), String> {
+pub(super) fn run_brief(executor: &mut Executor, work: &Work) -> Result<(), String> {
     let Work::Launch(launch) = work else {
         return Ok(());
     };
-    let (Some((program, kernel)), GroupCount::Direct(groups)) = (kernel_of(launch), launch.groups)
+    let (Some(launched), GroupCount::Direct(groups)) =
+        (LaunchedKernel::of_launch(launch), launch.groups)
     else {
-        return Err("the launch names a kernel that the program lacks".to_owned());
+        return Err(NO_KERNEL.to_owned());
     };
-    let prepared = Prepared::new(program, kernel, launch, groups, 1)
-        .map_err(|text| format!("kernel {:?}: {text}", kernel.info.name))?;
-    worker.meter.kernel();
-    let timing = if worker.samples() {
+    let prepared = Prepared::new(launched, groups, 1).map_err(|text| launched.named(&text))?;
+    executor.meter.kernel();
+    let timing = if executor.samples() {
         Timing::Sampled(now_ns())
     } else {
         Timing::Untimed
     };
-    let ran = prepared.run(worker, work, (0, prepared.groups), timing);
+    let ran = prepared.run(executor, launched, (0, prepared.groups), timing);
     prepared.end();
     ran
 }
 
-/// Runs a launch, alone or with others.
-pub(super) fn run(
-    worker: &mut Worker,
-    task: &Arc<dyn Task>,
-    launch: &Launch,
-    start_ns: u64,
-) -> End {
-    let Some((program, kernel)) = kernel_of(launch) else {
-        return End::Here(Some(
-            "the launch names a kernel that the program lacks".to_owned(),
-        ));
-    };
-    let groups = match group_count(worker, launch.groups) {
-        Ok(Some(groups)) => groups,
-        Ok(None) => return End::Here(None),
-        Err(text) => return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name))),
-    };
-    let threads = worker.engine.threads;
-    let prepared = match Prepared::new(program, kernel, launch, groups, threads) {
-        Ok(prepared) => prepared,
-        Err(text) => {
-            return End::Here(Some(format!("kernel {:?}: {text}", kernel.info.name)));
-        }
-    };
-    let is_single = prepared.groups == 1 && prepared.record.items_per_group == 1;
-    if kernel.info.loops && is_single && kernel.heat().is_some_and(Heat::asks) {
-        // Nothing of it begins later.
-        program.improve(launch.kernel);
-    }
-    crate::witness::kernel_runs();
-    worker.meter.kernel();
-    if launch.cooperative && prepared.groups > 1 {
-        return cooperative::run(worker.engine, task, prepared, start_ns);
-    }
-    let mut next = 0;
-    let mut fault = None;
-    while next < prepared.groups {
-        let left = prepared.groups - next;
-        let awake = worker.engine.awake_beside();
-        let mut plan = prepared.plan(kernel, left, threads, awake);
-        if plan.threads == 1 && awake == 0 {
-            // Others would take part if they were awake: launches that follow each other keep them so.
-            let shared = prepared.plan(kernel, left, threads, 1);
-            if shared.threads > 1 && worker.rouses() {
-                plan = Plan {
-                    wakes: true,
-                    ..shared
-                };
-            }
-        }
-        if plan.threads > 1 {
-            let body = Body::Kernel(Box::new(prepared));
-            let share = Share::new(Arc::clone(task), next, left, plan, start_ns, body);
-            worker.lead(&share, plan.threads - 1, plan.wakes);
-            return End::Shared;
-        }
-        let count = match kernel.cost.ns_per_group() {
-            None => 1,
-            // Rounding down to 0 is caught by `max`; a huge quotient saturates.
-            Some(ns) => ((LOOK_NS / ns) as u64 / u64::from(prepared.joined)).clamp(1, left),
-        };
-        // What was done since the task began is part of the cost.
-        let begin = if next == 0 { start_ns } else { now_ns() };
-        if let Err(text) = prepared.run(worker, task.work(), (next, count), Timing::Metered(begin))
-        {
-            fault = Some(text);
-            break;
-        }
-        next += count;
-    }
-    prepared.end();
-    worker.shrink();
-    End::Here(fault)
-}
-
 /// The work-groups of a launch that starts now; none when it is not to run.
-fn group_count(worker: &Worker, groups: GroupCount) -> Result<Option<[u32; 3]>, String> {
+pub(super) fn group_count(guard: &Guard, groups: GroupCount) -> Result<Option<[u32; 3]>, String> {
     let at = match groups {
         GroupCount::Direct(groups) => return Ok(Some(groups)),
         GroupCount::Indirect(at) => at,
@@ -156,42 +112,38 @@ fn group_count(worker: &Worker, groups: GroupCount) -> Result<Option<[u32; 3]>, 
             index,
             below,
         } => {
-            let [count] = read(worker, "the count of launches", below)?;
+            let [count] = read(guard, "the count of launches", below)?;
             if index >= count {
                 return Ok(None);
             }
             groups
         }
     };
-    read(worker, "its group counts", at).map(Some)
+    read(guard, "its group counts", at).map(Some)
 }
 
 /// Words that the client promised to be there.
-fn read<const N: usize>(worker: &Worker, what: &str, at: *const u32) -> Result<[u32; N], String> {
+fn read<const N: usize>(guard: &Guard, what: &str, at: *const u32) -> Result<[u32; N], String> {
     let mut words = [0u32; N];
     let to = words.as_mut_ptr().cast();
-    match worker.guard.move_bytes(to, at.cast(), size_of_val(&words)) {
+    match guard.move_bytes(to, at.cast(), size_of_val(&words)) {
         Ok(()) => Ok(words),
         Err(fault) => Err(format!("reading {what} at {at:?}: {fault}")),
     }
 }
 
-fn kernel_of(launch: &Launch) -> Option<(&CpuProgram, &Kernel)> {
-    let program: &CpuProgram = launch.program.as_any()?.downcast_ref()?;
-    Some((program, program.kernel(launch.kernel)?))
-}
-
 /// A launch with everything worked out that all its groups share.
 pub(crate) struct Prepared {
     args: Args,
-    record: abi::Launch,
+    pub(super) record: abi::Launch,
     memory: usize,
     /// As they run: `joined` of the host's each.
     pub(super) groups: u64,
-    joined: u32,
+    pub(super) joined: u32,
     /// Whether they may begin in any order.
     pub(super) any_order: bool,
-    pub(super) cancel: Cancel,
+    /// 1 asks the kernel to stop.
+    pub(super) cancel: AtomicU8,
     output: Option<Box<printf::Stream>>,
     /// When it has to have ended.
     limit: Limit,
@@ -220,13 +172,16 @@ enum Args {
 struct Chunk([u8; 128]);
 
 impl Prepared {
-    fn new(
-        program: &CpuProgram,
-        kernel: &Kernel,
-        launch: &Launch,
+    pub(super) fn new(
+        launched: LaunchedKernel<'_>,
         groups: [u32; 3],
         threads: usize,
     ) -> Result<Self, String> {
+        let LaunchedKernel {
+            launch,
+            program,
+            kernel,
+        } = launched;
         let info = &kernel.info;
         let [x, y, z] = launch.group_size.map(u64::from);
         let items = x
@@ -315,42 +270,40 @@ impl Prepared {
             groups: total / u64::from(joined),
             joined,
             any_order: info.any_order,
-            cancel: Cancel::new(0),
+            cancel: AtomicU8::new(0),
             output: program.printf_formats().map(printf::Stream::new),
             limit: Limit::new(launch.device),
         })
     }
 
-    /// Runs `count` groups of the launch in `work` on this thread.
+    /// Runs `count` groups of the launch on this thread.
     pub(super) fn run(
         &self,
-        worker: &mut Worker,
-        work: &Work,
+        executor: &mut Executor,
+        launched: LaunchedKernel<'_>,
         (first, count): (u64, u64),
         timing: Timing,
     ) -> Result<(), String> {
-        let Work::Launch(launch) = work else {
-            return Ok(());
-        };
-        let Some((program, kernel)) = kernel_of(launch) else {
-            return Ok(());
-        };
-        let named = |text: &dyn std::fmt::Display| format!("kernel {:?}: {text}", kernel.info.name);
-        let memory = worker
+        let LaunchedKernel {
+            launch,
+            program,
+            kernel,
+        } = launched;
+        let memory = executor
             .memory(self.memory.max(64))
-            .ok_or_else(|| named(&format!("no {} bytes for a work-group", self.memory)))?;
+            .ok_or_else(|| launched.named(&format!("no {} bytes for a work-group", self.memory)))?;
         let begin = match timing {
             Timing::Metered(begin) | Timing::Sampled(begin) => begin,
             Timing::Untimed => 0,
         };
         if let Some(why) = self.limit.over(begin) {
-            return Err(named(&why));
+            return Err(launched.named(&why));
         }
         if matches!(timing, Timing::Metered(_)) {
-            worker.meter.begin(Kind::Compute, launch.device, begin);
+            executor.meter.begin(Kind::Compute, launch.device, begin);
         }
         let result = self
-            .run_metered(worker, launch, kernel, (first, count), memory)
+            .run_metered(executor, launch, kernel, (first, count), memory)
             .map_err(|failure| {
                 let place = match failure.item {
                     Some(item) => self.around(item),
@@ -358,27 +311,27 @@ impl Prepared {
                 };
                 format!("{place}: {}", failure.text)
             });
-        worker.meter.groups(count * u64::from(self.joined));
+        executor.meter.groups(count * u64::from(self.joined));
         if matches!(timing, Timing::Untimed) {
-            return result.map_err(|text| named(&text));
+            return result.map_err(|text| launched.named(&text));
         }
         let end = now_ns();
-        worker.ended_ns = end;
+        executor.ended_ns = end;
         if matches!(timing, Timing::Metered(_)) {
-            worker.meter.end(end);
+            executor.meter.end(end);
         }
-        result.map_err(|text| named(&text))?;
+        result.map_err(|text| launched.named(&text))?;
         if self.cancel.load(Ordering::Relaxed) == 0 {
             // By the host's groups: how many of them run as one differs between launches.
             let count = count * u64::from(self.joined);
             let took = end.saturating_sub(begin);
             kernel.cost.record(count, took);
-            if let Some(heat) = kernel.heat() {
+            if let Some(counter) = kernel.tier() {
                 let stands_for = match timing {
                     Timing::Sampled(_) => SAMPLE,
                     _ => 1,
                 };
-                if heat.ran(took.saturating_mul(u64::from(stands_for))) {
+                if counter.ran(took.saturating_mul(u64::from(stands_for))) {
                     program.ask(launch.kernel);
                 }
             }
@@ -387,7 +340,7 @@ impl Prepared {
     }
 
     /// How `left` groups should be shared; the kernel's cost is by the host's groups.
-    fn plan(&self, kernel: &Kernel, left: u64, threads: usize, awake: usize) -> Plan {
+    pub(super) fn plan(&self, kernel: &Kernel, left: u64, threads: usize, awake: usize) -> Plan {
         let joined = u64::from(self.joined);
         let plan = kernel
             .cost
@@ -405,18 +358,18 @@ impl Prepared {
     /// Which part of the launch `count` groups from `first` on are, where nothing says which work-item it was.
     #[cold]
     fn place(&self, first: u64, count: u64) -> String {
-        place::of_groups(&self.record, self.joined, first, count)
+        location::of_groups(&self.record, self.joined, first, count)
     }
 
     /// Where the work-item with this global id is.
     #[cold]
     fn around(&self, item: [u64; 3]) -> String {
-        place::of_item(&self.record, self.joined, item)
+        location::of_item(&self.record, self.joined, item)
     }
 
     fn run_metered(
         &self,
-        worker: &mut Worker,
+        executor: &mut Executor,
         launch: &Launch,
         kernel: &Kernel,
         (first, count): (u64, u64),
@@ -437,7 +390,7 @@ impl Prepared {
         match &kernel.entry {
             Entry::Native(code) => {
                 let code = code.load(Ordering::Acquire);
-                worker.guard.set_modes(if kernel.info.flush_denorms {
+                executor.guard.set_modes(if kernel.info.flush_denorms {
                     MODES_FLUSH
                 } else {
                     MODES
@@ -451,13 +404,13 @@ impl Prepared {
                 ];
                 // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
                 // keeps alive; the arguments are those of the launch ABI and outlive the call.
-                unsafe { worker.guard.call_until(&self.limit, code, arguments) }.map_err(|fault| {
-                    Failure {
+                unsafe { executor.guard.call_until(&self.limit, code, arguments) }.map_err(
+                    |fault| Failure {
                         item: fault.item(),
                         text: fault.to_string(),
                         accessed: fault.signal == libc::SIGSEGV,
-                    }
-                })
+                    },
+                )
             }
             Entry::Interpreted(interpreted) => {
                 let args = match &self.args {

@@ -1,11 +1,14 @@
 //! Work that several workers do together.
 
-use super::launch::Prepared;
-use super::worker::finish;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use super::affinity::current_cpu;
+use super::executor::Executor;
+use super::launch::{LaunchedKernel, NO_KERNEL, Prepared, Timing};
+use crate::clock::now_ns;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use work_group_pool::{Dispatch, Plan};
-use ze_driver::device::Task;
+use ze_driver::device::{Outcome, Task};
 
 /// One task's work, shared.
 pub(crate) struct Share {
@@ -15,14 +18,14 @@ pub(crate) struct Share {
     pub(super) dispatch: Dispatch,
     pub(super) plan: Plan,
     pub(super) body: Body,
-    /// Whether anybody but the one who offers it has taken a part.
+    /// Whether another thread than the one that offers it has joined.
     pub(super) joined: AtomicBool,
     start_ns: u64,
-    /// The first.
+    /// The first fault.
     fault: OnceLock<String>,
 }
 
-/// What a part is.
+/// The kind of a share's parts.
 pub(crate) enum Body {
     /// A work-group.
     Kernel(Box<Prepared>),
@@ -39,7 +42,7 @@ impl Share {
         start_ns: u64,
         body: Body,
     ) -> Arc<Self> {
-        // What may run in any order is done where it was done the last time: its memory lies in those caches.
+        // Parts that may run in any order stay with the processor that did them last: its caches hold their memory.
         let homes = match &body {
             Body::Kernel(prepared) if !prepared.any_order => 1,
             _ => plan.threads,
@@ -57,23 +60,79 @@ impl Share {
     }
 
     /// The first fault is kept; running parts are asked to stop.
-    pub(super) fn fail(&self, fault: String) {
+    fn fail(&self, fault: String) {
         if let Body::Kernel(prepared) = &self.body {
             prepared.cancel.store(1, Ordering::Relaxed);
         }
-        // Whoever was first keeps his.
+        // The first fault stays.
         let _ = self.fault.set(fault);
     }
 
-    /// Called by whoever did the last part.
-    pub(super) fn complete(&self) {
+    /// The kernel whose work-groups are the parts, for [`Self::part`]; each thread looks it up once.
+    pub(super) fn kernel(&self) -> Option<LaunchedKernel<'_>> {
+        match self.body {
+            Body::Kernel(_) => LaunchedKernel::of(self.task.work()),
+            Body::Transfer => None,
+        }
+    }
+
+    /// Claims some parts and does them. `Some(true)`: these were the last to end; `None`: nothing was left to claim.
+    pub(super) fn part(
+        &self,
+        executor: &mut Executor,
+        kernel: Option<LaunchedKernel<'_>>,
+    ) -> Option<bool> {
+        let range = self
+            .dispatch
+            .claim(self.plan.chunk, self.plan.least, current_cpu())?;
+        let first = self.first + range.first;
+        let result = match (&self.body, kernel) {
+            (Body::Transfer, _) => executor.transfer(&*self.task, first, range.count),
+            (Body::Kernel(prepared), Some(kernel)) => prepared.run(
+                executor,
+                kernel,
+                (first, range.count),
+                Timing::Metered(now_ns()),
+            ),
+            (Body::Kernel(_), None) => Err(NO_KERNEL.to_owned()),
+        };
+        let mut done = range.count;
+        if let Err(fault) = result {
+            self.fail(fault);
+            done += self.dispatch.abandon();
+        }
+        let ended = self.dispatch.finish(done);
+        if ended {
+            self.complete();
+        }
+        Some(ended)
+    }
+
+    /// Called by the thread that did the last part.
+    fn complete(&self) {
         if let Body::Kernel(prepared) = &self.body {
             prepared.end();
         }
         let fault = self.fault.get().cloned();
-        finish(Arc::clone(&self.task), self.start_ns, fault);
+        finish(Arc::clone(&self.task), self.start_ns, now_ns(), fault);
     }
 }
 
-/// The byte that asks a kernel to stop.
-pub(super) type Cancel = AtomicU8;
+/// Where a launch ended.
+pub(super) enum End {
+    /// On this worker, perhaps with a fault.
+    Here(Option<String>),
+    /// Other workers take part; the last of them finishes the task.
+    Shared,
+}
+
+/// Tells the driver that `task` is done.
+pub(super) fn finish(task: Arc<dyn Task>, start_ns: u64, end_ns: u64, fault: Option<String>) {
+    let outcome = Outcome {
+        start_ns,
+        end_ns,
+        fault,
+    };
+    // A panic there must not take the worker with it.
+    let _ = catch_unwind(AssertUnwindSafe(|| task.finished(outcome)));
+}

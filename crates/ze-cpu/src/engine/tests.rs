@@ -3,7 +3,7 @@
 use super::*;
 use std::ffi::c_void;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use ze_driver::device::{Keeps, Need, RegionCopy, Work};
 
 /// A task that counts itself down on a shared word.
@@ -406,7 +406,7 @@ fn a_fork_is_known_before_an_export_goes_on() {
     const ALONE: &str = "SOLUM_TEST_FIRST_FORK";
     static KNOWN: AtomicBool = AtomicBool::new(false);
     extern "C" fn look() {
-        KNOWN.store(has_forked(), Ordering::Relaxed);
+        KNOWN.store(crate::forks::has_forked(), Ordering::Relaxed);
     }
     if std::env::var_os(ALONE).is_none() {
         let output = std::process::Command::new(std::env::current_exe().unwrap())

@@ -1,42 +1,39 @@
 //! A worker: takes jobs and runs them.
 
-use super::launch::Timing;
-use super::share::{Body, Share};
-use super::spread::{self, PATIENCE_NS};
-use super::{Engine, Job, Turn, launch, now_ns, transfer};
+use super::affinity::PATIENCE_NS;
+use super::executor::{Block, Executor};
+use super::launch::{self, LOOK_NS, LaunchedKernel, NO_KERNEL, Prepared, Timing};
+use super::scheduler::{Job, Scheduler};
+use super::share::{Body, End, Share, finish};
+use super::task_queues::Turn;
+use super::{cooperative, transfer};
+use crate::clock::now_ns;
 use crate::fault::{self, Guard};
-use crate::telemetry::{Kind, Meter, Usage};
+use crate::program::TierCounter;
+use crate::telemetry::Kind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use work_group_pool::{Place, Plan};
-use ze_driver::device::{Outcome, Task, Work};
+use ze_driver::device::{Launch, Task, Work};
 
 /// After this time of constant work a worker looks at the signal handlers again.
 const RECHECK_NS: u64 = 1_000_000;
-/// A worker's memory for kernels above this size is given back after the launch.
-const KEEP_MEMORY: usize = 64 << 20;
 
-/// What a thread needs to run work.
-pub(crate) struct Worker {
-    pub(super) engine: &'static Engine,
-    pub(super) guard: Guard,
-    pub(super) meter: Meter,
-    memory: Block,
+/// A thread's executor, and what it has of a scheduler.
+pub(super) struct Worker {
+    scheduler: &'static Scheduler,
+    pub(super) executor: Executor,
     checked_ns: u64,
     /// When the last job was left.
     left_ns: u64,
-    /// When the last measured part of a kernel ended.
-    pub(super) ended_ns: u64,
-    /// Brief launches so far.
-    brief: u32,
-    /// Launches that nobody was awake to share so far.
+    /// Launches so far that no other worker was awake to share.
     unshared: u32,
-    /// Which priority goes first.
+    /// The priority that goes first.
     turn: Turn,
-    /// Where it has offered the share that it works on.
+    /// The queue entries of the share that it works on.
     offered: Vec<Place>,
-    /// It runs brief launches only: see [`Self::berth`].
+    /// It runs brief launches only: see [`Self::inline`].
     light: bool,
 }
 
@@ -46,33 +43,36 @@ const PAUSE_NS: u64 = 300;
 /// After a pause of this length all handlers are looked at, after a shorter one the one that is replaced most.
 const REST_NS: u64 = 20_000;
 
-/// One of so many brief launches is measured.
-pub(super) const SAMPLE: u32 = 16;
-
 /// One of so many launches that nobody is awake to share wakes somebody: a wake costs about as much as such a launch.
 const ROUSE: u32 = 16;
 
 impl Worker {
     /// Makes the calling thread able to run work. None: no signal stack is left.
-    pub(super) fn enter(engine: &'static Engine) -> Option<Self> {
-        Some(Self::behind(Guard::enter()?, engine, false))
+    pub(super) fn enter(scheduler: &'static Scheduler) -> Option<Self> {
+        Some(Self::with(Executor::enter()?, scheduler, false))
     }
 
-    /// A worker without a thread, for waiting threads to take in turn. None: no stack is left for it.
-    pub(super) fn berth(engine: &'static Engine) -> Option<Self> {
-        Some(Self::behind(Guard::berth()?, engine, true))
+    /// A worker of an inline slot, without a thread of its own. None: no stack is left for it.
+    pub(super) fn inline(scheduler: &'static Scheduler) -> Option<Self> {
+        let executor = Executor::new(Guard::inline()?, Block::default());
+        Some(Self::with(executor, scheduler, true))
     }
 
-    fn behind(guard: Guard, engine: &'static Engine, light: bool) -> Self {
+    /// As [`Self::enter`], for a thread that has just checked the signal handlers, with memory used before.
+    pub(super) fn visit(scheduler: &'static Scheduler, memory: &mut Block) -> Option<Self> {
+        let executor = Executor::new(Guard::enter()?, std::mem::take(memory));
+        let mut worker = Self::with(executor, scheduler, false);
+        worker.checked_ns = now_ns();
+        worker.left_ns = worker.checked_ns;
+        Some(worker)
+    }
+
+    fn with(executor: Executor, scheduler: &'static Scheduler, light: bool) -> Self {
         Self {
-            engine,
-            guard,
-            meter: Usage::own().meter(),
-            memory: Block::default(),
+            scheduler,
+            executor,
             checked_ns: 0,
             left_ns: 0,
-            ended_ns: 0,
-            brief: 0,
             unshared: 0,
             turn: Turn::default(),
             offered: Vec::new(),
@@ -82,34 +82,14 @@ impl Worker {
 
     /// Runs a task that is light.
     pub(super) fn light_task(&mut self, task: Arc<dyn Task>, start_ns: u64) {
-        self.engine
+        self.scheduler
             .last_submission
             .store(start_ns, Ordering::Relaxed);
         self.task(task, start_ns);
     }
 
-    /// As [`Self::enter`], for a thread that has just looked at the signal handlers, with memory used before.
-    pub(super) fn visit(engine: &'static Engine, memory: &mut Block) -> Option<Self> {
-        let mut worker = Self::enter(engine)?;
-        worker.memory = std::mem::take(memory);
-        worker.checked_ns = now_ns();
-        worker.left_ns = worker.checked_ns;
-        Some(worker)
-    }
-
-    /// The memory, for another thread.
-    pub(super) fn leave(mut self) -> Block {
-        std::mem::take(&mut self.memory)
-    }
-
-    /// Whether the next brief launch is to be measured.
-    pub(super) fn samples(&mut self) -> bool {
-        self.brief = self.brief.wrapping_add(1);
-        self.brief.is_multiple_of(SAMPLE)
-    }
-
     /// Whether a launch that others could share is to wake one of them, none being awake.
-    pub(super) fn rouses(&mut self) -> bool {
+    fn rouses(&mut self) -> bool {
         self.unshared = self.unshared.wrapping_add(1);
         self.unshared.is_multiple_of(ROUSE)
     }
@@ -117,19 +97,19 @@ impl Worker {
     /// Runs jobs for ever.
     pub(super) fn run(&mut self) {
         loop {
-            match self.engine.take(&mut self.turn) {
+            match self.scheduler.take(&mut self.turn) {
                 Some(job) => self.job(job),
-                None => self.engine.idle(),
+                None => self.scheduler.rest(),
             }
         }
     }
 
     pub(super) fn job(&mut self, job: Job) {
         let now = now_ns();
-        self.engine.last_submission.store(now, Ordering::Relaxed);
+        self.scheduler.last_submission.store(now, Ordering::Relaxed);
         match job {
             // Whoever began the task has just looked at the signal handlers.
-            Job::Share(share) => self.help(&share, false),
+            Job::Share(share) => self.take_part(&share, false),
             Job::Task(task) => {
                 let pause = now.saturating_sub(self.left_ns);
                 if pause > REST_NS || now.saturating_sub(self.checked_ns) > RECHECK_NS {
@@ -154,25 +134,27 @@ impl Worker {
                 let alone = self.light || task.more() > 0;
                 let end = if alone {
                     crate::witness::kernel_runs();
-                    self.meter.begin(Kind::Compute, task.device(), start_ns);
-                    let first = launch::run_brief(self, task.work()).err();
+                    self.executor
+                        .meter
+                        .begin(Kind::Compute, task.device(), start_ns);
+                    let first = launch::run_brief(&mut self.executor, task.work()).err();
                     let fault = first.or_else(|| self.rest(&*task));
-                    self.ended_ns = now_ns();
-                    self.meter.end(self.ended_ns);
-                    launch::End::Here(fault)
+                    self.executor.ended_ns = now_ns();
+                    self.executor.meter.end(self.executor.ended_ns);
+                    End::Here(fault)
                 } else {
-                    launch::run(self, &task, launch, start_ns)
+                    self.launch(&task, launch, start_ns)
                 };
                 match end {
-                    launch::End::Here(fault) => fault,
+                    End::Here(fault) => fault,
                     // Whoever does the last part finishes the task.
-                    launch::End::Shared => return,
+                    End::Shared => return,
                 }
             }
             work @ (Work::Copy { .. } | Work::Fill { .. } | Work::CopyRegion(_)) => {
                 let blocks = transfer::blocks(work);
                 let threads = self
-                    .engine
+                    .scheduler
                     .threads
                     .min(usize::try_from(blocks).unwrap_or(1));
                 if threads > 1 {
@@ -185,18 +167,22 @@ impl Worker {
                     self.lead(&share, threads - 1, true);
                     return;
                 }
-                self.transfer(&task, 0, blocks).err()
+                self.executor.transfer(&*task, 0, blocks).err()
             }
             &Work::WriteTimestamp(to) => {
                 let now = now_ns().to_ne_bytes();
-                self.guard
+                self.executor
+                    .guard
                     .move_bytes(to.cast(), now.as_ptr(), now.len())
                     .err()
                     .map(|fault| format!("writing a timestamp: {fault}"))
             }
             Work::Write { what, parts } => match catch_unwind(AssertUnwindSafe(|| parts())) {
                 Ok(parts) => parts.iter().find_map(|(to, bytes)| {
-                    let written = self.guard.move_bytes(*to, bytes.as_ptr(), bytes.len());
+                    let written = self
+                        .executor
+                        .guard
+                        .move_bytes(*to, bytes.as_ptr(), bytes.len());
                     written
                         .err()
                         .map(|fault| format!("writing {what} at {to:?}: {fault}"))
@@ -212,34 +198,107 @@ impl Worker {
                 .is_err()
                 .then(|| "an internal error of the driver".to_owned()),
         };
-        let end_ns = match self.ended_ns {
+        let end_ns = match self.executor.ended_ns {
             // The clock was looked at when the kernel ended.
             end if end > start_ns => end,
             _ => now_ns(),
         };
-        tell(task, start_ns, end_ns, fault);
+        finish(task, start_ns, end_ns, fault);
+    }
+
+    /// Runs a launch, alone or with others.
+    fn launch(&mut self, task: &Arc<dyn Task>, launch: &Launch, start_ns: u64) -> End {
+        let Some(launched) = LaunchedKernel::of_launch(launch) else {
+            return End::Here(Some(NO_KERNEL.to_owned()));
+        };
+        let kernel = launched.kernel;
+        let groups = match launch::group_count(&self.executor.guard, launch.groups) {
+            Ok(Some(groups)) => groups,
+            Ok(None) => return End::Here(None),
+            Err(text) => return End::Here(Some(launched.named(&text))),
+        };
+        let threads = self.scheduler.threads;
+        let prepared = match Prepared::new(launched, groups, threads) {
+            Ok(prepared) => prepared,
+            Err(text) => return End::Here(Some(launched.named(&text))),
+        };
+        let is_single = prepared.groups == 1 && prepared.record.items_per_group == 1;
+        if kernel.info.loops && is_single && kernel.tier().is_some_and(TierCounter::claim) {
+            // Nothing of it begins later.
+            launched.program.improve(launch.kernel);
+        }
+        crate::witness::kernel_runs();
+        self.executor.meter.kernel();
+        if launch.cooperative && prepared.groups > 1 {
+            return cooperative::run(task, prepared, start_ns);
+        }
+        let mut next = 0;
+        let mut fault = None;
+        while next < prepared.groups {
+            let left = prepared.groups - next;
+            let awake = self.scheduler.awake_beside();
+            let mut plan = prepared.plan(kernel, left, threads, awake);
+            if plan.threads == 1 && awake == 0 {
+                // Others would take part if they were awake: launches that follow each other keep them so.
+                let shared = prepared.plan(kernel, left, threads, 1);
+                if shared.threads > 1 && self.rouses() {
+                    plan = Plan {
+                        wakes: true,
+                        ..shared
+                    };
+                }
+            }
+            if plan.threads > 1 {
+                let body = Body::Kernel(Box::new(prepared));
+                let share = Share::new(Arc::clone(task), next, left, plan, start_ns, body);
+                self.lead(&share, plan.threads - 1, plan.wakes);
+                return End::Shared;
+            }
+            let count = match kernel.cost.ns_per_group() {
+                None => 1,
+                // Rounding down to 0 is caught by `max`; a huge quotient saturates.
+                Some(ns) => ((LOOK_NS / ns) as u64 / u64::from(prepared.joined)).clamp(1, left),
+            };
+            // What was done since the task began is part of the cost.
+            let begin = if next == 0 { start_ns } else { now_ns() };
+            if let Err(text) = prepared.run(
+                &mut self.executor,
+                launched,
+                (next, count),
+                Timing::Metered(begin),
+            ) {
+                fault = Some(text);
+                break;
+            }
+            next += count;
+        }
+        prepared.end();
+        self.executor.shrink();
+        End::Here(fault)
     }
 
     /// Runs what follows the work of a task.
     fn rest(&mut self, task: &dyn Task) -> Option<String> {
-        (0..task.more()).find_map(|index| launch::run_brief(self, task.next_work(index)).err())
+        (0..task.more())
+            .find_map(|index| launch::run_brief(&mut self.executor, task.next_work(index)).err())
     }
 
     /// Works on `share` until nothing is left to claim, with up to `helpers` others.
     pub(super) fn lead(&mut self, share: &Arc<Share>, helpers: usize, wake: bool) {
         let places = Some(&mut self.offered);
-        self.engine.offer(share, helpers, wake, places);
-        self.help(share, true);
-        self.engine.withdraw(&mut self.offered);
+        self.scheduler.offer(share, helpers, wake, places);
+        self.take_part(share, true);
+        self.scheduler.withdraw(&mut self.offered);
     }
 
     /// Works on `share` until nothing is left to claim; a helper also leaves when a task waits.
-    fn help(&mut self, share: &Arc<Share>, owner: bool) {
+    fn take_part(&mut self, share: &Arc<Share>, owner: bool) {
         if !owner {
             share.joined.store(true, Ordering::Relaxed);
         }
         let mut waits_since = owner.then(now_ns);
-        while let Some(ended) = self.part(share) {
+        let kernel = share.kernel();
+        while let Some(ended) = share.part(&mut self.executor, kernel) {
             if ended {
                 break;
             }
@@ -248,152 +307,17 @@ impl Worker {
                 if share.joined.load(Ordering::Relaxed) {
                     waits_since = None;
                 } else if now.saturating_sub(since) > PATIENCE_NS {
-                    self.engine.spread.part(now);
+                    self.scheduler.affinity.move_away(now);
                     waits_since = None;
                 }
             }
-            if !owner && self.engine.task_waits() {
+            if !owner && self.scheduler.task_waits() {
                 if share.dispatch.has_unclaimed() {
-                    self.engine.offer(share, 1, true, None);
+                    self.scheduler.offer(share, 1, true, None);
                 }
                 break;
             }
         }
-        self.memory.shrink();
-    }
-
-    /// Does one claim of `share`.
-    pub(super) fn one_part(&mut self, share: &Arc<Share>) {
-        self.part(share);
-    }
-
-    /// Claims and does a part; whether it was the last to end, `None` when nothing was left.
-    fn part(&mut self, share: &Arc<Share>) -> Option<bool> {
-        let range = share
-            .dispatch
-            .claim(share.plan.chunk, share.plan.least, spread::here())?;
-        let first = share.first + range.first;
-        let result = match &share.body {
-            Body::Transfer => self.transfer(&share.task, first, range.count),
-            Body::Kernel(prepared) => prepared.run(
-                self,
-                share.task.work(),
-                (first, range.count),
-                Timing::Metered(now_ns()),
-            ),
-        };
-        let mut done = range.count;
-        if let Err(fault) = result {
-            share.fail(fault);
-            done += share.dispatch.abandon();
-        }
-        let ended = share.dispatch.finish(done);
-        if ended {
-            share.complete();
-        }
-        Some(ended)
-    }
-
-    /// Does blocks of a copy or fill.
-    fn transfer(&mut self, task: &Arc<dyn Task>, first: u64, count: u64) -> Result<(), String> {
-        self.meter.begin(Kind::Copy, task.device(), now_ns());
-        let result = transfer::run(&self.guard, task.work(), first, count);
-        self.meter.end(now_ns());
-        if result.is_ok() {
-            self.meter.bytes(transfer::bytes(task.work(), first, count));
-        }
-        result
-    }
-
-    /// `bytes` of memory for a kernel, 64-byte aligned, not zeroed.
-    pub(super) fn memory(&mut self, bytes: usize) -> Option<*mut u8> {
-        self.memory.at_least(bytes)
-    }
-
-    /// Gives back memory that was unusually large.
-    pub(super) fn shrink(&mut self) {
-        self.memory.shrink();
-    }
-}
-
-/// Tells the driver that `task` is done.
-pub(super) fn finish(task: Arc<dyn Task>, start_ns: u64, fault: Option<String>) {
-    tell(task, start_ns, now_ns(), fault);
-}
-
-fn tell(task: Arc<dyn Task>, start_ns: u64, end_ns: u64, fault: Option<String>) {
-    let outcome = Outcome {
-        start_ns,
-        end_ns,
-        fault,
-    };
-    // A panic there must not take the worker with it.
-    let _ = catch_unwind(AssertUnwindSafe(|| task.finished(outcome)));
-}
-
-/// Memory with a page on either side that nobody may touch.
-#[derive(Debug, Default)]
-pub(super) struct Block {
-    base: usize,
-    len: usize,
-}
-
-const PAGE: usize = 4096;
-
-impl Block {
-    fn at_least(&mut self, bytes: usize) -> Option<*mut u8> {
-        if bytes > self.len {
-            self.release();
-            let len = bytes
-                .checked_next_multiple_of(PAGE)?
-                .checked_next_power_of_two()?
-                .max(1 << 20);
-            let room = len.checked_add(2 * PAGE)?;
-            // SAFETY: fresh memory; the pages between the two outer ones are opened.
-            unsafe {
-                let base = libc::mmap(
-                    std::ptr::null_mut(),
-                    room,
-                    libc::PROT_NONE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                );
-                if base == libc::MAP_FAILED {
-                    return None;
-                }
-                let inner = base as usize + PAGE;
-                let rights = libc::PROT_READ | libc::PROT_WRITE;
-                if libc::mprotect(inner as *mut libc::c_void, len, rights) != 0 {
-                    libc::munmap(base, room);
-                    return None;
-                }
-                (self.base, self.len) = (inner, len);
-            }
-        }
-        Some(self.base as *mut u8)
-    }
-
-    fn shrink(&mut self) {
-        if self.len > KEEP_MEMORY {
-            self.release();
-        }
-    }
-
-    fn release(&mut self) {
-        if self.len > 0 {
-            // SAFETY: mapped by `at_least`; no kernel runs on this thread.
-            unsafe {
-                libc::munmap((self.base - PAGE) as *mut libc::c_void, self.len + 2 * PAGE);
-            }
-            // Field by field: an assignment as a whole would drop, and so release, the old value.
-            (self.base, self.len) = (0, 0);
-        }
-    }
-}
-
-impl Drop for Block {
-    fn drop(&mut self) {
-        self.release();
+        self.executor.shrink();
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! Everything reached from [`on_signal`] is async-signal-safe: atomics, plain memory, system calls.
 
+use super::inline_stack;
 use super::processor::{self, Registers};
-use super::slot::record_of;
+use super::record::NO_ADDRESS;
+use super::signal_stack::record_of;
 use super::watchdog;
-use super::{NO_ADDRESS, berth, write_hold};
+use super::write_hold::{self, WriteHold};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
@@ -88,6 +90,14 @@ pub(crate) fn reinstall() {
     }
 }
 
+/// Holds writes to `base..base + len`, with our handlers in place: see [`WriteHold::begin`].
+pub(crate) fn hold_writes(base: usize, len: u64) -> Option<WriteHold> {
+    WriteHold::begin(base, len, || {
+        install();
+        reinstall_if_replaced();
+    })
+}
+
 fn keep(action: libc::sigaction) -> *mut libc::sigaction {
     Box::into_raw(Box::new(action))
 }
@@ -142,11 +152,11 @@ unsafe extern "C" fn on_signal(
         {
             return;
         }
-        let record = record_of(frame).or_else(|| berth::record_of(registers.stack()));
+        let record = record_of(frame).or_else(|| inline_stack::record_of(registers.stack()));
         let mut ended = None;
         if record.is_none()
             && !raised_by_code
-            && let Some(deadline) = sent_to_berth()
+            && let Some(deadline) = sent_to_inline_call()
         {
             // In a handler of the program's that interrupts the call: whoever sent it sends it again.
             watchdog::take(deadline, false);
@@ -179,11 +189,11 @@ unsafe extern "C" fn on_signal(
     }
 }
 
-/// The deadline of the calling thread's call on a berth, when an end was sent to it.
-fn sent_to_berth() -> Option<&'static AtomicU64> {
+/// The deadline of the calling thread's call on an inline stack, when an end was sent to it.
+fn sent_to_inline_call() -> Option<&'static AtomicU64> {
     // SAFETY: a system call without memory.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
-    berth::records().find_map(|record| {
+    inline_stack::records().find_map(|record| {
         // SAFETY: records are never freed; the thread's own number does not change while it is here.
         let (number, deadline) = unsafe {
             (

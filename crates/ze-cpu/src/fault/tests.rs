@@ -86,9 +86,9 @@ fn copies_through_bad_pointers_are_faults_of_the_copy() {
     guard.set_bytes(good, 9, 64).unwrap();
     assert_eq!(bytes, [9; 64]);
     // Inside a callback the guard is off, but a nested copy may ask for it again.
-    Guard::disarmed(|| {
-        assert!(!Guard::copy_here(good, 8 as *const u8, 4));
-        assert!(Guard::copy_here(good, [3u8; 4].as_ptr(), 4));
+    disarmed(|| {
+        assert!(!copy_here(good, 8 as *const u8, 4));
+        assert!(copy_here(good, [3u8; 4].as_ptr(), 4));
     });
     assert_eq!(bytes[..5], [3, 3, 3, 3, 9]);
 }

@@ -1,6 +1,6 @@
 //! Kernels that end their own launch: traps, code that was taken for unreachable, failed assertions.
 
-use super::Guard;
+use super::access::{disarmed, string_at};
 use super::processor::{stop, touch_below};
 use kernel_ir::abi::{ASSERTION_WORDS, Assertion, TRAP_TEXT};
 use std::cell::Cell;
@@ -61,7 +61,7 @@ pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word:
         // SAFETY: a fault is the guard's, with nothing to drop here.
         unsafe { touch_below(below) };
     }
-    Guard::disarmed(|| {
+    disarmed(|| {
         // SAFETY: the caller's promise.
         let read = || unsafe { trapped(record, words as usize, word) };
         // A panic (no memory) leaves the trap without words.
@@ -82,7 +82,7 @@ unsafe fn trapped(record: *const u64, words: usize, word: u32) -> Trapped {
     let at = |i: usize| record.get(i).copied().unwrap_or(0);
     let item = [at(0), at(1), at(2)];
     let assertion = (words >= ASSERTION_WORDS).then(|| {
-        let text = |i| String::from_utf8_lossy(&crate::printf::string_at(at(i))).into_owned();
+        let text = |i| String::from_utf8_lossy(&string_at(at(i))).into_owned();
         Assertion {
             global_id: item,
             local_id: [at(3), at(4), at(5)],

@@ -6,8 +6,8 @@
 //! A reset counts up its device's number before it looks for threads, and a thread looks at the number after it has
 //! set its deadline: one of the two sees the other.
 
-use super::slot::deadlines;
-use crate::engine::now_ns;
+use super::{inline_stack, signal_stack};
+use crate::clock::now_ns;
 use signal_mask::HeldSignals;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -103,6 +103,22 @@ pub(crate) fn end(devices: &[usize]) {
         }
         std::thread::sleep(Duration::from_micros(100));
     }
+}
+
+/// The deadlines of all threads that ever were guarded, with the threads and the devices that their calls run on.
+fn deadlines() -> impl Iterator<Item = (&'static AtomicU64, i32, usize)> {
+    let records = signal_stack::records().chain(inline_stack::records());
+    records.map(|record| {
+        // SAFETY: records are never unmapped; the deadline is atomic, and a thread's number is read again
+        // and again until it is the one that the deadline belongs to.
+        unsafe {
+            (
+                &(*record).deadline,
+                (&raw const (*record).thread).read_volatile(),
+                (*record).device.load(Ordering::Acquire) as usize,
+            )
+        }
+    })
 }
 
 /// Sends the signal, unless the thread has left its call meanwhile.

@@ -4,7 +4,6 @@
 //! until the hold ends; then the instruction runs again. The system itself says whether an address can be written, so a
 //! signal that arrives late, after the hold has ended, is understood as well.
 
-use super::handler::reinstall_if_replaced;
 use signal_mask::HeldSignals;
 use std::cell::UnsafeCell;
 use std::sync::Once;
@@ -162,12 +161,12 @@ pub(crate) struct WriteHold {
 impl WriteHold {
     /// Holds writes to `base..base + len`, whole pages that are mapped for reading and writing. None when the system
     /// refuses, for example because the process has too many mappings; then nothing has changed.
-    pub(crate) fn begin(base: usize, len: u64) -> Option<Self> {
+    /// `install` puts the signal handlers in place, once no other hold can begin.
+    pub(super) fn begin(base: usize, len: u64, install: impl FnOnce()) -> Option<Self> {
         let len = usize::try_from(len).ok()?;
         let held = HeldSignals::all()?;
         let one = Only::lock();
-        super::install();
-        reinstall_if_replaced();
+        install();
         BASE.store(base, Ordering::Relaxed);
         END.store(base.checked_add(len)?, Ordering::Release);
         EVER.store(true, Ordering::Release);
@@ -288,7 +287,7 @@ mod tests {
         .map(map);
         // SAFETY: mapped for writing.
         unsafe { (write as *mut u32).write(7) };
-        drop(WriteHold::begin(write, 4096).unwrap());
+        drop(WriteHold::begin(write, 4096, || {}).unwrap());
         for (address, instruction, code, again) in [
             (none, 0, SEGV_ACCERR, false),
             (read + 100, 0, SEGV_ACCERR, false),

@@ -223,7 +223,7 @@ impl Arena {
         kept: &Kept,
     ) -> Option<(usize, bool)> {
         if len >= OWN_STORE {
-            if crate::engine::has_forked() {
+            if crate::forks::has_forked() {
                 // A child has the same pages.
                 self.drop_spare(0, kept);
             }
@@ -328,7 +328,7 @@ impl Arena {
     pub(super) fn give_back(&mut self, base: usize, len: u64, node: Option<u32>, kept: &Kept) {
         if let Some(store) = self.own.remove(&base) {
             // Other processes may have the pages of an exported one, and forked children see all pages.
-            let is_ours = store.is_private() && !crate::engine::has_forked();
+            let is_ours = store.is_private() && !crate::forks::has_forked();
             if is_ours && signal_mask::address_space_limit().is_none() {
                 self.keep_spare(store, node, kept);
             }
@@ -453,7 +453,7 @@ mod tests {
         // A process that has forked does not reuse them: other tests fork.
         let again = arena.place(OWN_STORE, PAGE, None, false, &kept).unwrap();
         assert_eq!(again == (base, true), again.1);
-        assert!(again.1 || crate::engine::has_forked());
+        assert!(again.1 || crate::forks::has_forked());
         assert_eq!(kept.stores.load(Ordering::Relaxed), 0);
     }
 

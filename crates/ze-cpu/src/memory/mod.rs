@@ -24,6 +24,7 @@ mod node;
 mod separate;
 mod space;
 mod store;
+mod tag;
 
 use crate::environment::Contents;
 use arena::{ARENAS, Arena, Kept, OWN_STORE, mine};
@@ -31,6 +32,7 @@ use map::{Entry, Map, PAGE, Record};
 pub(crate) use near::near;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use tag::{pack, unpack};
 use ze_driver::device::{AllocError, AllocInfo, AllocRequest, MemoryKind, MemoryUse};
 
 /// Largest alignment served.
@@ -73,8 +75,6 @@ const IMPORTED: u64 = 0x10;
 const ADOPTED: u64 = 0x20;
 const OPENED: u64 = 0x40;
 
-/// Bits for the device in a tag, from bit 8 on.
-const DEVICE: u64 = (1 << 40) - 1;
 /// Where in a tag the number of the arena begins.
 const ARENA_AT: u32 = 48;
 
@@ -335,7 +335,7 @@ impl Memory {
     }
 
     fn lock(&self, index: usize) -> MutexGuard<'_, Arena> {
-        crate::census::lock(&self.arenas[index % ARENAS].0)
+        crate::sync::lock(&self.arenas[index % ARENAS].0)
     }
 }
 
@@ -349,29 +349,6 @@ fn room_of(inner: u64, size: u64) -> Option<u64> {
 /// The arena that pages with this tag are from.
 fn arena_of(tag: u64) -> usize {
     (tag >> ARENA_AT) as usize % ARENAS
-}
-
-fn pack(kind: MemoryKind, device: Option<usize>) -> u64 {
-    let kind = match kind {
-        MemoryKind::Host => 0,
-        MemoryKind::Device => 1,
-        MemoryKind::Shared => 2,
-    };
-    kind | (device.map_or(0, |device| device as u64 + 1) & DEVICE) << 8
-}
-
-fn unpack(tag: u64) -> (MemoryKind, Option<usize>) {
-    let kind = match tag & 0xf {
-        0 => MemoryKind::Host,
-        1 => MemoryKind::Device,
-        _ => MemoryKind::Shared,
-    };
-    (
-        kind,
-        (tag >> 8 & DEVICE)
-            .checked_sub(1)
-            .map(|device| device as usize),
-    )
 }
 
 #[cfg(test)]

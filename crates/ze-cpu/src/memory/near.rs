@@ -1,7 +1,7 @@
 //! What a bad address is near to, for the texts of faults.
 
 use super::map::{Map, PAGE};
-use super::unpack;
+use super::tag::unpack;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use ze_driver::device::MemoryKind;
 

@@ -2,7 +2,7 @@
 //!
 //! Allocations share stores, so a descriptor of a store would give away every neighbour. The first export therefore moves
 //! the pages of the allocation into a new memory file, and that file's mapping replaces them at the same address. Threads
-//! that write meanwhile are held until the move is over ([`WriteHold`]); threads that read never notice.
+//! that write meanwhile are held until the move is over ([`hold_writes`]); threads that read never notice.
 //!
 //! Forked children keep the pages as they were: what they share with the parent ends at the first export. So do pages
 //! that the system has pinned (registered buffers of io_uring or RDMA, direct I/O under way) and process-shared futexes.
@@ -19,7 +19,7 @@
 
 use super::map::PAGE;
 use super::store::Store;
-use crate::fault::WriteHold;
+use crate::fault::hold_writes;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use ze_driver::device::NoFile;
@@ -125,7 +125,7 @@ pub(super) fn into_file(
         let mut copy = PartCopy::new(part, room.start, file.base());
         // Pages that are written meanwhile differ later, and are copied once more.
         copy.update();
-        let shown = WriteHold::begin(first, bytes).is_some_and(|_hold| {
+        let shown = hold_writes(first, bytes).is_some_and(|_hold| {
             copy.update();
             // SAFETY: a part of the caller's range; its contents are in the file, and nobody has written to it since.
             unsafe { file.move_part_over(offset, bytes, first) }
@@ -136,7 +136,7 @@ pub(super) fn into_file(
             return Err(no_room);
         }
         // Forked children still show the old pages.
-        if let Some(old) = old.filter(|_| !crate::engine::has_forked()) {
+        if let Some(old) = old.filter(|_| !crate::forks::has_forked()) {
             old.empty_part(before + offset, bytes);
         }
         first = end;
@@ -236,7 +236,7 @@ mod tests {
                 assert_eq!(separated.file.base(), base, "round {round}");
                 // Back to zeros: count on from what the file has.
                 let values: Vec<u64> = {
-                    let hold = WriteHold::begin(base, len).unwrap();
+                    let hold = hold_writes(base, len).unwrap();
                     let words = len as usize / 8;
                     // SAFETY: mapped; writes are held.
                     let values =

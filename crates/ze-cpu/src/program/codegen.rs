@@ -1,6 +1,6 @@
 //! The code generator's library: opened when the first program is to be compiled, never closed.
 
-use crate::census::lock;
+use crate::sync::lock;
 use cancellation::HeldCancellation;
 use compiler_build::{COMPILER_BUILD, names_llvm, serves};
 use kernel_ir::build::{Begun, Compiled, Outline, Reply, Tier, decode_begun, decode_reply};

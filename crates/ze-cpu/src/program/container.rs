@@ -6,6 +6,7 @@
 
 use kernel_ir::Options;
 use kernel_ir::wire::{Reader, WireError, Writer};
+use std::sync::Arc;
 
 /// Not the beginning of anything else: ELF, SPIR-V and ZIP files begin otherwise.
 const MAGIC: &[u8; 8] = b"\x8fSOLUM\r\n";
@@ -89,6 +90,24 @@ impl Container {
         r.end()?;
         Ok(container)
     }
+}
+
+/// A container with this content, encoded.
+pub(super) fn contained(
+    kind: Kind,
+    build: &str,
+    options: &str,
+    target: &str,
+    content: Vec<u8>,
+) -> Arc<[u8]> {
+    let container = Container {
+        kind,
+        options: options.to_owned(),
+        build: build.to_owned(),
+        target: target.to_owned(),
+        content,
+    };
+    container.encode().into()
 }
 
 #[cfg(test)]

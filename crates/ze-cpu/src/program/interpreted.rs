@@ -1,7 +1,7 @@
 //! Kernels that `kernel-ir`'s interpreter runs: the same program without a code generator.
 
-use crate::engine::place;
-use crate::fault::Guard;
+use crate::fault::{Guard, copy_here};
+use crate::location;
 use crate::printf::{Formats, Stream};
 use kernel_ir::abi::{self, ModuleInfo};
 use kernel_ir::build::{BuildError, Request};
@@ -174,7 +174,7 @@ fn failure(stopped: &Stopped, launch: &abi::Launch) -> Failure {
         word => format!(" (word {word} of the SPIR-V module)"),
     };
     Failure {
-        item: own.then(|| place::item(launch, stopped.group, u64::from(stopped.item))),
+        item: own.then(|| location::item(launch, stopped.group, u64::from(stopped.item))),
         text: format!("{fault}{near}{place}"),
         accessed: matches!(fault, Fault::Access { .. }),
     }
@@ -187,7 +187,7 @@ struct Direct<'a> {
 
 impl Memory for Direct<'_> {
     fn load(&mut self, address: u64, into: &mut [u8]) -> Result<(), Fault> {
-        if Guard::copy_here(into.as_mut_ptr(), address as *const u8, into.len()) {
+        if copy_here(into.as_mut_ptr(), address as *const u8, into.len()) {
             return Ok(());
         }
         Err(Fault::Access {
@@ -198,7 +198,7 @@ impl Memory for Direct<'_> {
     }
 
     fn store(&mut self, address: u64, from: &[u8]) -> Result<(), Fault> {
-        if Guard::copy_here(address as *mut u8, from.as_ptr(), from.len()) {
+        if copy_here(address as *mut u8, from.as_ptr(), from.len()) {
             return Ok(());
         }
         Err(Fault::Access {
@@ -261,7 +261,7 @@ impl Memory for Direct<'_> {
     }
 
     fn clock(&mut self) -> u64 {
-        crate::engine::now_ns()
+        crate::clock::now_ns()
     }
 
     fn cancelled(&mut self) -> bool {

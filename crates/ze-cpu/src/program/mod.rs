@@ -1,5 +1,7 @@
 //! Programs: from SPIR-V, a native binary or the cache to kernels that can be launched.
 
+mod cache_state;
+mod code;
 #[cfg(not(linked_generator))]
 mod codegen;
 #[cfg(linked_generator)]
@@ -8,42 +10,41 @@ mod codegen;
 mod container;
 mod debugger;
 mod externals;
+mod failure;
 mod foreign;
 mod interpreted;
-mod late;
+mod kernel;
+mod lazy;
+mod loaded;
 pub(crate) mod perf;
 pub(crate) mod stages;
 mod tier;
+mod tier_queue;
 mod variants;
 
-use crate::cache::{Cache, Key};
-use crate::census::lock;
+use crate::cache::Key;
 use crate::environment::{Compiler, Settings, Tiers};
 use crate::printf::Formats;
+use crate::sync::lock;
 use crate::topology::Machine;
+use cache_state::{CacheState, short};
 use compiler_build::COMPILER_BUILD;
-use container::{Container, Kind};
+use container::{Container, Kind, contained};
+use failure::{failed, log};
 use foreign::Foreign;
 pub(crate) use interpreted::Failure;
-use interpreted::{Interpreted, InterpretedKernel};
-use kernel_ir::BuildError;
-use kernel_ir::abi::{KernelInfo, ModuleInfo};
-use kernel_ir::build::{
-    BuildErrorKind, Compiled, Outline, Request, SpirvInput, Tier, decode_reply, encode_reply,
-};
-use late::Late;
-use object_loader::Image;
+pub(crate) use kernel::{Entry, Kernel};
+use kernel_ir::build::{BuildErrorKind, Request, SpirvInput, Tier, decode_reply, encode_reply};
+use lazy::LazyProgram;
+use loaded::{Body, Identity, Loaded, interpreted_program, native_program};
 use stages::Stages;
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
-pub(crate) use tier::Heat;
-use work_group_pool::Cost;
+pub(crate) use tier::TierCounter;
 use ze_driver::device::{
-    BuildFailure, FunctionPlace, KernelArgFacts, KernelArgKind, KernelFacts, Program, ProgramInput,
-    Requirements,
+    BuildFailure, FunctionPlace, KernelFacts, Program, ProgramInput, Requirements,
 };
 
 /// Finds out where the code generator is sought.
@@ -54,106 +55,6 @@ pub(crate) fn find_code_generator() {
 
 /// First line of texts that say what programs need.
 const REQUIREMENTS: &str = "SOLUM.CPU 1";
-
-/// Why there is no cache where no folder is named.
-const NOWHERE: &str = "no cache: neither SOLUM_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder by a path that begins \
-                       with / (a process with more rights than its user believes none)";
-
-/// How a kernel runs.
-pub(crate) enum Entry {
-    /// Address of compiled code: of baseline code, until there is full code.
-    Native(AtomicUsize),
-    /// By the interpreter.
-    Interpreted(InterpretedKernel),
-}
-
-/// A kernel.
-pub(crate) struct Kernel {
-    pub(crate) info: KernelInfo,
-    pub(crate) entry: Entry,
-    pub(crate) cost: Cost,
-    /// Whether it is machine code that needs a bounded part of the stack and calls nothing of the driver's.
-    is_plain: AtomicBool,
-    /// Of baseline code that may be replaced.
-    heat: Option<Heat>,
-    facts: Arc<KernelFacts>,
-}
-
-impl Kernel {
-    fn new(info: KernelInfo, entry: Entry, is_plain: bool) -> Self {
-        Self {
-            facts: Arc::new(facts(&info)),
-            heat: info.baseline.then(Heat::default),
-            info,
-            entry,
-            cost: Cost::new(),
-            is_plain: AtomicBool::new(is_plain),
-        }
-    }
-
-    pub(crate) fn is_plain(&self) -> bool {
-        self.is_plain.load(Ordering::Relaxed)
-    }
-
-    /// How long it has run as baseline code, if it does and that may be replaced.
-    pub(crate) fn heat(&self) -> Option<&Heat> {
-        self.heat.as_ref()
-    }
-
-    /// Runs `better` from now on, which is the same kernel.
-    fn become_as(&self, better: &Self) -> Result<(), String> {
-        let same = KernelInfo {
-            baseline: self.info.baseline,
-            spill_size: self.info.spill_size,
-            ..better.info.clone()
-        };
-        match (&self.entry, &better.entry) {
-            (Entry::Native(code), Entry::Native(new)) if same == self.info => {
-                code.store(new.load(Ordering::Relaxed), Ordering::Release);
-                self.is_plain.store(better.is_plain(), Ordering::Relaxed);
-                Ok(())
-            }
-            _ => Err("its full code is launched in another way".to_owned()),
-        }
-    }
-}
-
-/// Code and metadata, loaded; shared by all programs of one key.
-struct Loaded {
-    names: Vec<String>,
-    /// By index, from when they were first asked for.
-    kernels: Vec<OnceLock<Kernel>>,
-    /// All of the metadata but the kernels'.
-    info: ModuleInfo,
-    /// What it was built from, where variants of its kernels may be wanted.
-    request: Option<Arc<Request>>,
-    formats: Option<Formats>,
-    identity: Identity,
-    /// From when it was first asked for.
-    binary: OnceLock<Arc<[u8]>>,
-    body: Body,
-}
-
-/// What a program says of itself.
-#[derive(Clone)]
-struct Identity {
-    uuid: [u8; 16],
-    /// A line of what it needs to run.
-    needs: String,
-}
-
-enum Body {
-    Native(Code),
-    Late(Late),
-    Interpreted(Arc<Interpreted>),
-}
-
-/// Machine code in memory.
-struct Code {
-    /// Taken back before the code goes: fields are dropped in their order.
-    _told: Option<debugger::Told>,
-    image: Image,
-}
 
 /// A program of this platform.
 pub(crate) struct CpuProgram {
@@ -173,7 +74,7 @@ impl CpuProgram {
 
     /// Has full code made of a kernel some time.
     pub(crate) fn ask(&self, index: usize) {
-        tier::ask(Arc::downgrade(&self.loaded), index);
+        tier_queue::ask(Arc::downgrade(&self.loaded), index);
     }
 
     /// Has full code made of a kernel now.
@@ -196,7 +97,7 @@ impl Program for CpuProgram {
         let address = match &self.loaded.body {
             Body::Native(code) => code.image.symbol(&global.symbol)?.address,
             // Only programs without variables are compiled kernel by kernel.
-            Body::Late(_) => return None,
+            Body::Lazy(_) => return None,
             Body::Interpreted(program) => program.variable(&global.symbol)?.0,
         };
         Some((address as *mut c_void, usize::try_from(global.size).ok()?))
@@ -212,7 +113,7 @@ impl Program for CpuProgram {
                 .image
                 .symbol(&kernel_ir::abi::callable::symbol(name))
                 .map(|place| place.address),
-            Body::Late(_) => None,
+            Body::Lazy(_) => None,
             Body::Interpreted(program) => program.function(name),
         };
         address.map_or(FunctionPlace::WithoutAddress, |at| {
@@ -264,45 +165,6 @@ pub(crate) struct Builder {
     cache: Arc<CacheState>,
     /// Programs that are loaded now, by key.
     loaded: Mutex<HashMap<Key, Weak<Loaded>>>,
-}
-
-/// The cache is opened with the first build, not at initialisation.
-struct CacheState {
-    /// Where, if anywhere, and its bound; none: nobody wants one.
-    settings: Option<(Option<std::path::PathBuf>, u64)>,
-    opened: OnceLock<Option<Cache>>,
-}
-
-impl CacheState {
-    fn get(&self) -> Option<&Cache> {
-        self.opened
-            .get_or_init(|| {
-                let (path, bound) = self.settings.as_ref()?;
-                let cache = match path {
-                    Some(path) => Cache::open(path, *bound),
-                    None => Err(NOWHERE.to_owned()),
-                };
-                // Without a cache everything works, only slower.
-                let told =
-                    |why| stages::remark(&format!("{why}; each process compiles its kernels anew"));
-                cache.map_err(told).ok()
-            })
-            .as_ref()
-    }
-
-    /// What is kept under a key.
-    fn find(&self, key: &Key) -> Option<Vec<u8>> {
-        self.get()?.get(key)
-    }
-
-    /// Keeps an entry, if there is a cache that can.
-    fn keep(&self, key: &Key, bytes: &[u8]) {
-        if let Some(cache) = self.get()
-            && let Err(why) = cache.put(key, bytes)
-        {
-            stages::remark(&format!("cache: {} is not kept: {why}", short(key)));
-        }
-    }
 }
 
 impl Builder {
@@ -399,11 +261,11 @@ impl Builder {
             && let Some(container) = Container::decode(&bytes)
         {
             if container.kind == Kind::Outline
-                && let Some(outline) = late::outline(&container.content)
+                && let Some(outline) = lazy::outline(&container.content)
             {
-                let late = Late::new(self, &key, request, &outline, None);
+                let lazy = LazyProgram::new(&self.cache, self.tiers, &key, request, &outline, None);
                 stages.tell(|| told("known to the cache, without its kernels"));
-                return Ok(self.remember(key, Loaded::of(outline, identity, late)));
+                return Ok(self.remember(key, Loaded::of(outline, identity, lazy)));
             }
             if let Ok(Ok(compiled)) = decode_reply(&container.content)
                 && let Ok(mut loaded) =
@@ -416,10 +278,10 @@ impl Builder {
             }
         }
         let first = self.tiers.first();
-        let opened = match codegen::open(request, late::few(), first) {
+        let opened = match codegen::open(request, lazy::few(), first) {
             // What LLVM cannot do in one way it may do in the other; what is wrong is so in both.
             Err(error) if first != Tier::Full && error.kind == BuildErrorKind::Codegen => {
-                codegen::open(request, late::few(), Tier::Full)
+                codegen::open(request, lazy::few(), Tier::Full)
             }
             opened => opened,
         };
@@ -428,8 +290,15 @@ impl Builder {
         let (loaded, entry) = match opened {
             codegen::Opened::Outline(outline, session) => {
                 let entry = self.container(Kind::Outline, &request.options, outline.encode());
-                let late = Late::new(self, &key, request, &outline, Some(session));
-                (Loaded::of(outline, identity, late), entry)
+                let lazy = LazyProgram::new(
+                    &self.cache,
+                    self.tiers,
+                    &key,
+                    request,
+                    &outline,
+                    Some(session),
+                );
+                (Loaded::of(outline, identity, lazy), entry)
             }
             codegen::Opened::Whole(compiled) => {
                 let reply = Ok(compiled);
@@ -452,7 +321,7 @@ impl Builder {
         }
         let kernels = loaded.kernels.len();
         let made = || match &loaded.body {
-            Body::Late(_) => {
+            Body::Lazy(_) => {
                 format!("read, kernels to be compiled when they are created: {kernels}")
             }
             _ => format!("compiled, kernels: {kernels}"),
@@ -591,7 +460,7 @@ impl Builder {
         // Variables belong to one program alone.
         let shareable = match &loaded.body {
             Body::Native(code) => !code.image.has_variables(),
-            Body::Late(_) => true,
+            Body::Lazy(_) => true,
             Body::Interpreted(_) => false,
         };
         if shareable {
@@ -605,11 +474,6 @@ impl Builder {
     }
 }
 
-/// A program in the log.
-fn short(key: &Key) -> String {
-    key[..4].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Whether code for `code` runs on a machine whose target is `machine`.
 fn runs_on(code: &str, machine: &str) -> bool {
     const LEVELS: [&str; 4] = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
@@ -620,261 +484,9 @@ fn runs_on(code: &str, machine: &str) -> bool {
     }
 }
 
-fn failed(error: &BuildError) -> BuildFailure {
-    BuildFailure {
-        not_a_binary: false,
-        link: error.kind == BuildErrorKind::Link,
-        log: error.line(),
-    }
-}
-
-fn log(log: String) -> BuildFailure {
-    BuildFailure {
-        not_a_binary: false,
-        link: false,
-        log,
-    }
-}
-
 /// What code of a build for a processor needs.
 fn code_for(build: &str, target: &str) -> String {
     format!("code {build} {target}")
-}
-
-fn contained(kind: Kind, build: &str, options: &str, target: &str, content: Vec<u8>) -> Arc<[u8]> {
-    let container = Container {
-        kind,
-        options: options.to_owned(),
-        build: build.to_owned(),
-        target: target.to_owned(),
-        content,
-    };
-    container.encode().into()
-}
-
-impl Identity {
-    fn new(key: &Key, needs: String) -> Self {
-        let mut uuid = [0; 16];
-        uuid.copy_from_slice(&key[..16]);
-        Self { uuid, needs }
-    }
-}
-
-impl Loaded {
-    /// All of a program.
-    fn whole(
-        kernels: Vec<Kernel>,
-        info: ModuleInfo,
-        binary: Arc<[u8]>,
-        identity: Identity,
-        body: Body,
-    ) -> Self {
-        Self {
-            names: kernels
-                .iter()
-                .map(|kernel| kernel.info.name.clone())
-                .collect(),
-            kernels: kernels.into_iter().map(OnceLock::from).collect(),
-            formats: interpreted::formats(&info),
-            info,
-            request: None,
-            identity,
-            binary: OnceLock::from(binary),
-            body,
-        }
-    }
-
-    /// A program of whose kernels there is no code yet.
-    fn of(outline: Outline, identity: Identity, late: Late) -> Self {
-        Self {
-            kernels: outline.names.iter().map(|_| OnceLock::new()).collect(),
-            names: outline.names,
-            formats: interpreted::formats(&outline.info),
-            info: outline.info,
-            request: Some(Arc::clone(&late.request)),
-            identity,
-            binary: OnceLock::new(),
-            body: Body::Late(late),
-        }
-    }
-
-    /// A kernel by index, compiled now if that is to be.
-    fn kernel(&self, index: usize) -> Result<&Kernel, BuildFailure> {
-        let absent = || log(format!("error: the program has no kernel {index}"));
-        let slot = self.kernels.get(index).ok_or_else(absent)?;
-        if slot.get().is_none()
-            && let Body::Late(late) = &self.body
-        {
-            let named = |why| log(format!("error: kernel {:?}: {why}", self.names[index]));
-            late.make(index, self).map_err(named)?;
-        }
-        slot.get().ok_or_else(absent)
-    }
-
-    /// Puts full code in the place of a kernel's baseline code; it stays as it is where there is none.
-    fn improve(&self, index: usize) {
-        if let Body::Late(late) = &self.body
-            && let Err(why) = late.improve(index, self)
-            && let Some(name) = self.names.get(index)
-        {
-            stages::remark(&format!("kernel {name:?} stays baseline code: {why}"));
-        }
-    }
-
-    fn binary(&self) -> Result<&[u8], BuildFailure> {
-        match (self.binary.get(), &self.body) {
-            (Some(binary), _) => Ok(binary),
-            (None, Body::Late(late)) => Ok(late.binary(&self.binary)?),
-            (None, _) => Err(log("error: the program has no binary".to_owned())),
-        }
-    }
-}
-
-/// Loads code; `request` is what it was made from, where that is known.
-fn native_program(
-    compiled: Compiled,
-    binary: Arc<[u8]>,
-    identity: Identity,
-    request: Option<&Request>,
-) -> Result<Loaded, String> {
-    let (kernels, code) = load(&compiled, request)?;
-    Ok(Loaded::whole(
-        kernels,
-        compiled.info,
-        binary,
-        identity,
-        Body::Native(code),
-    ))
-}
-
-fn load(compiled: &Compiled, request: Option<&Request>) -> Result<(Vec<Kernel>, Code), String> {
-    let image = object_loader::load(&compiled.object, &externals::resolve)?;
-    // Calls inside a kernel are expanded: what is left are the kernels, which nothing calls.
-    let is_plain = image.functions() == compiled.info.kernels.len()
-        && interpreted::formats(&compiled.info).is_none();
-    let mut kernels = Vec::with_capacity(compiled.info.kernels.len());
-    for info in &compiled.info.kernels {
-        check(info)?;
-        let place = image
-            .symbol(&info.symbol)
-            .filter(|place| place.code)
-            .ok_or_else(|| format!("kernel {:?} has no code", info.name))?;
-        kernels.push(Kernel::new(
-            info.clone(),
-            Entry::Native(AtomicUsize::new(place.address)),
-            is_plain,
-        ));
-    }
-    let named = compiled.info.kernels.iter().filter_map(|info| {
-        let place = image.symbol(&info.symbol)?;
-        Some((place.address, place.size, info.name.as_str()))
-    });
-    perf::name(named);
-    let told = debugger::is_asked()
-        .then(|| tell(&compiled.info, &image, request))
-        .flatten();
-    for global in &compiled.info.globals {
-        image
-            .symbol(&global.symbol)
-            .filter(|place| place.room >= global.size)
-            .ok_or_else(|| format!("variable {:?} has no memory", global.name))?;
-    }
-    Ok((kernels, Code { _told: told, image }))
-}
-
-/// Tells debuggers of a program's kernels.
-fn tell(info: &ModuleInfo, image: &Image, request: Option<&Request>) -> Option<debugger::Told> {
-    let modules = request.map_or(&[][..], |request| &request.modules);
-    let lines: HashMap<_, _> = modules
-        .iter()
-        .flat_map(|module| debugger::lines(&module.words))
-        .collect();
-    let functions: Vec<_> = info
-        .kernels
-        .iter()
-        .filter_map(|info| {
-            let place = image.symbol(&info.symbol)?;
-            Some(debugger::Function {
-                name: &info.name,
-                address: place.address,
-                size: place.size,
-                line: lines.get(&info.name),
-            })
-        })
-        .collect();
-    debugger::tell(&functions)
-}
-
-fn interpreted_program(
-    request: &Request,
-    binary: Arc<[u8]>,
-    identity: Identity,
-) -> Result<Loaded, BuildError> {
-    let program = Arc::new(Interpreted::build(request)?);
-    let kernels = program.info.kernels.iter().enumerate();
-    let kernels = kernels
-        .map(|(kernel, info)| {
-            let program = Arc::clone(&program);
-            let entry = Entry::Interpreted(InterpretedKernel { program, kernel });
-            Kernel::new(info.clone(), entry, false)
-        })
-        .collect();
-    let info = program.info.clone();
-    Ok(Loaded::whole(
-        kernels,
-        info,
-        binary,
-        identity,
-        Body::Interpreted(program),
-    ))
-}
-
-/// What the driver and the engine index by must be true, whoever wrote the metadata.
-fn check(info: &KernelInfo) -> Result<(), String> {
-    const MOST_ARGUMENTS: u32 = 1 << 24;
-    let fits = info.args.iter().all(|arg| {
-        arg.offset
-            .checked_add(if arg.kind == 0 { arg.size } else { 8 })
-            .is_some_and(|end| end <= info.args_size)
-    });
-    if fits && info.width >= 1 && info.args_size <= MOST_ARGUMENTS {
-        Ok(())
-    } else {
-        Err(format!("kernel {:?} has impossible metadata", info.name))
-    }
-}
-
-fn facts(info: &KernelInfo) -> KernelFacts {
-    KernelFacts {
-        name: info.name.clone(),
-        args: info
-            .args
-            .iter()
-            .map(|arg| KernelArgFacts {
-                name: arg.name.clone(),
-                kind: match arg.kind {
-                    1 => KernelArgKind::Pointer,
-                    2 => KernelArgKind::Local,
-                    3 => KernelArgKind::Image,
-                    4 => KernelArgKind::Sampler,
-                    _ => KernelArgKind::Value,
-                },
-                size: arg.size,
-                unpadded: arg.unpadded,
-                offset: arg.offset,
-            })
-            .collect(),
-        args_size: info.args_size,
-        required_group_size: info.required_group_size,
-        required_sub_group_size: info.required_sub_group_size,
-        sub_group_size: info.sub_group_size,
-        local_size: info.local_size,
-        local_per_item: info.local_per_item,
-        private_size: info.private_size,
-        spill_size: info.spill_size,
-        attributes: info.attributes.clone(),
-        unchecked: info.unchecked.clone(),
-    }
 }
 
 #[cfg(test)]

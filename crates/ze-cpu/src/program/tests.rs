@@ -5,7 +5,8 @@ mod outlines;
 use super::*;
 use crate::c_compiler::compile;
 use crate::engine::Engine;
-use kernel_ir::abi::ArgInfo;
+use kernel_ir::abi::{ArgInfo, KernelInfo, ModuleInfo};
+use kernel_ir::build::{Compiled, Outline};
 use std::sync::atomic::{AtomicU32, Ordering};
 use ze_driver::device::{FunctionPlace, GroupCount, Keeps, Launch, Need, Outcome, Task, Work};
 

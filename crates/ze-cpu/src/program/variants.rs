@@ -3,7 +3,8 @@
 //! A variant is a program of one kernel, made from the request of the program that it belongs to. It is compiled and cached
 //! like any other.
 
-use super::{Builder, CpuProgram, Loaded, stages};
+use super::loaded::Loaded;
+use super::{Builder, CpuProgram, stages};
 use kernel_ir::build::{NullArguments, Request};
 use std::sync::{Arc, OnceLock};
 use ze_driver::device::Program;

@@ -4,7 +4,7 @@
 //! happens in user mode is counted, which the system allows to most users; what it refuses is left out, with a text.
 
 use super::sources::Sources;
-use crate::census::lock;
+use crate::sync::lock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::os::fd::{FromRawFd as _, OwnedFd};

@@ -16,7 +16,7 @@ mod sources;
 mod temperature;
 mod usage;
 
-use crate::engine::now_ns;
+use crate::clock::now_ns;
 use counters::Counters;
 pub(crate) use sources::Sources;
 use std::sync::OnceLock;

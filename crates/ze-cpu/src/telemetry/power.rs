@@ -1,7 +1,7 @@
 //! Energy and limits of power, from `powercap` (RAPL).
 
 use super::sources::Sources;
-use crate::census::lock;
+use crate::sync::lock;
 use std::sync::Mutex;
 use ze_driver::telemetry::{PowerDomain, PowerLimit, PowerPlace, ReadError, Reading};
 

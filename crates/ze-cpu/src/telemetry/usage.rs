@@ -14,9 +14,9 @@
 //!   process for longer than all processors together.
 
 use super::pages::{self, Identity, Pages, Peer};
-use crate::census::lock;
-use crate::engine::now_ns;
+use crate::clock::now_ns;
 use crate::numbers::Numbers;
+use crate::sync::lock;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;

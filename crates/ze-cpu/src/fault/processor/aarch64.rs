@@ -7,6 +7,11 @@ pub(crate) const MODES: u32 = 0;
 /// [`MODES`] with denormals flushed to and read as zero.
 pub(crate) const MODES_FLUSH: u32 = 1 << 24;
 
+unsafe extern "C" {
+    /// The trampoline's way back from a fault; only its address is used.
+    fn solum_guard_recover();
+}
+
 std::arch::global_asm!(
     // x0 = record, x1 = code, x2 to x6 = the code's five arguments.
     ".p2align 4",
@@ -86,36 +91,36 @@ std::arch::global_asm!(
 );
 
 /// Remembers what handlers cannot ask for: nothing here.
-pub(in crate::fault) fn learn() {}
+pub(crate) fn learn() {}
 
 /// The registers of the thread that a signal interrupted.
-pub(in crate::fault) struct Registers<'a>(&'a mut libc::mcontext_t);
+pub(crate) struct Registers<'a>(&'a mut libc::mcontext_t);
 
 impl Registers<'_> {
     /// # Safety
     /// `context` is a signal handler's, as long as the answer lives.
-    pub(in crate::fault) unsafe fn of(context: *mut c_void) -> Self {
+    pub(crate) unsafe fn of(context: *mut c_void) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext })
     }
 
-    pub(in crate::fault) fn stack(&self) -> usize {
+    pub(crate) fn stack(&self) -> usize {
         self.0.sp as usize
     }
 
-    pub(in crate::fault) fn instruction(&self) -> usize {
+    pub(crate) fn instruction(&self) -> usize {
         self.0.pc as usize
     }
 
     /// Lets the thread go on in the trampoline, whose stack pointer that is.
-    pub(in crate::fault) fn recover(&mut self, stack: usize) {
-        self.0.pc = super::solum_guard_recover as *const () as u64;
+    pub(crate) fn recover(&mut self, stack: usize) {
+        self.0.pc = solum_guard_recover as *const () as u64;
         self.0.sp = stack as u64;
     }
 }
 
 /// The calling thread's modes.
-pub(in crate::fault) fn modes() -> u32 {
+pub(crate) fn modes() -> u32 {
     let own: u64;
     // SAFETY: only reads the register.
     unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) own, options(nomem, nostack)) };
@@ -124,7 +129,7 @@ pub(in crate::fault) fn modes() -> u32 {
 
 /// # Safety
 /// `modes` came from [`modes`], or is [`MODES`].
-pub(in crate::fault) unsafe fn set_modes(modes: u32) {
+pub(crate) unsafe fn set_modes(modes: u32) {
     // SAFETY: a valid word: exceptions are trapped as they were or not at all.
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) u64::from(modes), options(nostack)) };
 }
@@ -134,7 +139,7 @@ pub(in crate::fault) unsafe fn set_modes(modes: u32) {
 /// # Safety
 /// A fault is the guard's, with nothing to drop on the way.
 #[inline(always)]
-pub(in crate::fault) unsafe fn touch_below(bytes: usize) {
+pub(crate) unsafe fn touch_below(bytes: usize) {
     // SAFETY: only reads; the caller's promise.
     unsafe {
         std::arch::asm!(
@@ -151,7 +156,7 @@ pub(in crate::fault) unsafe fn touch_below(bytes: usize) {
 ///
 /// # Safety
 /// As [`touch_below`].
-pub(in crate::fault) unsafe fn stop() -> ! {
+pub(crate) unsafe fn stop() -> ! {
     // SAFETY: the caller's promise.
     unsafe { std::arch::asm!("udf #0", options(noreturn)) }
 }

@@ -5,7 +5,7 @@
 //! - Each processor has a file with the same items; nothing else of the driver names registers or has assembly, but for
 //!   what debuggers read.
 
-use super::slot::Record;
+use super::record::Record;
 use std::ffi::c_void;
 
 #[cfg(target_arch = "aarch64")]
@@ -26,7 +26,7 @@ unsafe extern "C" {
     ///
     /// # Safety
     /// `record` is the calling thread's; `code` is a C function of these arguments.
-    pub(in crate::fault) fn solum_guard_call(
+    pub(crate) fn solum_guard_call(
         record: *mut Record,
         code: usize,
         a: usize,
@@ -35,7 +35,6 @@ unsafe extern "C" {
         d: usize,
         e: usize,
     ) -> i32;
-    pub(in crate::fault) fn solum_guard_recover();
     /// Calls `function(argument)` on another stack.
     ///
     /// # Safety

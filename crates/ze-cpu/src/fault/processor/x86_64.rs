@@ -8,6 +8,11 @@ pub(crate) const MODES: u32 = 0x1f80;
 /// [`MODES`] with denormals flushed to and read as zero.
 pub(crate) const MODES_FLUSH: u32 = 0x9fc0;
 
+unsafe extern "C" {
+    /// The trampoline's way back from a fault; only its address is used.
+    fn solum_guard_recover();
+}
+
 std::arch::global_asm!(
     // rdi = record, rsi = code, rdx rcx r8 r9 [stack] = the code's five arguments.
     ".p2align 4",
@@ -86,40 +91,40 @@ std::arch::global_asm!(
 static AVX: AtomicI32 = AtomicI32::new(0);
 
 /// Remembers what handlers cannot ask for.
-pub(in crate::fault) fn learn() {
+pub(crate) fn learn() {
     let avx = std::arch::is_x86_feature_detected!("avx");
     AVX.store(i32::from(avx), Ordering::Relaxed);
 }
 
 /// The registers of the thread that a signal interrupted.
-pub(in crate::fault) struct Registers<'a>(&'a mut [libc::greg_t; 23]);
+pub(crate) struct Registers<'a>(&'a mut [libc::greg_t; 23]);
 
 impl Registers<'_> {
     /// # Safety
     /// `context` is a signal handler's, as long as the answer lives.
-    pub(in crate::fault) unsafe fn of(context: *mut c_void) -> Self {
+    pub(crate) unsafe fn of(context: *mut c_void) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs })
     }
 
-    pub(in crate::fault) fn stack(&self) -> usize {
+    pub(crate) fn stack(&self) -> usize {
         self.0[libc::REG_RSP as usize] as usize
     }
 
-    pub(in crate::fault) fn instruction(&self) -> usize {
+    pub(crate) fn instruction(&self) -> usize {
         self.0[libc::REG_RIP as usize] as usize
     }
 
     /// Lets the thread go on in the trampoline, whose stack pointer that is.
-    pub(in crate::fault) fn recover(&mut self, stack: usize) {
-        self.0[libc::REG_RIP as usize] = super::solum_guard_recover as *const () as i64;
+    pub(crate) fn recover(&mut self, stack: usize) {
+        self.0[libc::REG_RIP as usize] = solum_guard_recover as *const () as i64;
         self.0[libc::REG_RSP as usize] = stack as i64;
         self.0[libc::REG_RDI as usize] = i64::from(AVX.load(Ordering::Relaxed));
     }
 }
 
 /// The calling thread's modes.
-pub(in crate::fault) fn modes() -> u32 {
+pub(crate) fn modes() -> u32 {
     let mut own = 0u32;
     // SAFETY: stores a word to a live place.
     unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut own, options(nostack)) };
@@ -128,7 +133,7 @@ pub(in crate::fault) fn modes() -> u32 {
 
 /// # Safety
 /// `modes` came from [`modes`], or is [`MODES`].
-pub(in crate::fault) unsafe fn set_modes(modes: u32) {
+pub(crate) unsafe fn set_modes(modes: u32) {
     // SAFETY: loads a valid word: all exceptions stay as they were or masked.
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const modes, options(nostack)) };
 }
@@ -138,7 +143,7 @@ pub(in crate::fault) unsafe fn set_modes(modes: u32) {
 /// # Safety
 /// A fault is the guard's, with nothing to drop on the way.
 #[inline(always)]
-pub(in crate::fault) unsafe fn touch_below(bytes: usize) {
+pub(crate) unsafe fn touch_below(bytes: usize) {
     // SAFETY: only reads; the caller's promise.
     unsafe {
         std::arch::asm!(
@@ -154,7 +159,7 @@ pub(in crate::fault) unsafe fn touch_below(bytes: usize) {
 ///
 /// # Safety
 /// As [`touch_below`].
-pub(in crate::fault) unsafe fn stop() -> ! {
+pub(crate) unsafe fn stop() -> ! {
     // SAFETY: the caller's promise.
     unsafe { std::arch::asm!("ud2", options(noreturn)) }
 }

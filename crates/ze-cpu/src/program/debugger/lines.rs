@@ -15,14 +15,14 @@ mod op {
 
 /// A file and a line in it, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::program) struct Line {
-    pub(in crate::program) file: String,
-    pub(in crate::program) line: u32,
+pub(crate) struct Line {
+    pub(crate) file: String,
+    pub(crate) line: u32,
 }
 
 /// For each kernel of a module whose function has a line, or an instruction that has one: the first of these. What
 /// cannot be read has none.
-pub(in crate::program) fn lines(module: &[u8]) -> HashMap<String, Line> {
+pub(crate) fn lines(module: &[u8]) -> HashMap<String, Line> {
     let Ok(words) = Words::new(module) else {
         return HashMap::new();
     };
@@ -62,11 +62,11 @@ pub(in crate::program) fn lines(module: &[u8]) -> HashMap<String, Line> {
 }
 
 #[cfg(test)]
-pub(in crate::program) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A module of instructions: opcode and operands.
-    pub(in crate::program) fn module(instructions: &[(u16, &[u32])]) -> Vec<u8> {
+    pub(crate) fn module(instructions: &[(u16, &[u32])]) -> Vec<u8> {
         let header = [0x0723_0203, 0x0001_0400, 0, 100, 0];
         let body = instructions.iter().flat_map(|(opcode, operands)| {
             let first = (operands.len() as u32 + 1) << 16 | u32::from(*opcode);
@@ -77,7 +77,7 @@ pub(in crate::program) mod tests {
     }
 
     /// A text of up to seven bytes.
-    pub(in crate::program) fn text(text: &str) -> [u32; 2] {
+    pub(crate) fn text(text: &str) -> [u32; 2] {
         let mut bytes = [0; 8];
         bytes[..text.len()].copy_from_slice(text.as_bytes());
         [

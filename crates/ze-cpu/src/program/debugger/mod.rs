@@ -13,7 +13,7 @@
 mod lines;
 mod symbols;
 
-use crate::census::lock;
+use crate::sync::lock;
 pub(super) use lines::lines;
 #[cfg(test)]
 pub(super) use lines::tests as noted;

@@ -6,12 +6,12 @@ use super::lines::Line;
 
 /// A function of machine code.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::program) struct Function<'a> {
-    pub(in crate::program) name: &'a str,
-    pub(in crate::program) address: usize,
+pub(crate) struct Function<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) address: usize,
     /// Bytes of code.
-    pub(in crate::program) size: u64,
-    pub(in crate::program) line: Option<&'a Line>,
+    pub(crate) size: u64,
+    pub(crate) line: Option<&'a Line>,
 }
 
 /// Bytes of the file's header, and of a section's.

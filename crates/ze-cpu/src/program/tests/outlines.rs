@@ -31,7 +31,7 @@ fn plant_outline(fixture: &Fixture, words: &[u8], kernels: &[(&str, Option<&str>
                 ..ModuleInfo::default()
             },
         });
-        cache.keep(&late::key_of(&key, number), &encode_reply(&reply));
+        cache.keep(&lazy::key_of(&key, number), &encode_reply(&reply));
     }
 }
 

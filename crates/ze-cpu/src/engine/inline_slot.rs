@@ -5,11 +5,14 @@
 //! keeps its own. Only work that is brief, needs a bounded part of the stack and calls nobody comes here, and only
 //! within [`TRUST_NS`] after the same thread went the long way and found nothing unusual.
 //!
-//! Berths are an engine's, taken and given back by one atomic exchange; a thread that vanishes while it has one (a
+//! InlineSlots are an engine's, taken and given back by one atomic exchange; a thread that vanishes while it has one (a
 //! signal handler that jumps out of it) costs that berth.
 
+use super::launch;
+use super::scheduler::Scheduler;
 use super::worker::Worker;
-use super::{Engine, launch, now_ns, on_stack};
+use crate::clock::now_ns;
+use crate::fault::solum_on_stack;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -20,22 +23,17 @@ use ze_driver::device::{Task, Work};
 const TRUST_NS: u64 = 20_000;
 /// Bytes that a copy or fill may have.
 const BRIEF_BYTES: u64 = 1 << 20;
-/// Berths of an engine: more threads than that wait at once the long way.
-const BERTHS: usize = 8;
-/// While a waiting thread has come this way not longer ago, workers leave it a single task ...
-const GIVE_WAY_NS: u64 = 20_000;
-/// ... for this long.
-const HOLD_NS: u64 = 1_000;
-
+/// InlineSlots of an engine: more threads than that wait at once the long way.
+const SLOTS: usize = 8;
 /// A berth's place, free or taken.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-struct Place(AtomicPtr<Worker>);
+struct Slot(AtomicPtr<Worker>);
 
 /// The berths of an engine.
 #[derive(Debug, Default)]
-pub(super) struct Berths {
-    places: [Place; BERTHS],
+pub(super) struct InlineSlots {
+    slots: [Slot; SLOTS],
     made: AtomicUsize,
 }
 
@@ -67,99 +65,93 @@ fn is_light(task: &dyn Task) -> bool {
 }
 
 /// What is to be done on the other stack.
-struct Errand {
+struct StackCall {
     worker: Box<Worker>,
     task: Option<Arc<dyn Task>>,
     now: u64,
 }
 
-unsafe extern "C" fn run(errand: *mut c_void) {
-    // SAFETY: called by `run_light` with its own errand, which outlives the call.
-    let errand = unsafe { &mut *errand.cast::<Errand>() };
-    let Some(task) = errand.task.take() else {
+unsafe extern "C" fn run(call: *mut c_void) {
+    // SAFETY: called by `run_light` with its own call, which outlives the call.
+    let call = unsafe { &mut *call.cast::<StackCall>() };
+    let Some(task) = call.task.take() else {
         return;
     };
-    let work = std::panic::AssertUnwindSafe(|| errand.worker.light_task(task, errand.now));
+    let work = std::panic::AssertUnwindSafe(|| call.worker.light_task(task, call.now));
     // Nothing may unwind into the assembly; what panicked has lost its task, as on a worker.
     let _ = std::panic::catch_unwind(work);
 }
 
-impl Engine {
+impl InlineSlots {
     /// Runs `task` on the calling thread, or gives it back.
-    pub(super) fn run_light(&'static self, task: Arc<dyn Task>) -> Result<(), Arc<dyn Task>> {
+    pub(super) fn run(
+        &self,
+        scheduler: &'static Scheduler,
+        task: Arc<dyn Task>,
+    ) -> Result<(), Arc<dyn Task>> {
         let now = now_ns();
         if now.saturating_sub(TRUSTED.get()) > TRUST_NS || !is_light(&*task) {
             return Err(task);
         }
-        let Some((place, worker)) = self.take_berth() else {
+        let Some((slot, worker)) = self.take(scheduler) else {
             return Err(task);
         };
-        let top = worker.guard.top().filter(|_| worker.guard.board());
+        let top = worker
+            .executor
+            .guard
+            .top()
+            .filter(|_| worker.executor.guard.attach());
         let Some(top) = top else {
             // In a callback from guarded code.
-            self.give_berth_back(place, worker);
+            self.give_back(slot, worker);
             return Err(task);
         };
-        let mut errand = Errand {
+        let mut call = StackCall {
             worker,
             task: Some(task),
             now,
         };
         // SAFETY: the stack is ours until the berth is given back, and its top a multiple of a page; `run` catches
         // panics.
-        unsafe { on_stack(top, run, (&raw mut errand).cast()) };
-        let worker = errand.worker;
-        worker.guard.leave();
-        self.give_berth_back(place, worker);
-        self.helped.store(now, Ordering::Relaxed);
-        self.unnoticed.store(0, Ordering::Relaxed);
+        unsafe { solum_on_stack(top, run, (&raw mut call).cast()) };
+        let worker = call.worker;
+        worker.executor.guard.detach();
+        self.give_back(slot, worker);
+        scheduler.ran_inline(now);
         Ok(())
     }
 
-    fn take_berth(&'static self) -> Option<(usize, Box<Worker>)> {
+    fn take(&self, scheduler: &'static Scheduler) -> Option<(usize, Box<Worker>)> {
         let first = FIRST.get();
-        for step in 0..BERTHS {
-            let at = (first + step) % BERTHS;
-            let place = &self.berths.places[at].0;
+        for step in 0..SLOTS {
+            let at = (first + step) % SLOTS;
+            let slot = &self.slots[at].0;
             // Acquire: what its last user did to it.
-            let worker = place.swap(std::ptr::null_mut(), Ordering::Acquire);
+            let worker = slot.swap(std::ptr::null_mut(), Ordering::Acquire);
             if !worker.is_null() {
                 FIRST.set(at);
-                // SAFETY: put there by `give_berth_back`, and taken out of its place: nobody else has it.
+                // SAFETY: put there by `give_back`, and taken out of its place: nobody else has it.
                 return Some((at, unsafe { Box::from_raw(worker) }));
             }
         }
-        self.make_berth()
+        self.make(scheduler)
     }
 
     #[cold]
-    fn make_berth(&'static self) -> Option<(usize, Box<Worker>)> {
+    fn make(&self, scheduler: &'static Scheduler) -> Option<(usize, Box<Worker>)> {
         let at = self
-            .berths
             .made
             .try_update(Ordering::AcqRel, Ordering::Relaxed, |made| {
-                (made < BERTHS).then_some(made + 1)
+                (made < SLOTS).then_some(made + 1)
             })
             .ok()?;
         FIRST.set(at);
-        Some((at, Box::new(Worker::berth(self)?)))
+        Some((at, Box::new(Worker::inline(scheduler)?)))
     }
 
-    fn give_berth_back(&self, place: usize, worker: Box<Worker>) {
+    fn give_back(&self, slot: usize, worker: Box<Worker>) {
         // Release: its next user sees what this one did.
         let worker = Box::into_raw(worker);
-        self.berths.places[place].0.store(worker, Ordering::Release);
-    }
-
-    /// Whether a thread that waits has run what it waits for this way not long ago.
-    pub(super) fn is_helped(&self, now: u64) -> bool {
-        now.saturating_sub(self.helped.load(Ordering::Relaxed)) < GIVE_WAY_NS
-    }
-
-    /// Whether a worker that has noticed a task leaves it to the thread that submitted it and has waited for all before
-    /// it this way: that is sooner done than the two can tell each other.
-    pub(super) fn gives_way(&self, noticed: u64) -> bool {
-        let now = now_ns();
-        now.saturating_sub(noticed) < HOLD_NS && self.is_helped(now) && self.roster.waits().is_one()
+        self.slots[slot].0.store(worker, Ordering::Release);
     }
 }

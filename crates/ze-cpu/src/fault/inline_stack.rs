@@ -1,61 +1,61 @@
 //! Stacks on which waiting threads run brief work, without a signal stack of their own.
 //!
 //! A signal stack costs two system calls a visit. Code whose use of the stack is bounded needs none: its faults are
-//! handled on whatever stack the thread has for signals, or on the berth's own. The handler knows the berth by the
+//! handled on whatever stack the thread has for signals, or on its own inline stack. The handler knows the inline stack by the
 //! stack pointer that the fault interrupts.
 
-use super::slot::Record;
+use super::record::Record;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Threads that may have one at once; others take the longer way.
-const BERTHS: usize = 64;
+const STACKS: usize = 64;
 /// Bytes from one to the next.
 const SPAN: usize = 16 << 20;
 /// Bytes of the stack, at the upper end; what is below it nobody may touch.
 const STACK: usize = 8 << 20;
 
-/// The part of a limit on address space that all berths may take.
+/// The part of a limit on address space that all stacks may take.
 const SHARE_OF_LIMIT: u64 = 16;
 
 struct Region {
     base: usize,
-    berths: usize,
+    stacks: usize,
     records: usize,
 }
 
 /// As many as fit into their share of a limit on address space, which may be none.
-fn berths(limit: Option<u64>) -> usize {
+fn stacks(limit: Option<u64>) -> usize {
     let fit = limit.map_or(u64::MAX, |limit| limit / SHARE_OF_LIMIT / SPAN as u64);
-    fit.min(BERTHS as u64) as usize
+    fit.min(STACKS as u64) as usize
 }
 
 static REGION: OnceLock<Option<Region>> = OnceLock::new();
-/// Berths made so far. They are never given back.
+/// Stacks made so far. They are never given back.
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
 fn region() -> Option<&'static Region> {
     REGION
         .get_or_init(|| {
-            let berths = berths(signal_mask::address_space_limit());
-            if berths == 0 {
+            let stacks = stacks(signal_mask::address_space_limit());
+            if stacks == 0 {
                 return None;
             }
             // SAFETY: fresh address space.
             let base = unsafe {
                 libc::mmap(
                     std::ptr::null_mut(),
-                    berths * SPAN,
+                    stacks * SPAN,
                     libc::PROT_NONE,
                     libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
                     -1,
                     0,
                 )
             };
-            let records: Vec<Record> = (0..berths).map(|_| Record::new(0)).collect();
+            let records: Vec<Record> = (0..stacks).map(|_| Record::new(0)).collect();
             (base != libc::MAP_FAILED).then(|| Region {
                 base: base as usize,
-                berths,
+                stacks,
                 records: Vec::leak(records).as_mut_ptr() as usize,
             })
         })
@@ -68,22 +68,22 @@ fn record(region: &Region, index: usize) -> *mut Record {
 
 /// A stack and its record.
 #[derive(Debug)]
-pub(super) struct Berth {
+pub(super) struct InlineStack {
     pub(super) top: usize,
     pub(super) record: *mut Record,
 }
 
-impl Berth {
+impl InlineStack {
     /// A new one; none: all are made, or there is no memory.
     pub(super) fn make() -> Option<Self> {
         let region = region()?;
         let index = MADE
             .try_update(Ordering::AcqRel, Ordering::Relaxed, |made| {
-                (made < region.berths).then_some(made + 1)
+                (made < region.stacks).then_some(made + 1)
             })
             .ok()?;
         let top = region.base + (index + 1) * SPAN;
-        // SAFETY: the upper part of this berth's address space, which nobody else has.
+        // SAFETY: the upper part of this stack's address space, which nobody else has.
         let opened = unsafe {
             libc::mprotect(
                 (top - STACK) as *mut libc::c_void,
@@ -98,14 +98,14 @@ impl Berth {
     }
 }
 
-/// The record of the berth whose stack holds `address`. Safe in signal handlers.
+/// The record of the inline stack that holds `address`. Safe in signal handlers.
 pub(super) fn record_of(address: usize) -> Option<*mut Record> {
     let region = REGION.get()?.as_ref()?;
     let index = address.checked_sub(region.base)? / SPAN;
     (index < MADE.load(Ordering::Acquire)).then(|| record(region, index))
 }
 
-/// The records of all berths. Safe in signal handlers.
+/// The records of all stacks. Safe in signal handlers.
 pub(super) fn records() -> impl Iterator<Item = *mut Record> {
     let region = REGION.get().and_then(Option::as_ref);
     region
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn berths_take_a_sixteenth_of_a_limit_on_address_space() {
+    fn inline_stacks_take_a_sixteenth_of_a_limit_on_address_space() {
         for (limit, expected) in [
             (None, 64),
             (Some(u64::MAX), 64),
@@ -128,7 +128,7 @@ mod tests {
             (Some(255 << 20), 0),
             (Some(0), 0),
         ] {
-            assert_eq!(berths(limit), expected, "{limit:?}");
+            assert_eq!(stacks(limit), expected, "{limit:?}");
         }
     }
 }

@@ -3,13 +3,16 @@
 //! Whoever asks for a kernel first has it compiled, or takes it from the cache, where each kernel has an entry of its own;
 //! others who ask for it wait. Launches take no lock: they only look whether the kernel is there.
 
+use super::cache_state::{CacheState, short};
+use super::code::{Code, load};
 use super::codegen::{self, Opened, Session};
-use super::container::Kind;
+use super::container::{Kind, contained};
+use super::failure::failed;
+use super::kernel::Kernel;
 use super::stages::Stages;
-use super::{Builder, CacheState, Code, Kernel, Loaded, contained, load};
 use crate::cache::Key;
-use crate::census::lock;
 use crate::environment::Tiers;
+use crate::sync::lock;
 use kernel_ir::build::{Compiled, Outline, Tier, decode_reply, encode_reply};
 use kernel_ir::{BuildError, Request};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -45,7 +48,7 @@ pub(super) fn key_of(program: &Key, kernel: usize) -> Key {
 }
 
 /// The code of a program, as far as it was asked for.
-pub(super) struct Late {
+pub(super) struct LazyProgram {
     key: Key,
     pub(super) request: Arc<Request>,
     cache: Arc<CacheState>,
@@ -60,9 +63,10 @@ pub(super) struct Late {
     whole: Mutex<()>,
 }
 
-impl Late {
+impl LazyProgram {
     pub(super) fn new(
-        builder: &Builder,
+        cache: &Arc<CacheState>,
+        tiers: Tiers,
         key: &Key,
         request: &Arc<Request>,
         outline: &Outline,
@@ -71,21 +75,26 @@ impl Late {
         Self {
             key: *key,
             request: Arc::clone(request),
-            cache: Arc::clone(&builder.cache),
+            cache: Arc::clone(cache),
             session: Mutex::new(session.map(Arc::new)),
             codes: outline.names.iter().map(|_| Mutex::default()).collect(),
             better: Mutex::new(()),
-            tiers: builder.tiers,
+            tiers,
             whole: Mutex::new(()),
         }
     }
 
     /// Has a kernel of `program` in its place when it returns.
-    pub(super) fn make(&self, number: usize, program: &Loaded) -> Result<(), String> {
+    pub(super) fn make(
+        &self,
+        number: usize,
+        kernels: &[OnceLock<Kernel>],
+        names: &[String],
+    ) -> Result<(), String> {
         let (Some(code), Some(slot), Some(name)) = (
             self.codes.get(number),
-            program.kernels.get(number),
-            program.names.get(number),
+            kernels.get(number),
+            names.get(number),
         ) else {
             return Err("the program has no such kernel".to_owned());
         };
@@ -128,19 +137,14 @@ impl Late {
                 loaded
             }
         };
-        stages.tell(|| {
-            format!(
-                "kernel {name:?} of program {}, {how}",
-                super::short(&self.key)
-            )
-        });
+        stages.tell(|| format!("kernel {name:?} of program {}, {how}", short(&self.key)));
         if self.tiers == Tiers::Baseline {
-            kernel.heat = None;
+            kernel.tier = None;
         }
         // The code stays as long as the program, whose kernels point to it.
         code.push(image);
         let _ = slot.set(kernel);
-        if program.kernels.iter().all(|kernel| kernel.get().is_some()) {
+        if kernels.iter().all(|kernel| kernel.get().is_some()) {
             let mut session = lock(&self.session);
             drop(session.take());
         }
@@ -148,11 +152,16 @@ impl Late {
     }
 
     /// Has a kernel of `program` that runs baseline code run full code when it returns.
-    pub(super) fn improve(&self, number: usize, program: &Loaded) -> Result<(), String> {
+    pub(super) fn improve(
+        &self,
+        number: usize,
+        kernels: &[OnceLock<Kernel>],
+        names: &[String],
+    ) -> Result<(), String> {
         let (Some(codes), Some(kernel), Some(name)) = (
             self.codes.get(number),
-            program.kernels.get(number).and_then(OnceLock::get),
-            program.names.get(number),
+            kernels.get(number).and_then(OnceLock::get),
+            names.get(number),
         ) else {
             return Err("the program has no such kernel".to_owned());
         };
@@ -169,14 +178,14 @@ impl Late {
             .load(compiled, name)
             .map_err(|error| format!("loading compiled code: {error}"))?;
         lock(codes).push(image);
-        kernel.become_as(&better)?;
+        kernel.replace_code(&better)?;
         stages.ended("loading");
         if self.cache.get().is_some() {
             self.cache
                 .keep(&key_of(&self.key, number), &encode_reply(&reply));
         }
         stages.tell(|| {
-            let program = super::short(&self.key);
+            let program = short(&self.key);
             format!("kernel {name:?} of program {program}, full code instead of baseline code")
         });
         Ok(())
@@ -222,7 +231,7 @@ impl Late {
         }
         let reply = codegen::compile(&self.request);
         if let Err(error) = &reply {
-            return Err(super::failed(error));
+            return Err(failed(error));
         }
         let content = encode_reply(&reply);
         let binary = contained(

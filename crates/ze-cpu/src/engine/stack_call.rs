@@ -4,55 +4,38 @@
 //! are taken: any other kernel may itself be waiting for something that this thread does later. The
 //! work runs on a stack, a signal stack and a signal mask of ours; all of the thread's own come back.
 
-use super::waiting::Turn;
-use super::worker::{Block, Worker};
-use super::{Engine, Job, berth, no_thread, now_ns};
+use super::executor::Block;
+use super::inline_slot;
+use super::scheduler::{Job, Scheduler};
+use super::worker::Worker;
+use crate::clock::now_ns;
 use crate::fault::{self, solum_on_stack};
 use signal_mask::HeldSignals;
-use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use work_group_pool::Waits;
-use ze_driver::device::{Task, Work};
 
 /// Bytes of a helper's stack.
 const STACK: usize = 8 << 20;
 /// Bytes below it that nobody may touch.
 const BELOW: usize = 64 << 10;
-/// Entries of the queue, for each priority, that a waiting thread looks at.
-const LOOK: usize = 64;
 /// How many stacks are kept.
 const KEEP: usize = 16;
 /// How often the signal handlers are looked at.
 const RECHECK_NS: u64 = 1_000_000;
 
-/// As `solum_on_stack`.
-///
-/// # Safety
-/// As there.
-pub(super) unsafe fn on_stack(
-    top: usize,
-    function: unsafe extern "C" fn(*mut c_void),
-    argument: *mut c_void,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { solum_on_stack(top, function, argument) }
-}
-
 /// What is to be done on the other stack.
-struct Errand {
+struct StackCall {
     worker: Worker,
     job: Option<Job>,
 }
 
-unsafe extern "C" fn run(errand: *mut c_void) {
-    // SAFETY: called by `help` with its own errand, which outlives the call.
-    let errand = unsafe { &mut *errand.cast::<Errand>() };
-    let job = errand.job.take();
+unsafe extern "C" fn enter(call: *mut c_void) {
+    // SAFETY: called by `help` with its own call, which outlives the call.
+    let call = unsafe { &mut *call.cast::<StackCall>() };
+    let job = call.job.take();
     let work = std::panic::AssertUnwindSafe(|| {
         if let Some(job) = job {
-            errand.worker.job(job);
+            call.worker.job(job);
         }
     });
     // Nothing may unwind into the assembly; what panicked has lost its task, as on a worker.
@@ -128,89 +111,36 @@ impl Stack {
     }
 }
 
-impl Engine {
-    /// Runs one task that a wait on the word for the number needs; `false` when there is none to run.
-    pub(super) fn help(&'static self, awaited: (&AtomicU32, u64)) -> bool {
-        if !self.task_waits() {
-            return false;
+/// Runs `job` on the calling thread, on a stack of ours. Gives it back where the thread already runs guarded code, or
+/// where there is no memory.
+pub(super) fn run(scheduler: &'static Scheduler, job: Job) -> Result<(), Job> {
+    let held = hold_signals();
+    let mut stack = Stack::take();
+    let worker = stack
+        .as_mut()
+        .and_then(|stack| Worker::visit(scheduler, &mut stack.memory));
+    let done = match (stack, worker) {
+        (Some(mut stack), Some(worker)) => {
+            let mut call = StackCall {
+                worker,
+                job: Some(job),
+            };
+            // SAFETY: the stack is ours alone and its top a multiple of a page; `run` catches
+            // panics.
+            unsafe { solum_on_stack(stack.top(), enter, (&raw mut call).cast()) };
+            stack.memory = call.worker.executor.into_memory();
+            stack.give_back();
+            Ok(())
         }
-        let Some(task) = self.tasks.take(LOOK, awaited) else {
-            return false;
-        };
-        self.roster.remove(Waits::TASK);
-        let task = match self.run_light(task) {
-            Ok(()) => return true,
-            Err(task) => task,
-        };
-        match self.run_on_stack(Job::Task(task)) {
-            Ok(()) => true,
-            // A worker, a thread inside a callback, or no memory: a worker does it.
-            Err(Job::Task(task)) => {
-                self.submit(task);
-                false
-            }
-            Err(Job::Share(_)) => false,
-        }
-    }
-
-    /// Runs `job` on the calling thread, on a stack of ours. Gives it back where the thread already runs guarded code, or
-    /// where there is no memory.
-    fn run_on_stack(&'static self, job: Job) -> Result<(), Job> {
-        let held = hold_signals();
-        let mut stack = Stack::take();
-        let worker = stack
-            .as_mut()
-            .and_then(|stack| Worker::visit(self, &mut stack.memory));
-        let done = match (stack, worker) {
-            (Some(mut stack), Some(worker)) => {
-                let mut errand = Errand {
-                    worker,
-                    job: Some(job),
-                };
-                // SAFETY: the stack is ours alone and its top a multiple of a page; `run` catches
-                // panics.
-                unsafe { solum_on_stack(stack.top(), run, (&raw mut errand).cast()) };
-                stack.memory = errand.worker.leave();
+        (stack, _) => {
+            if let Some(stack) = stack {
                 stack.give_back();
-                Ok(())
             }
-            (stack, _) => {
-                if let Some(stack) = stack {
-                    stack.give_back();
-                }
-                Err(job)
-            }
-        };
-        drop(held);
-        done
-    }
-
-    /// Runs `task` on the calling thread, with everything that it makes ready: no engine that it is submitted to has a
-    /// worker. The program may be ending, or the system may have no thread left.
-    #[cold]
-    pub(super) fn run_on_caller(&'static self, task: Arc<dyn Task>) {
-        self.tasks.push(task);
-        self.roster.add(Waits::TASK);
-        // A task that submits another one leaves it to the loop below.
-        if RUNS_ON_CALLER.replace(true) {
-            return;
+            Err(job)
         }
-        let mut turn = Turn::default();
-        while let Some((engine, job)) = Engine::all()
-            .filter(|engine| engine.lacks_workers())
-            .find_map(|engine| Some((engine, engine.take(&mut turn)?)))
-        {
-            if let Err(Job::Task(task)) = engine.run_on_stack(job) {
-                no_thread(task);
-            }
-        }
-        RUNS_ON_CALLER.set(false);
-    }
-}
-
-thread_local! {
-    /// Whether the calling thread is inside [`Engine::run_on_caller`].
-    static RUNS_ON_CALLER: Cell<bool> = const { Cell::new(false) };
+    };
+    drop(held);
+    done
 }
 
 /// Signals by which users end programs. Where they end it without a handler they stay open, or a
@@ -224,7 +154,7 @@ fn hold_signals() -> Option<HeldSignals> {
     /// Signals of `ENDINGS` without a handler, a bit each.
     static OPEN: AtomicU32 = AtomicU32::new(0);
     let now = now_ns();
-    berth::trust(false, now);
+    inline_slot::trust(false, now);
     if now.saturating_sub(CHECKED.load(Ordering::Relaxed)) > RECHECK_NS {
         fault::reinstall();
         let mut open = 0;
@@ -246,15 +176,6 @@ fn hold_signals() -> Option<HeldSignals> {
     let is_open = |(bit, _): &(usize, i32)| open >> bit & 1 == 1;
     let left_open = ENDINGS.into_iter().enumerate().filter(is_open);
     let held = HeldSignals::all_but(left_open.map(|(_, signal)| signal))?;
-    berth::trust(!held.raised_were_blocked(), now);
+    inline_slot::trust(!held.raised_were_blocked(), now);
     Some(held)
-}
-
-/// Host functions are the workers' alone; cooperative launches need threads of their own.
-pub(super) fn may_help(work: &Work) -> bool {
-    match work {
-        Work::Host { .. } | Work::Internal(_) => false,
-        Work::Launch(launch) => !launch.cooperative,
-        _ => true,
-    }
 }

@@ -1,17 +1,16 @@
 //! Tasks that wait for a worker, by the priority of their queues.
 
-use super::help::may_help;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use work_group_pool::{Label, Queue};
-use ze_driver::device::{Need, Priority, Task};
+use ze_driver::device::{Need, Priority, Task, Work};
 
 /// One of so many takes serves the lowest priority that waits, so that nobody waits for ever.
 const TURNS: u32 = 16;
 
 /// Tasks in order of submission for each priority; without a lock.
 #[derive(Default)]
-pub(super) struct Waiting {
+pub(super) struct TaskQueues {
     high: Queue<Arc<dyn Task>>,
     normal: Queue<Arc<dyn Task>>,
     low: Queue<Arc<dyn Task>>,
@@ -23,7 +22,7 @@ pub(super) struct Turn(u32);
 
 /// What a waiting thread looks for tasks by.
 fn label(task: &dyn Task) -> Label {
-    let [first, second] = if may_help(task.work()) {
+    let [first, second] = if may_run_while_waiting(task.work()) {
         task.needed_by()
     } else {
         [Need::NONE; 2]
@@ -36,12 +35,21 @@ fn label(task: &dyn Task) -> Label {
     ]
 }
 
+/// Host functions are the workers' alone; cooperative launches need threads of their own.
+fn may_run_while_waiting(work: &Work) -> bool {
+    match work {
+        Work::Host { .. } | Work::Internal(_) => false,
+        Work::Launch(launch) => !launch.cooperative,
+        _ => true,
+    }
+}
+
 /// Whether a wait on `word` for `number` needs the task of that label.
 fn is_needed(&[word, number, other, least]: &Label, on: u64, by: u64) -> bool {
     (word == on && number <= by) || (other == on && least <= by)
 }
 
-impl Waiting {
+impl TaskQueues {
     pub(super) fn push(&self, task: Arc<dyn Task>) {
         let queue = match task.priority() {
             Priority::High => &self.high,
@@ -78,7 +86,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ze_driver::device::{Outcome, Work};
+    use ze_driver::device::Outcome;
 
     struct Named(Priority, Need);
 
@@ -97,8 +105,8 @@ mod tests {
         fn finished(self: Arc<Self>, _: Outcome) {}
     }
 
-    fn filled(counts: [(Priority, usize); 3]) -> Waiting {
-        let waiting = Waiting::default();
+    fn filled(counts: [(Priority, usize); 3]) -> TaskQueues {
+        let waiting = TaskQueues::default();
         for (priority, count) in counts {
             for number in 0..count as u64 {
                 waiting.push(Arc::new(Named(priority, Need::from(&WORD, number))));
@@ -107,7 +115,7 @@ mod tests {
         waiting
     }
 
-    fn drain(waiting: &Waiting) -> Vec<Priority> {
+    fn drain(waiting: &TaskQueues) -> Vec<Priority> {
         let mut turn = Turn::default();
         std::iter::from_fn(|| waiting.pop(&mut turn))
             .map(|task| task.priority())
@@ -164,7 +172,7 @@ mod tests {
             }
             fn finished(self: Arc<Self>, _: Outcome) {}
         }
-        let waiting = Waiting::default();
+        let waiting = TaskQueues::default();
         waiting.push(Arc::new(Internal(Work::Internal(Arc::new(|| {})))));
         assert!(waiting.take(64, (&WORD, 9)).is_none());
         assert!(waiting.pop(&mut Turn::default()).is_some());

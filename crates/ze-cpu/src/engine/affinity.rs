@@ -16,7 +16,7 @@ const INTERVAL_NS: u64 = 5_000_000;
 const MOST: usize = 64;
 
 /// The processor that the calling thread runs on, for what is only better done there.
-pub(super) fn here() -> usize {
+pub(super) fn current_cpu() -> usize {
     // SAFETY: a call without arguments; it reads the thread's own memory where the system keeps the number up to date.
     usize::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
 }
@@ -28,7 +28,7 @@ thread_local! {
 
 /// A worker's thread.
 #[derive(Debug, Default)]
-struct Seat {
+struct WorkerThread {
     /// The system's number of it; 0 before it runs.
     thread: AtomicI32,
     /// Whether it is kept off a processor.
@@ -37,8 +37,8 @@ struct Seat {
 
 /// The workers of an engine.
 #[derive(Debug)]
-pub(super) struct Spread {
-    seats: Box<[Seat]>,
+pub(super) struct Affinity {
+    workers: Box<[WorkerThread]>,
     /// CPUs that workers may run on.
     allowed: OnceLock<Set>,
     last: AtomicU64,
@@ -83,10 +83,10 @@ impl Set {
     }
 }
 
-impl Spread {
+impl Affinity {
     pub(super) fn new(workers: usize) -> Self {
         Self {
-            seats: (0..workers).map(|_| Seat::default()).collect(),
+            workers: (0..workers).map(|_| WorkerThread::default()).collect(),
             allowed: OnceLock::new(),
             last: AtomicU64::new(0),
         }
@@ -98,15 +98,16 @@ impl Spread {
             let _ = self.allowed.set(set);
         }
         NUMBER.set(number);
-        if let Some(seat) = self.seats.get(number) {
+        if let Some(worker) = self.workers.get(number) {
             // SAFETY: a system call without arguments.
-            seat.thread
+            worker
+                .thread
                 .store(unsafe { libc::gettid() }, Ordering::Relaxed);
         }
     }
 
     /// Moves the other workers off the calling thread's processor.
-    pub(super) fn part(&self, now: u64) {
+    pub(super) fn move_away(&self, now: u64) {
         let last = self.last.load(Ordering::Relaxed);
         if now.saturating_sub(last) < INTERVAL_NS && last != 0 {
             return;
@@ -115,25 +116,25 @@ impl Spread {
         let Some(allowed) = self.allowed.get() else {
             return;
         };
-        let Some(elsewhere) = allowed.without(here()) else {
+        let Some(elsewhere) = allowed.without(current_cpu()) else {
             return;
         };
-        for (number, seat) in self.seats.iter().enumerate().take(MOST) {
-            let thread = seat.thread.load(Ordering::Relaxed);
+        for (number, worker) in self.workers.iter().enumerate().take(MOST) {
+            let thread = worker.thread.load(Ordering::Relaxed);
             if number != NUMBER.get() && thread > 0 {
-                seat.moved.store(true, Ordering::Relaxed);
+                worker.moved.store(true, Ordering::Relaxed);
                 elsewhere.keep(thread);
             }
         }
     }
 
     /// Before the calling worker sleeps: it may run anywhere again.
-    pub(super) fn rest(&self) {
-        let Some(seat) = self.seats.get(NUMBER.get()) else {
+    pub(super) fn restore(&self) {
+        let Some(worker) = self.workers.get(NUMBER.get()) else {
             return;
         };
-        if seat.moved.load(Ordering::Relaxed)
-            && seat.moved.swap(false, Ordering::Relaxed)
+        if worker.moved.load(Ordering::Relaxed)
+            && worker.moved.swap(false, Ordering::Relaxed)
             && let Some(allowed) = self.allowed.get()
         {
             allowed.keep(0);
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_was_moved_may_run_anywhere_after_its_sleep() {
-        let spread = Spread::new(2);
+        let spread = Affinity::new(2);
         let all = Set::own().unwrap();
         // SAFETY: counts a set.
         let count = |set: &Set| unsafe { libc::CPU_COUNT(&set.0) };
@@ -179,13 +180,13 @@ mod tests {
                 ready.send(()).unwrap();
                 moved.recv().unwrap();
                 let kept = Set::own().unwrap();
-                spread.rest();
+                spread.restore();
                 (kept, Set::own().unwrap())
             });
             is_ready.recv().unwrap();
-            spread.part(INTERVAL_NS);
+            spread.move_away(INTERVAL_NS);
             // Too soon after the first time: nothing happens.
-            spread.part(INTERVAL_NS + 1);
+            spread.move_away(INTERVAL_NS + 1);
             asked.send(()).unwrap();
             let (kept, after) = worker.join().unwrap();
             assert_eq!(count(&kept), (count(&all) - 1).max(1));

@@ -23,7 +23,7 @@ fn host_size(launch: &Launch, joined: u32) -> [u64; 3] {
 }
 
 /// A work-item by its global id.
-pub(super) fn of_item(launch: &Launch, joined: u32, item: [u64; 3]) -> String {
+pub(crate) fn of_item(launch: &Launch, joined: u32, item: [u64; 3]) -> String {
     let size = host_size(launch, joined);
     if size == [1; 3] {
         return format!("in work-item {item:?}");
@@ -34,7 +34,7 @@ pub(super) fn of_item(launch: &Launch, joined: u32, item: [u64; 3]) -> String {
 
 /// One of the work-items of `count` groups from `first` on, as they run: who knows no better tells the box around all
 /// of them.
-pub(super) fn of_groups(launch: &Launch, joined: u32, first: u64, count: u64) -> String {
+pub(crate) fn of_groups(launch: &Launch, joined: u32, first: u64, count: u64) -> String {
     let size = host_size(launch, joined);
     let run = u64::from(joined.max(1));
     let mut count_of = launch.group_count;

@@ -1,0 +1,275 @@
+//! The scheduler: queues of tasks and shares without locks, the idle workers, and which of them is woken.
+
+use super::affinity::Affinity;
+use super::futex::{self, Scope};
+use super::share::Share;
+use super::task_queues::{TaskQueues, Turn};
+use crate::clock::now_ns;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use work_group_pool::{Label, Place, Queue, Roster, Waits};
+use ze_driver::device::Task;
+
+/// How long an idle worker, or a waiting thread, looks before it sleeps.
+const SPIN_NS: u64 = 20_000;
+/// How long after the last submission one worker stays close to awake.
+const DOZE_NS: u64 = 4_000_000;
+/// One of its naps.
+const NAP_NS: u64 = 50_000;
+/// One of so many submissions wakes a worker that naps.
+const NAPS: u32 = 32;
+/// How often a worker looks for work that is counted and not found.
+const MISSES: usize = 64;
+/// While a waiting thread has run its work inline within this time, workers leave it a single task ...
+const GIVE_WAY_NS: u64 = 20_000;
+/// ... for this long.
+const HOLD_NS: u64 = 1_000;
+
+/// What waits for workers, and which workers are idle.
+pub(super) struct Scheduler {
+    /// Tasks that no worker has begun.
+    pub(super) tasks: TaskQueues,
+    /// Tasks that other workers may join, once for each that may.
+    shares: Queue<Arc<Share>>,
+    /// The number of both, and the workers that look for them.
+    pub(super) idle: Roster,
+    /// Submissions while no worker was spinning.
+    unnoticed: AtomicU32,
+    /// When work was last begun.
+    pub(super) last_submission: AtomicU64,
+    /// When a waiting thread last ran its work inline.
+    inline_run: AtomicU64,
+    pub(super) affinity: Affinity,
+    /// CPUs that a launch may spread over.
+    pub(super) threads: usize,
+    /// Workers that have a thread.
+    running: AtomicUsize,
+}
+
+/// A thing to do.
+pub(super) enum Job {
+    Task(Arc<dyn Task>),
+    Share(Arc<Share>),
+}
+
+thread_local! {
+    /// The scheduler whose worker this thread is: it looks at that scheduler's queues by itself soon.
+    static WORKS_FOR: Cell<*const Scheduler> = const { Cell::new(std::ptr::null()) };
+}
+
+impl Scheduler {
+    pub(super) fn new(workers: usize, threads: usize) -> Self {
+        Self {
+            tasks: TaskQueues::default(),
+            shares: Queue::new(),
+            idle: Roster::new(),
+            unnoticed: AtomicU32::new(0),
+            last_submission: AtomicU64::new(0),
+            inline_run: AtomicU64::new(0),
+            affinity: Affinity::new(workers),
+            threads,
+            running: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether a worker has a thread.
+    pub(super) fn has_workers(&self) -> bool {
+        self.running.load(Ordering::Acquire) > 0
+    }
+
+    /// Counts a worker whose thread is about to start.
+    pub(super) fn worker_starts(&self) {
+        self.running.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A worker has no thread after all; how many others have one.
+    pub(super) fn worker_ends(&self) -> usize {
+        self.running.fetch_sub(1, Ordering::AcqRel) - 1
+    }
+
+    /// The calling thread is worker `number`.
+    pub(super) fn enter_worker(&self, number: usize) {
+        WORKS_FOR.set(self);
+        self.affinity.enter(number);
+    }
+
+    /// Queues `task`, and wakes a worker where none would notice it soon.
+    pub(super) fn submit(&self, task: Arc<dyn Task>) {
+        self.tasks.push(task);
+        let waits = self.idle.add(Waits::TASK);
+        // A worker that submits takes the first itself, right after its current job.
+        if waits.is_one() && std::ptr::eq(WORKS_FOR.get(), self) {
+            return;
+        }
+        self.ring(usize::from(self.idle.awake() == 0 || self.is_wake_due()));
+    }
+
+    /// Whether a worker that naps is woken all the same: it would look soon by itself, or whoever waits does the work.
+    /// But now and then, so that a program that submits and waits all the time gets a worker that stays awake for it.
+    fn is_wake_due(&self) -> bool {
+        self.idle.looking() == 0
+            && self
+                .unnoticed
+                .fetch_add(1, Ordering::Relaxed)
+                .is_multiple_of(NAPS)
+    }
+
+    /// Lets `helpers` other workers join `share`, of which some are woken if need be and `wake`. Where they are offered
+    /// goes to `places`, for [`Self::withdraw`].
+    pub(super) fn offer(
+        &self,
+        share: &Arc<Share>,
+        helpers: usize,
+        wake: bool,
+        mut places: Option<&mut Vec<Place>>,
+    ) {
+        for _ in 0..helpers {
+            let place = self.shares.push(Arc::clone(share), &Label::default());
+            if let Some(places) = &mut places {
+                places.push(place);
+            }
+        }
+        self.idle.add(Waits::shares(helpers));
+        // Who looks all the time finds it; if he ends that just now he looks once more before he sleeps.
+        let looking = if wake { self.idle.looking() } else { helpers };
+        self.ring(helpers.saturating_sub(looking));
+    }
+
+    /// Takes back what nobody has come for: nothing of it is left to be done, and who is busy elsewhere would not take
+    /// it out for long.
+    pub(super) fn withdraw(&self, places: &mut Vec<Place>) {
+        let taken = places
+            .drain(..)
+            .filter_map(|place| self.shares.take_back(place))
+            .count();
+        if taken > 0 {
+            self.idle.remove(Waits::shares(taken));
+        }
+    }
+
+    /// Workers beside the calling thread that need not be woken: they look for work, or end what they do.
+    pub(super) fn awake_beside(&self) -> usize {
+        let own = usize::from(std::ptr::eq(WORKS_FOR.get(), self));
+        let running = self.running.load(Ordering::Relaxed);
+        running.saturating_sub(self.idle.resting() + own)
+    }
+
+    /// Whether a task waits for a worker.
+    pub(super) fn task_waits(&self) -> bool {
+        self.idle.waits().tasks() > 0
+    }
+
+    /// Sees to it that waiting work gets a worker soon: for a thread that is about to sleep until
+    /// that work is done.
+    pub(super) fn kick(&self) {
+        if self.idle.waits().any() {
+            self.ring(1);
+        }
+    }
+
+    /// Lets those who sleep or nap find the signal changed, and wakes up to `count` of them.
+    fn ring(&self, count: usize) {
+        if self.idle.rings() && count > 0 {
+            futex::wake(self.idle.signal(), count, Scope::Process);
+        }
+    }
+
+    /// The next thing to do.
+    pub(super) fn take(&self, turn: &mut Turn) -> Option<Job> {
+        for _ in 0..MISSES {
+            let waits = self.idle.waits();
+            if !waits.any() {
+                return None;
+            }
+            let (job, kind) = match (waits.tasks() > 0).then(|| self.tasks.pop(turn)).flatten() {
+                Some(task) => (Job::Task(task), Waits::TASK),
+                None => match self.shares.pop(false) {
+                    Some(share) => (Job::Share(share), Waits::shares(1)),
+                    None => {
+                        std::hint::spin_loop();
+                        continue;
+                    }
+                },
+            };
+            let left = self.idle.remove(kind);
+            // Whoever was awake for this job is busy now.
+            if left.any() && self.idle.awake() == 0 {
+                self.ring(1);
+            }
+            return Some(job);
+        }
+        // Somebody has taken what is counted and was interrupted before he could say so.
+        std::thread::yield_now();
+        None
+    }
+
+    /// Returns when there may be something to do.
+    pub(super) fn rest(&self) {
+        if !self.idle.linger(|| self.look(), || self.doze()) {
+            self.idle.sleep(|signal, value| {
+                self.affinity.restore();
+                futex::wait(signal, value, None, Scope::Process);
+            });
+        }
+    }
+
+    /// Spins for a moment; true when work has come.
+    fn look(&self) -> bool {
+        if self.threads == 1 {
+            return self.idle.waits().any();
+        }
+        let end = now_ns().saturating_add(SPIN_NS);
+        let mut noticed = None;
+        loop {
+            for _ in 0..64 {
+                if !self.idle.waits().any() {
+                    noticed = None;
+                } else if !self.gives_way(*noticed.get_or_insert_with(now_ns)) {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            if now_ns() >= end {
+                return false;
+            }
+        }
+    }
+
+    /// One worker naps instead of sleeping for some time after the last submission, so that the next
+    /// one needs no system call. True when work has come.
+    fn doze(&self) -> bool {
+        loop {
+            let signal = self.idle.signal();
+            let value = signal.load(Ordering::SeqCst);
+            let since = now_ns().saturating_sub(self.last_submission.load(Ordering::Relaxed));
+            if self.idle.waits().any() {
+                return true;
+            }
+            if since > DOZE_NS {
+                return false;
+            }
+            futex::wait(signal, value, Some(NAP_NS), Scope::Process);
+        }
+    }
+
+    /// A waiting thread has begun work inline at `now`.
+    pub(super) fn ran_inline(&self, now: u64) {
+        self.inline_run.store(now, Ordering::Relaxed);
+        self.unnoticed.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether a thread that waits has run what it waits for this way not long ago.
+    pub(super) fn has_run_inline(&self, now: u64) -> bool {
+        now.saturating_sub(self.inline_run.load(Ordering::Relaxed)) < GIVE_WAY_NS
+    }
+
+    /// Whether a worker that has noticed a task leaves it to the thread that submitted it and has waited for all before
+    /// it this way: that is sooner done than the two can tell each other.
+    pub(super) fn gives_way(&self, noticed: u64) -> bool {
+        let now = now_ns();
+        now.saturating_sub(noticed) < HOLD_NS
+            && self.has_run_inline(now)
+            && self.idle.waits().is_one()
+    }
+}

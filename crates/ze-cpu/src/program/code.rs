@@ -1,0 +1,78 @@
+//! Machine code in memory, and its kernels.
+
+use super::kernel::{Entry, Kernel, check};
+use super::{debugger, externals, interpreted, perf};
+use kernel_ir::abi::ModuleInfo;
+use kernel_ir::build::{Compiled, Request};
+use object_loader::Image;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+
+/// Machine code in memory.
+pub(super) struct Code {
+    /// Withdrawn before the code is unmapped: fields are dropped in their order.
+    _told: Option<debugger::Told>,
+    pub(super) image: Image,
+}
+
+/// Loads code; `request` is what it was made from, where that is known.
+pub(super) fn load(
+    compiled: &Compiled,
+    request: Option<&Request>,
+) -> Result<(Vec<Kernel>, Code), String> {
+    let image = object_loader::load(&compiled.object, &externals::resolve)?;
+    // Calls inside a kernel are expanded: what is left are the kernels, which nothing calls.
+    let is_plain = image.functions() == compiled.info.kernels.len()
+        && interpreted::formats(&compiled.info).is_none();
+    let mut kernels = Vec::with_capacity(compiled.info.kernels.len());
+    for info in &compiled.info.kernels {
+        check(info)?;
+        let place = image
+            .symbol(&info.symbol)
+            .filter(|place| place.code)
+            .ok_or_else(|| format!("kernel {:?} has no code", info.name))?;
+        kernels.push(Kernel::new(
+            info.clone(),
+            Entry::Native(AtomicUsize::new(place.address)),
+            is_plain,
+        ));
+    }
+    let named = compiled.info.kernels.iter().filter_map(|info| {
+        let place = image.symbol(&info.symbol)?;
+        Some((place.address, place.size, info.name.as_str()))
+    });
+    perf::name(named);
+    let told = debugger::is_asked()
+        .then(|| tell(&compiled.info, &image, request))
+        .flatten();
+    for global in &compiled.info.globals {
+        image
+            .symbol(&global.symbol)
+            .filter(|place| place.room >= global.size)
+            .ok_or_else(|| format!("variable {:?} has no memory", global.name))?;
+    }
+    Ok((kernels, Code { _told: told, image }))
+}
+
+/// Tells debuggers of a program's kernels.
+fn tell(info: &ModuleInfo, image: &Image, request: Option<&Request>) -> Option<debugger::Told> {
+    let modules = request.map_or(&[][..], |request| &request.modules);
+    let lines: HashMap<_, _> = modules
+        .iter()
+        .flat_map(|module| debugger::lines(&module.words))
+        .collect();
+    let functions: Vec<_> = info
+        .kernels
+        .iter()
+        .filter_map(|info| {
+            let place = image.symbol(&info.symbol)?;
+            Some(debugger::Function {
+                name: &info.name,
+                address: place.address,
+                size: place.size,
+                line: lines.get(&info.name),
+            })
+        })
+        .collect();
+    debugger::tell(&functions)
+}

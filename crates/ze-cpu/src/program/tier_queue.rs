@@ -1,0 +1,35 @@
+//! The thread that makes full code in the place of baseline code.
+
+use super::loaded::Loaded;
+use crate::sync::lock;
+use signal_mask::HeldSignals;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, Weak};
+
+/// A kernel by its program, if that is still there, and its number in it.
+type Wanted = (Weak<Loaded>, usize);
+
+/// Has full code made of a kernel some time.
+pub(super) fn ask(program: Weak<Loaded>, kernel: usize) {
+    static QUEUE: Mutex<Option<Sender<Wanted>>> = Mutex::new(None);
+    let mut queue = lock(&QUEUE);
+    if queue.is_none() {
+        let (sender, receiver) = channel::<Wanted>();
+        // The program's handlers run on the program's threads.
+        let _held = HeldSignals::all();
+        let thread = std::thread::Builder::new().name("solum-tier".to_owned());
+        let started = thread.spawn(move || {
+            for (program, kernel) in receiver {
+                // A program that is gone needs no code.
+                if let Some(program) = program.upgrade() {
+                    program.improve(kernel);
+                }
+            }
+        });
+        // Without a thread kernels stay as they are.
+        *queue = started.is_ok().then_some(sender);
+    }
+    if let Some(queue) = &*queue {
+        let _ = queue.send((program, kernel));
+    }
+}
