@@ -1,15 +1,15 @@
-//! How threads share the work-groups of one dispatch, and what waits for them until they come.
+//! Shares the work-groups of a dispatch among threads, and keeps waiting work until a thread takes it.
 //!
 //! A [`Dispatch`] hands out ranges of work-group indices and knows when the last of them is done; a
 //! [`Cost`] remembers what a work-group of a kernel costs, and turns it into chunk sizes and into the
-//! number of threads worth waking. A [`Queue`] keeps what waits for a thread; a [`Roster`] counts it, and knows who looks
-//! for it and who sleeps.
+//! number of threads worth waking. A [`Queue`] keeps work that waits for a thread; [`IdleWorkers`] counts that work and the
+//! threads that look for it or sleep.
 //!
 //! Invariants
-//! - Every index is handed out exactly once; exactly one caller learns that it finished the last one,
-//!   and what all others did before is visible to it. `tests/claims.rs` holds both.
-//! - What is pushed to a queue is taken once, and whoever takes it sees what was done before the push.
-//! - A thread that sleeps is woken by work that nobody awake would find. `tests/queue.rs` holds both.
+//! - Every index is handed out exactly once; exactly one caller learns that it finished the last one, and it sees all writes
+//!   of the others. `tests/claims.rs` holds both.
+//! - A value that is pushed to a queue is taken once, and its taker sees all writes from before the push.
+//! - Work that no awake thread would find wakes a sleeping one. `tests/queue.rs` holds both.
 //! - No locks, no clocks, no threads: the caller brings the time and the threads.
 //!
 //! Non-goals: it does not run anything, and knows neither kernels nor devices.
@@ -17,10 +17,10 @@
 mod atomic;
 mod cost;
 mod dispatch;
+mod idle_workers;
 mod queue;
-mod roster;
 
 pub use cost::{CHUNK_NS, Cost, Plan, WAKE_NS};
 pub use dispatch::{Dispatch, Range};
-pub use queue::{LABEL, Label, Place, Queue};
-pub use roster::{Roster, Waits};
+pub use idle_workers::{IdleWorkers, Waits};
+pub use queue::{LABEL, Label, Position, Queue};

@@ -45,14 +45,14 @@ pub struct Queue<T> {
     owns: PhantomData<Ring<T>>,
 }
 
-/// Where a value was put: names that one only, for ever.
+/// The position of a value in a queue; it never names another value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     ring: usize,
     position: u64,
 }
 
-/// Alone in its cache lines, or it would be fetched by those who look at another.
+/// On cache lines of its own, so that threads that read a neighbour do not fetch it.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Apart<A>(A);
@@ -280,14 +280,14 @@ impl<T> Queue<T> {
 
     /// Adds a value behind all others.
     #[inline]
-    pub fn push(&self, value: T, label: &Label) -> Place {
+    pub fn push(&self, value: T, label: &Label) -> Position {
         let mut value = value;
         loop {
             let level = self.level.load(Ordering::Relaxed);
             if let Some(ring) = self.ring(level) {
                 match ring.push(value, label) {
                     Ok(position) => {
-                        return Place {
+                        return Position {
                             ring: level,
                             position,
                         };
@@ -358,7 +358,7 @@ impl<T> Queue<T> {
 
     /// Takes what was put at `place`, if nobody has taken it.
     #[inline]
-    pub fn take_back(&self, place: Place) -> Option<T> {
+    pub fn take_back(&self, place: Position) -> Option<T> {
         self.ring(place.ring)?.take_at(place.position)
     }
 }

@@ -1,6 +1,6 @@
-//! Queues and the roster under real threads, and under every interleaving that loom can find.
+//! Queues and the idle under real threads, and under every interleaving that loom can find.
 
-use work_group_pool::{Label, Queue, Roster, Waits};
+use work_group_pool::{IdleWorkers, Label, Queue, Waits};
 
 /// A label of one word.
 fn label(word: u64) -> Label {
@@ -129,22 +129,22 @@ mod threads {
 
     #[test]
     fn both_kinds_are_counted_in_one_word() {
-        let roster = Roster::new();
-        assert!(!roster.waits().any());
+        let idle = IdleWorkers::new();
+        assert!(!idle.waits().any());
         // Taken before it was counted.
-        let early = roster.remove(Waits::TASK);
+        let early = idle.remove(Waits::TASK);
         assert!((early.tasks(), early.joins()) == (-1, 0) && !early.any());
-        assert!(roster.add(Waits::shares(3)).any());
-        let waits = roster.add(Waits::TASK);
+        assert!(idle.add(Waits::shares(3)).any());
+        let waits = idle.add(Waits::TASK);
         assert_eq!(
             (waits.tasks(), waits.joins(), waits.is_one()),
             (0, 3, false)
         );
-        assert!(roster.remove(Waits::shares(2)).is_one());
-        assert!(!roster.remove(Waits::shares(2)).any());
-        let waits = roster.add(Waits::TASK);
+        assert!(idle.remove(Waits::shares(2)).is_one());
+        assert!(!idle.remove(Waits::shares(2)).any());
+        let waits = idle.add(Waits::TASK);
         assert!((waits.tasks(), waits.joins()) == (1, -1) && waits.any());
-        assert!(roster.add(Waits::shares(1)).is_one());
+        assert!(idle.add(Waits::shares(1)).is_one());
     }
 }
 
@@ -162,7 +162,7 @@ mod interleavings {
         Arc::new(AtomicU32::new(0))
     }
 
-    fn push(queue: &Queue<Value>, value: &Value, word: u64) -> work_group_pool::Place {
+    fn push(queue: &Queue<Value>, value: &Value, word: u64) -> work_group_pool::Position {
         value.store(1, Ordering::Relaxed);
         queue.push(value.clone(), &label(word))
     }
@@ -255,7 +255,7 @@ mod interleavings {
     /// An engine whose workers sleep as on a futex.
     struct Engine {
         queue: Queue<u32>,
-        roster: Roster,
+        idle: IdleWorkers,
         asleep: Mutex<()>,
         wake: Condvar,
     }
@@ -264,14 +264,14 @@ mod interleavings {
         fn new() -> Arc<Self> {
             Arc::new(Self {
                 queue: Queue::of(2),
-                roster: Roster::new(),
+                idle: IdleWorkers::new(),
                 asleep: Mutex::new(()),
                 wake: Condvar::new(),
             })
         }
 
         fn ring(&self) {
-            if self.roster.rings() {
+            if self.idle.rings() {
                 let _asleep = self.asleep.lock().unwrap();
                 self.wake.notify_one();
             }
@@ -279,16 +279,16 @@ mod interleavings {
 
         fn submit(&self, number: u32) {
             self.queue.push(number, &label(0));
-            self.roster.add(Waits::TASK);
-            if self.roster.awake() == 0 {
+            self.idle.add(Waits::TASK);
+            if self.idle.awake() == 0 {
                 self.ring();
             }
         }
 
         fn take(&self) -> Option<u32> {
             let taken = self.queue.pop(false)?;
-            let left = self.roster.remove(Waits::TASK);
-            if left.any() && self.roster.awake() == 0 {
+            let left = self.idle.remove(Waits::TASK);
+            if left.any() && self.idle.awake() == 0 {
                 self.ring();
             }
             Some(taken)
@@ -297,17 +297,17 @@ mod interleavings {
         /// A worker that gets one task, and does nothing else ever after.
         fn work(&self) -> u32 {
             loop {
-                if self.roster.waits().any()
+                if self.idle.waits().any()
                     && let Some(taken) = self.take()
                 {
                     return taken;
                 }
-                let look = || self.roster.waits().any();
-                if self.roster.linger(look, || false) {
+                let look = || self.idle.waits().any();
+                if self.idle.linger(look, || false) {
                     thread::yield_now();
                     continue;
                 }
-                self.roster.sleep(|signal, value| {
+                self.idle.sleep(|signal, value| {
                     let asleep = self.asleep.lock().unwrap();
                     if signal.load(Ordering::Acquire) == value {
                         drop(self.wake.wait(asleep).unwrap());

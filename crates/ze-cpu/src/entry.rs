@@ -1,4 +1,4 @@
-//! The way in for a Rust program that links the driver instead of loading it.
+//! The entry for a Rust program that links the driver instead of loading it.
 
 use level_zero::Entry;
 use level_zero_sys::ze_dditable_t;
@@ -18,8 +18,8 @@ pub fn entry() -> Entry {
     unsafe { Entry::new(ze_driver::getters::lookup) }
 }
 
-/// Names this platform, and what traces calls, to the driver of this process. Callable any number of times, before the
-/// first getter is asked.
+/// Registers this platform, and the layer that traces calls, with the driver of this process. Callable any number of times
+/// before the first getter is called.
 pub fn install() {
     ze_driver::install(crate::platform);
     ze_driver::install_tracing(Tracing {

@@ -15,13 +15,13 @@ pub const TABLE: &str = include_str!("../environment.txt");
 pub struct Variable {
     /// `SOLUM_…`.
     pub name: &'static str,
-    /// What holds when it is not set.
+    /// The default.
     pub default: &'static str,
     /// Values allowed, in words.
     pub choices: &'static str,
     /// The library or tool that reads it.
     pub reader: &'static str,
-    /// What it does.
+    /// Its effect.
     pub meaning: &'static str,
 }
 
@@ -49,7 +49,7 @@ pub struct DeviceChoice {
     pub gpu: bool,
 }
 
-/// Which compiler runs.
+/// The compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compiler {
     /// `libsolum_codegen.so.1` beside the driver.
@@ -58,7 +58,7 @@ pub enum Compiler {
     Interpreter,
 }
 
-/// Which code kernels get.
+/// The code that kernels get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiers {
     /// Baseline, made quickly; then full, of those that run long enough.
@@ -69,11 +69,11 @@ pub enum Tiers {
     Baseline,
 }
 
-/// What new allocations hold.
+/// The contents of new allocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
-    /// Shared memory is zero, as on Intel's GPUs, where each such allocation has fresh pages. Other memory that is used again
-    /// holds what an earlier allocation left: clearing it takes as long as an element-wise kernel over it.
+    /// Shared memory is zero, as on Intel's GPUs, where each such allocation has fresh pages. Other memory that is reused
+    /// holds data of an earlier allocation: clearing it takes as long as an element-wise kernel over it.
     Auto,
     /// Zeros.
     Zero,
@@ -81,7 +81,7 @@ pub enum Contents {
     Poison,
 }
 
-/// What a kernel finds behind a null argument that it does not compare with null.
+/// The effect of accesses through a null argument that the kernel does not compare with null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NullArguments {
     /// Nothing on GPU-typed devices, a fault on others.
@@ -103,7 +103,7 @@ impl NullArguments {
     }
 }
 
-/// What the variables say, defaults filled in.
+/// The values of the variables, with defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Devices in order; at least one.
@@ -118,7 +118,7 @@ pub struct Settings {
     pub cpu_target: Option<String>,
     /// Sub-group size of kernels that require none.
     pub sub_group_size: u32,
-    /// Which code kernels get.
+    /// The code that kernels get.
     pub tiers: Tiers,
     /// Work-items side by side: 1, 4, 8, 16 or 32; 0: by speed.
     pub lanes: u32,
@@ -126,9 +126,9 @@ pub struct Settings {
     pub transforms: kernel_ir::Transforms,
     /// Keep compiled programs on disk.
     pub cache: bool,
-    /// Where; none: nowhere.
+    /// The cache's directory; none: no cache.
     pub cache_dir: Option<PathBuf>,
-    /// File that is told of the first kernel; never with elevated privileges.
+    /// The file to which the first kernel's run is written; never with elevated privileges.
     pub witness: Option<PathBuf>,
     /// Bound in bytes.
     pub cache_size: u64,
@@ -136,19 +136,19 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Bound of allocations in bytes; none: by the machine.
     pub memory: Option<u64>,
-    /// What new allocations hold.
+    /// The contents of new allocations.
     pub contents: Contents,
-    /// What kernels find behind null arguments.
+    /// The effect of accesses through null arguments.
     pub null_arguments: NullArguments,
     /// Handles of other users' memory are opened; never with elevated privileges.
     pub ipc_any_user: bool,
     /// Milliseconds that a kernel may take; none: any time.
     pub kernel_timeout: Option<usize>,
-    /// Waiting threads run work.
-    pub help: bool,
-    /// Whether the stages of compiling are told on stderr.
+    /// Whether threads that wait without limit run the work that they wait for.
+    pub run_while_waiting: bool,
+    /// Whether the stages of compiling are logged to stderr.
     pub log_compile: bool,
-    /// Whether failed calls, launches of nothing and ignored null arguments are told on stderr.
+    /// Whether failed calls, empty launches and ignored null arguments are logged to stderr.
     pub log_calls: bool,
     /// Vendor that devices show; none: the CPU's maker.
     pub vendor_id: Option<u32>,
@@ -158,7 +158,7 @@ pub struct Settings {
 
 /// Devices that one process may have.
 const MOST_DEVICES: usize = 64;
-/// Bytes below which no program gets anywhere.
+/// The least limit on memory: programs need as much to run at all.
 pub(crate) const LEAST_MEMORY: u64 = 1 << 20;
 
 impl Settings {
@@ -170,8 +170,8 @@ impl Settings {
         Self::read(&|name| std::env::var_os(name), is_privileged())
     }
 
-    /// Reads variables through `get`. `privileged`: paths are not believed, because the user may be
-    /// somebody else than the process acts for.
+    /// Reads variables through `get`. `privileged`: paths are ignored, because the process may act
+    /// for another user.
     ///
     /// # Errors
     /// As [`Self::from_process`].
@@ -338,12 +338,12 @@ impl Settings {
                 Some(other) => return Err(refuse("SOLUM_IPC_ANY_USER", other)),
             },
             kernel_timeout: count("SOLUM_KERNEL_TIMEOUT_MS", 86_400_000)?,
-            help: switch("SOLUM_HELP")?,
+            run_while_waiting: switch("SOLUM_HELP")?,
             log_compile: logs.contains(&"compile"),
             log_calls: logs.contains(&"calls"),
             vendor_id,
             perf: match get("SOLUM_PERF")?.as_deref().map(str::trim) {
-                // A file in a folder that all may write to is nothing for a process with more rights than its user.
+                // A process with more rights than its user uses no file in a folder that all users can write to.
                 Some("1") => !privileged,
                 None | Some("0") => false,
                 Some(other) => return Err(refuse("SOLUM_PERF", other)),
@@ -352,7 +352,7 @@ impl Settings {
     }
 }
 
-/// Whether the process has more rights than the user who started it.
+/// Whether the process has more rights than the user that started it.
 pub(crate) fn is_privileged() -> bool {
     // SAFETY: reads a word that the kernel gave the process.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }

@@ -1,6 +1,6 @@
-//! The figures that clients decide by, each with the decision that it steers.
+//! Figures of devices that clients base decisions on, each with the decision.
 //!
-//! The values of [`TABLE`] are the whole of what is chosen; everything else is read off the machine.
+//! [`TABLE`] has all chosen values; all others are read from the machine.
 
 use crate::environment::{DeviceChoice, LEAST_MEMORY, Settings};
 use crate::memory_modules;
@@ -22,7 +22,7 @@ pub(crate) struct Chosen {
     /// DPC++ takes masks of it for certain Intel chips: `& 0xff0` must be neither 0xbd0 nor 0xb60,
     /// `& 0xff00` not 0x5600, `& 0xfff` not 0x201.
     pub(crate) device_id_gpu: u32,
-    /// As [`Self::device_id_gpu`]; another one, so that the two devices can be told apart.
+    /// As [`Self::device_id_gpu`], but different, to distinguish the two devices.
     pub(crate) device_id_cpu: u32,
     /// oneMKL asks it for a chip it knows: without one its matrix products and Fourier transforms
     /// throw; with 12.55.0 it sends SPIR-V. DPC++ also takes immediate lists from this version on.
@@ -40,7 +40,7 @@ pub(crate) struct Chosen {
     pub(crate) local_memory: u32,
     /// Every size advertised can be compiled; oneMKL's kernels require 16 and 32.
     pub(crate) sub_group_sizes: [u32; 3],
-    /// The newest SPIR-V that the reader takes.
+    /// The newest SPIR-V version that the reader accepts.
     pub(crate) spirv_version: u32,
     /// fp16, fp64 and atomic64 become SYCL aspects; images that need a missing one are refused.
     pub(crate) module_flags: u32,
@@ -156,7 +156,7 @@ pub(crate) fn device(
         },
         core_clock_mhz: machine.clock_mhz,
         max_mem_alloc_size: memory_limit(machine, settings).min(machine.memory) / share,
-        // A limit that somebody sets is what programs are to see.
+        // Programs see the limit that the user has set.
         total_memory: settings.memory.unwrap_or(u64::MAX).min(machine.memory) / share,
         physical_memory: machine.memory / share,
         // The product is what SYCL calls compute units, and the conformance tests take for threads.

@@ -1,15 +1,34 @@
 //! The CPU as a Level Zero device: topology, memory, engine, faults, programs and their cache.
 //!
-//! Implements the boundary `ze_driver::device`; [`platform`] is what the shell asks for, [`entry`] what a Rust program
-//! asks for that has the driver linked in.
+//! The crate implements `ze_driver::device::Platform`. The shared library of the driver calls [`platform`]; a Rust program
+//! with the driver linked in calls [`install`] or [`entry`]:
+//!
+//! ```no_run
+//! let platform = ze_cpu::platform()?;
+//! println!("{} devices", platform.devices().len());
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! Modules, from the floor up; each uses only those before it:
+//! - `clock`, `forks`, `sync`, `random`, `numbers`: time, forks, locks, random bytes, free numbers;
+//! - `environment`, `topology`, `memory_modules`, `facts`: the settings, the machine, and the devices made of both;
+//! - `telemetry`: counters, sensors, and the page that other processes read;
+//! - `fault`: kernels that fault, run too long or trap lose their launch, not the process. Its texts use `memory::near`,
+//!   which lies below it;
+//! - `memory`: one address space of whole pages;
+//! - `cache`, `printf`, `image`, `location`: compiled code on disk, output of kernels, image records, places in a launch;
+//! - `program`: kernels from SPIR-V, a native binary or the cache;
+//! - `engine`: workers that run tasks;
+//! - `platform`, `entry`: all of it together.
 //!
 //! Invariants
-//! - Nothing happens before it is asked for: no thread starts before the first submission, the code
-//!   generator is opened only for a program that the cache cannot serve.
-//! - Work runs on workers, never on the submitting thread.
+//! - Nothing starts unasked: the first submission starts the threads, and the code generator is opened only for a program
+//!   that is not in the cache.
+//! - Tasks run on workers. Two kinds run on other threads: a thread that waits without limit may run the work that it
+//!   waits for (`SOLUM_HELP`), and where the system gives no thread the submitting thread runs the task.
 //! - No kernel, copy or cache file can take the process down.
 //!
-//! Non-goals: it knows no handles, events or lists; those are `ze-driver`'s.
+//! Not here: handles, events and lists are `ze-driver`'s.
 
 #[cfg(test)]
 #[path = "../../object-loader/src/c_compiler.rs"]

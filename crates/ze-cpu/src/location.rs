@@ -1,4 +1,4 @@
-//! Where in a launch something happened, in words: work-items by their global ids, work-groups as the host counts them.
+//! Texts for places in a launch: work-items by their global ids, work-groups as the host counts them.
 
 use kernel_ir::abi::Launch;
 
@@ -32,8 +32,7 @@ pub(crate) fn of_item(launch: &Launch, joined: u32, item: [u64; 3]) -> String {
     format!("in work-item {item:?} of work-group {group:?}")
 }
 
-/// One of the work-items of `count` groups from `first` on, as they run: who knows no better tells the box around all
-/// of them.
+/// One of the work-items of `count` groups from `first` on, as they run: the text is the box around all of them.
 pub(crate) fn of_groups(launch: &Launch, joined: u32, first: u64, count: u64) -> String {
     let size = host_size(launch, joined);
     let run = u64::from(joined.max(1));
@@ -48,7 +47,7 @@ pub(crate) fn of_groups(launch: &Launch, joined: u32, first: u64, count: u64) ->
             [0, 1, 2].map(|d| from[d] + launch.global_offset[d]),
         );
     }
-    // What lies between two groups of different rows is all of the rows.
+    // Groups of different rows: all of both rows and of those between.
     let (mut low, mut high) = (from, to);
     for d in 0..2 {
         if (d + 1..3).any(|above| from[above] != to[above]) {

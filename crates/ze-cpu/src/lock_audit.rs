@@ -16,7 +16,7 @@ const OPERATIONS: usize = 10_000;
 type Taken = BTreeMap<usize, &'static Location<'static>>;
 
 thread_local! {
-    /// What this thread takes, while it is one of the test's that counts.
+    /// The locks that this thread has taken, while the audit runs on it.
     static TAKEN: std::cell::RefCell<Option<Taken>> = const { std::cell::RefCell::new(None) };
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A task that does little, and tells its end.
+/// A small task that signals its end.
 struct Small(AtomicU32, Work);
 
 impl Task for Small {
@@ -44,7 +44,7 @@ impl Task for Small {
     fn finished(self: Arc<Self>, outcome: Outcome) {
         assert_eq!(outcome.fault, None);
         self.0.store(1, Ordering::Release);
-        // SAFETY: wakes whoever sleeps on a live word.
+        // SAFETY: wakes the threads that sleep on a live word.
         unsafe { libc::syscall(libc::SYS_futex, self.0.as_ptr(), libc::FUTEX_WAKE, 1) };
     }
 }
@@ -60,14 +60,14 @@ fn run(engine: &'static Engine, work: Work) {
 /// Bytes of a thread's own memory: more than one block of a transfer.
 const OWN: usize = 5 << 20;
 
-/// What a thread works with.
+/// A thread's own memory.
 struct Own {
     allocations: Vec<*mut u8>,
     memory: Vec<u8>,
 }
 
 impl Own {
-    /// Pages of its own.
+    /// The whole pages of `memory`.
     fn pages(&mut self) -> *mut u8 {
         let base = self.memory.as_mut_ptr();
         base.wrapping_add(base.align_offset(4096))
@@ -101,7 +101,7 @@ fn operate(memory: &Memory, engine: &'static Engine, thread: &mut Own, step: usi
             let pattern = Box::new([step as u8]);
             let (dst, len) = (own, OWN as u64);
             run(engine, Work::Fill { dst, pattern, len });
-            // SAFETY: inside of the thread's own memory, which nobody else writes.
+            // SAFETY: inside of the thread's own memory, which no other thread writes.
             unsafe { assert_eq!(dst.add(OWN - 1).read(), step as u8) };
         }
         _ if step % 100 == 9 => run(engine, Work::Nothing),

@@ -1,7 +1,7 @@
-//! What the firmware says of the memory modules: SMBIOS structures of type 17, which Linux shows to root alone.
+//! The memory modules according to the firmware: SMBIOS structures of type 17, which Linux shows only to root.
 //!
 //! Where they cannot be read, or say nothing (as in virtual machines), clock and bandwidth are unknown, and the bus is as
-//! wide as one channel, which is the least that there is. Not here: what kernels reach, which only measuring tells.
+//! wide as one channel, which is the least that there is. Not here: the bandwidth that kernels reach, which has to be measured.
 
 use level_zero_sys::*;
 use std::collections::BTreeSet;
@@ -90,7 +90,7 @@ fn text(mut strings: &[u8], number: u8) -> Option<&[u8]> {
     (number > 0 && end > 0).then_some(&strings[..end])
 }
 
-/// What a table of structures says; `None` when it knows of no module.
+/// Reads a table of structures; `None` when it has no module.
 fn parse(mut table: &[u8]) -> Option<MemoryModules> {
     let mut found: Option<MemoryModules> = None;
     let mut channels = BTreeSet::new();

@@ -1,11 +1,11 @@
-//! Numbers of things that threads have in turn: the lowest free one is taken, without a lock.
+//! Numbers that threads own in turn: the lowest free one is taken, without a lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The numbers below `64 * WORDS`.
 #[derive(Debug)]
 pub(crate) struct Numbers<const WORDS: usize> {
-    /// A bit for each that somebody has.
+    /// A bit for each number in use.
     taken: [AtomicU64; WORDS],
 }
 
@@ -17,13 +17,13 @@ impl<const WORDS: usize> Numbers<WORDS> {
         }
     }
 
-    /// One that nobody has, the caller's until it is given back.
+    /// A free number, the caller's until it is given back.
     pub(crate) fn take(&self) -> Option<usize> {
         self.taken.iter().enumerate().find_map(|(at, word)| {
             let mut now = word.load(Ordering::Relaxed);
             while now != u64::MAX {
                 let bit = now.trailing_ones();
-                // Acquire: what the last owner did with the thing.
+                // Acquire: sees the last owner's writes.
                 match word.compare_exchange_weak(
                     now,
                     now | 1 << bit,
@@ -38,9 +38,9 @@ impl<const WORDS: usize> Numbers<WORDS> {
         })
     }
 
-    /// Gives one back that [`Self::take`] gave.
+    /// Gives back a number of [`Self::take`].
     pub(crate) fn give_back(&self, number: usize) {
-        // Release: the next owner sees what this one did.
+        // Release: the next owner sees this one's writes.
         self.taken[number / 64].fetch_and(!(1 << (number % 64)), Ordering::Release);
     }
 }

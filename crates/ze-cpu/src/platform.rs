@@ -1,4 +1,4 @@
-//! The platform: everything together behind the boundary.
+//! The platform: all parts together behind `ze_driver::device::Platform`.
 
 use crate::clock;
 use crate::engine::{self, Engine};
@@ -23,8 +23,8 @@ use ze_driver::telemetry::Telemetry;
 /// The machine's CPUs as Level Zero devices. Made once in a process's life; its threads never end.
 ///
 /// # Errors
-/// A text for the user when an environment variable has a value that is not understood. It also goes
-/// to stderr as one line, because most programs show no more than an error code.
+/// A text for the user when an environment variable has an invalid value. It also goes to stderr as one line, because most
+/// programs show only an error code.
 pub fn platform() -> Result<Arc<dyn Platform>, String> {
     match Settings::from_process() {
         Ok(settings) => Ok(Arc::new(CpuPlatform::new(&settings))),
@@ -47,7 +47,7 @@ struct CpuPlatform {
     devices: Vec<Arc<dyn Device>>,
     memory: Memory,
     engine: &'static Engine,
-    /// Of the sub-devices, by their number: each has workers of its own, on its CPUs.
+    /// The engines of sub-devices, by number: each has its own workers, on its CPUs.
     shares: Vec<&'static Engine>,
     builder: Builder,
     sensors: Sensors,
@@ -119,12 +119,15 @@ impl CpuPlatform {
         Self {
             shares: shares
                 .into_iter()
-                .map(|share| Engine::on(share.cpus.len(), settings.help, share.cpus))
+                .map(|share| Engine::on(share.cpus.len(), settings.run_while_waiting, share.cpus))
                 .collect(),
             facts: facts::platform(),
             devices,
             memory,
-            engine: Engine::new(settings.workers.unwrap_or(machine.share), settings.help),
+            engine: Engine::new(
+                settings.workers.unwrap_or(machine.share),
+                settings.run_while_waiting,
+            ),
             builder: Builder::new(settings, &machine),
             sensors,
         }
@@ -141,13 +144,13 @@ impl CpuPlatform {
         share.copied().unwrap_or(self.engine)
     }
 
-    /// Counts memory for others to see; a sub-device's is its root's.
+    /// Counts memory for other processes to see; memory of a sub-device counts for its root.
     fn count(&self, device: Option<usize>, kind: MemoryKind, bytes: i64) {
         let root = device.map(|device| {
             let facts = self.devices.get(device).map(|device| device.facts());
             facts.and_then(|facts| facts.sub_of).unwrap_or(device)
         });
-        // Host memory is all devices'.
+        // Host memory belongs to all devices; it counts for the first.
         Usage::own().memory(root.or(Some(0)), kind, bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! What kernels print: collected per launch, written to C's stdout in whole pieces.
+//! The output of kernels: collected per launch, written to C's stdout in whole pieces.
 
 use crate::fault::{copy_here, disarmed, string_at};
 use crate::sync::lock;
@@ -43,7 +43,7 @@ impl Stream {
         0
     }
 
-    /// Writes what is there.
+    /// Writes the collected text.
     pub(crate) fn flush(&self) {
         write_out(&mut lock(&self.text));
     }
@@ -52,8 +52,8 @@ impl Stream {
 /// Called by generated code; see [`kernel_ir::abi::PRINTF_SYMBOL`].
 ///
 /// # Safety
-/// `stream` is what the launch record holds: the address of a live [`Stream`], or 0. `blob` may be
-/// anything; what cannot be read is not printed.
+/// `stream` is the address of a live [`Stream`], or 0, from the launch record. `blob` may be any pointer;
+/// memory that cannot be read is not printed.
 pub(crate) unsafe extern "C" fn solum_printf(
     stream: u64,
     format: u32,
@@ -77,7 +77,7 @@ pub(crate) unsafe extern "C" fn solum_printf(
 }
 
 unsafe extern "C" {
-    /// C's own stream: what the program prints with printf and what its kernels print keep their order.
+    /// C's own stream: output of the program and of its kernels keeps its order.
     static stdout: *mut libc::FILE;
 }
 
@@ -85,7 +85,7 @@ fn write_out(text: &mut Vec<u8>) {
     if text.is_empty() {
         return;
     }
-    // What the program has printed goes first. A limit of file sizes or a closed pipe is an error, and no signal.
+    // The program's own output goes first. A limit of file sizes or a closed pipe is an error, and no signal.
     let _ = signal_mask::without_write_signals(|| {
         // SAFETY: C's stream is valid in any running process.
         match unsafe { libc::fflush(stdout) } {

@@ -1,11 +1,11 @@
-//! Random bytes of the system's.
+//! Random bytes from the system.
 
 use std::io::{Error, ErrorKind, Result};
 
-/// Bytes that nobody can guess.
+/// Bytes that cannot be guessed.
 ///
 /// # Errors
-/// The system's.
+/// The system's error.
 pub(crate) fn bytes<const LENGTH: usize>() -> Result<[u8; LENGTH]> {
     let mut bytes = [0; LENGTH];
     let mut done = 0;

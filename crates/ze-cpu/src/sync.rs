@@ -1,4 +1,4 @@
-//! Locks without poison. Tests count who takes them: see [`crate::lock_audit`].
+//! Locks without poison. Tests count the threads that take them: see [`crate::lock_audit`].
 
 #[cfg(not(test))]
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! What machine this is: CPUs, memory and caches that the process may use.
+//! The machine: CPUs, memory and caches that the process may use.
 //!
 //! Everything here is read once, at initialisation, from the kernel's text files; a file that is
 //! missing or strange gives a cautious figure, never an error.
@@ -28,9 +28,9 @@ pub(crate) struct Machine {
     pub(crate) cache_line: u64,
     /// Highest clock known, in MHz.
     pub(crate) clock_mhz: u32,
-    /// LLVM's name for what code may use.
+    /// LLVM's name of the processor level for code.
     pub(crate) level: &'static str,
-    /// What is best on it beside that, as LLVM's features.
+    /// Further LLVM features that are best on this machine.
     pub(crate) features: &'static str,
 }
 
@@ -64,7 +64,7 @@ impl Machine {
             vendor_id,
             cpus,
             share: share_of(cpus, rank),
-            // Ranks open memory by descriptors alone: whoever starts a privileged program does not choose that.
+            // Ranks open memory by descriptors alone: the user that starts a privileged program must not choose that.
             has_ranks: rank.is_some() && !crate::environment::is_privileged(),
             memory: memory(),
             caches: caches(),
@@ -107,13 +107,13 @@ fn vendor() -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Other processors' makers are told by number, in /proc/cpuinfo.
+/// /proc/cpuinfo has the maker's number for processors of other architectures.
 #[cfg(not(target_arch = "x86_64"))]
 fn vendor() -> String {
     String::new()
 }
 
-/// Numbers of the CPUs that the process may run on; empty when they cannot be told.
+/// Numbers of the CPUs that the process may run on; empty when they are unknown.
 pub(crate) fn allowed_cpus() -> Vec<usize> {
     // SAFETY: an all-zero `cpu_set_t` is a valid empty set; the call writes at most its size.
     let set = unsafe {
@@ -210,7 +210,7 @@ fn nodes(root: &Path) -> Vec<(u32, Vec<usize>)> {
         .collect()
 }
 
-/// `0-3,8` as numbers; what is not understood is left out.
+/// `0-3,8` as numbers; parts that are not understood are left out.
 fn cpu_list(text: &str) -> Vec<usize> {
     let range = |part: &str| -> Option<std::ops::RangeInclusive<usize>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -24,15 +24,14 @@ pub(crate) fn name(file: Option<&PathBuf>) {
 /// A kernel is about to run.
 pub(crate) fn kernel_runs() {
     if WANTED.load(Ordering::Relaxed) && WANTED.swap(false, Ordering::AcqRel) {
-        // The file is the runner's own: it exists. One that cannot be written leaves the runner without its witness,
-        // and it says so.
+        // The file is the runner's own: it exists. If it cannot be written the runner reports that no kernel ran.
         if let Some(file) = FILE.get() {
             let _ = append(file);
         }
     }
 }
 
-/// Appends a line, but not through a link that came in the file's place; a pipe in its place is not waited for.
+/// Appends a line, but not through a link that came in the file's place; it does not wait for a pipe there.
 fn append(file: &Path) -> std::io::Result<()> {
     let mut file = OpenOptions::new()
         .append(true)

@@ -1,4 +1,4 @@
-//! The cache's directory, by its descriptor: whoever renames or replaces the path meanwhile changes nothing.
+//! The cache's directory, by its descriptor: renaming or replacing the path meanwhile changes nothing.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
@@ -50,7 +50,7 @@ impl Folder {
     }
 }
 
-/// A name for a file that is not whole yet, which no other process or thread uses.
+/// A name for an incomplete file; no other process or thread uses it.
 pub(super) fn temporary() -> std::io::Result<CString> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);

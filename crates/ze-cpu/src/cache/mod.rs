@@ -1,13 +1,12 @@
 //! Compiled programs on disk: one file each, named by its key.
 //!
 //! Invariants
-//! - What [`Cache::get`] gives was stored under that key by this user, byte for byte: each entry is sealed with the
-//!   user's [`secret`]. Anything else is deleted and counts as absent.
-//! - A file is written under another name and renamed: readers see whole files or none, whoever dies
-//!   meanwhile, in whatever process.
+//! - [`Cache::get`] returns only bytes that this user stored under that key: each entry is sealed with the user's [`secret`].
+//!   Anything else is deleted and counts as absent.
+//! - A file is written under another name and renamed: readers see whole files or none, even when processes die meanwhile.
 //! - Nothing here fails a build: a full or read-only disk or a limit of file sizes means that nothing is kept.
-//! - The directory belongs to the user and nobody else can write to it, or it is not used. An owner that may be any
-//!   unknown user of a user namespace is not the user.
+//! - The directory is used only if it belongs to the user and no other user can write to it. An owner that may be any unknown
+//!   user of a user namespace is not the user.
 
 mod folder;
 mod secret;
@@ -26,7 +25,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// What a key is: a hash over everything that matters for the code.
+/// A key: a hash over everything that the code depends on.
 pub(crate) type Key = [u8; 32];
 
 const MAGIC: &[u8; 8] = b"SOLUMc02";
@@ -34,13 +33,13 @@ const MAGIC: &[u8; 8] = b"SOLUMc02";
 const HEAD: usize = 8 + 32 + 8;
 /// The head and the seal: a hash of payload and head, keyed with the secret.
 const HEADER: usize = HEAD + 32;
-/// Bytes of an entry that is not believed.
+/// Larger entries are not read.
 const LARGEST: u64 = 1 << 30;
 /// A used entry's time is renewed when it is older than this.
 const RENEW: Duration = Duration::from_secs(3600);
-/// Temporary files older than this belong to nobody any more.
+/// Temporary files older than this are left over by dead processes.
 const STALE: Duration = Duration::from_secs(600);
-/// A process looks at the cache's size after it has added this part of the bound.
+/// A process measures the cache after it has added this part of the bound.
 const LOOK_PART: u64 = 16;
 const SUFFIX: &str = ".solum";
 
@@ -50,9 +49,9 @@ pub(crate) struct Cache {
     path: PathBuf,
     directory: Folder,
     bound: u64,
-    /// As it was when last read: another process may replace it.
+    /// The secret when last read: another process may replace it.
     secret: Mutex<Secret>,
-    /// Bytes added by this process since it last looked at the size.
+    /// Bytes added by this process since it last measured the cache.
     added: AtomicU64,
 }
 
@@ -87,7 +86,7 @@ impl Cache {
             directory: Folder(directory),
             bound,
             secret: Mutex::default(),
-            // The first addition of a process looks at the size.
+            // The first addition of a process measures the cache.
             added: AtomicU64::new(bound / LOOK_PART),
         };
         *lock(&cache.secret) =
@@ -169,7 +168,7 @@ impl Cache {
         if len > self.bound.min(LARGEST) {
             return Ok(());
         }
-        // Entries are rare: the secret is read again, so that other processes believe this entry too.
+        // Entries are rare: the secret is read again, so that other processes accept this entry, too.
         let secret = secret::read_or_make(&self.directory)?;
         *lock(&self.secret) = secret;
         let head = head_of(key, payload.len() as u64);
@@ -197,7 +196,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Deletes the entries unused for longest until the rest fits, and what dead processes left.
+    /// Deletes temporary files of dead processes, and the least recently used entries until the rest fits.
     fn evict(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else {
             return;
@@ -220,7 +219,7 @@ impl Cache {
                 continue;
             }
             if is_entry(name.as_bytes()) {
-                // What it takes on disk: many entries are smaller than a block.
+                // Bytes on disk: many entries are smaller than a block.
                 let bytes = (metadata.blocks() * 512).max(metadata.len());
                 total = total.saturating_add(bytes);
                 files.push((time, bytes, name));
@@ -230,7 +229,7 @@ impl Cache {
             return;
         }
         files.sort();
-        // Some room at once, so that the next entries need no eviction.
+        // Below the bound, so that the next entries need no eviction.
         let target = self.bound / 10 * 9;
         for (_, bytes, name) in files {
             if total <= target {
@@ -250,7 +249,7 @@ fn head_of(key: &Key, payload: u64) -> Vec<u8> {
     head
 }
 
-/// The payload first: the head, of a known length, then needs no place of its own in what is hashed.
+/// The payload first: the head, of a known length, then needs no separator.
 fn seal_of(secret: &Secret, head: &[u8], payload: &[u8]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_keyed(secret);
     hasher.update(payload);

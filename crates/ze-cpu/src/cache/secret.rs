@@ -1,10 +1,10 @@
 //! The secret with which this user's entries are sealed.
 //!
-//! It lies in the cache's directory, in a file that the user alone can read. An entry whose seal was made without it is
-//! never given: to write to the directory is not enough to have code run.
+//! It lies in the cache's directory, in a file that the user alone can read. An entry that was sealed without it is
+//! never used: write access to the directory is not enough to have code run.
 //!
 //! Invariants
-//! - The file appears whole or not at all. Of two processes that make one at the same time both use the same.
+//! - The file appears whole or not at all. Two processes that make one at the same time use the same.
 //! - A secret that others could have read or made is replaced, and so are all entries under it.
 //! - A file that Solum did not make is never replaced: the cache is refused.
 
@@ -25,13 +25,13 @@ pub(super) const NAME: &CStr = c".solum-secret";
 const MAGIC: &[u8; 8] = b"SOLUMs01";
 /// Bytes of the file.
 const LEN: usize = MAGIC.len() + size_of::<Secret>();
-/// Other processes may replace the file meanwhile, too.
+/// Attempts: other processes may replace the file meanwhile.
 const ATTEMPTS: usize = 4;
 
-/// What lies under the secret's name.
+/// The file under the secret's name.
 pub(super) enum Found {
     Nothing,
-    /// A file of Solum's that must not be believed, or an empty one.
+    /// A file of Solum's that must not be trusted, or an empty one.
     Unfit,
     /// Something that Solum did not make.
     Foreign,
@@ -41,7 +41,7 @@ pub(super) enum Found {
 /// Reads the secret.
 ///
 /// # Errors
-/// The system's, which say nothing about the file.
+/// Errors of the system that do not depend on the file.
 pub(super) fn find(folder: &Folder) -> Result<Found> {
     let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
     let mut file = match folder.open_at(NAME, flags, 0) {
@@ -86,10 +86,10 @@ pub(super) fn find(folder: &Folder) -> Result<Found> {
     }
 }
 
-/// Reads the secret, and makes one where there is none that is fit.
+/// Reads the secret; makes one where there is none that can be trusted.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason why there is none.
 pub(super) fn read_or_make(folder: &Folder) -> Result<Secret> {
     for _ in 0..ATTEMPTS {
         match find(folder)? {
@@ -124,7 +124,7 @@ fn make(folder: &Folder) -> Result<()> {
         folder.unlink(&temporary);
     }
     match made {
-        // Another process was faster: its secret counts.
+        // Another process was first: its secret counts.
         Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
         made => made.map_err(signal_mask::name_file_size_limit),
     }

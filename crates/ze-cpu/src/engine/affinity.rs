@@ -1,21 +1,21 @@
-//! Where workers run: one that was woken to help is moved off the processor of the thread that it is to help.
+//! The processors of workers: a worker that was woken to join a share is moved off the processor of the thread that leads it.
 //!
-//! While all processors are busy, with whatever programs, the system often wakes a thread where its waker runs, and
-//! there it waits behind the very work that it should share, for milliseconds. Only a worker that was offered work and
-//! has not come is moved, and it may run anywhere again once it sleeps.
+//! While all processors are busy, the system often wakes a thread on its waker's processor. There it waits for milliseconds,
+//! behind the very work that it should share. Only workers that were offered work and have not joined are moved; each may run
+//! anywhere again once it sleeps.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
-/// How long helpers may take to come.
+/// How long workers may take to join before they are moved.
 pub(super) const PATIENCE_NS: u64 = 200_000;
 /// Threads are moved no more often.
 const INTERVAL_NS: u64 = 5_000_000;
 /// Most workers that are moved at once.
 const MOST: usize = 64;
 
-/// The processor that the calling thread runs on, for what is only better done there.
+/// The calling thread's processor; only a hint, because the thread may move.
 pub(super) fn current_cpu() -> usize {
     // SAFETY: a call without arguments; it reads the thread's own memory where the system keeps the number up to date.
     usize::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
@@ -29,9 +29,9 @@ thread_local! {
 /// A worker's thread.
 #[derive(Debug, Default)]
 struct WorkerThread {
-    /// The system's number of it; 0 before it runs.
+    /// The system's number of the thread; 0 before it runs.
     thread: AtomicI32,
-    /// Whether it is kept off a processor.
+    /// Whether the thread is kept off a processor.
     moved: AtomicBool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Affinity {
 struct Set(libc::cpu_set_t);
 
 impl Set {
-    /// Those of the calling thread.
+    /// The CPUs of the calling thread.
     fn own() -> Option<Self> {
         // SAFETY: zero bytes are a valid set; the call fills it.
         unsafe {
@@ -59,7 +59,7 @@ impl Set {
         }
     }
 
-    /// All but `cpu`; `None` where that leaves nothing, or `cpu` is not among them.
+    /// The set without `cpu`; `None` where that leaves nothing, or `cpu` is not in the set.
     fn without(mut self, cpu: usize) -> Option<Self> {
         if cpu >= libc::CPU_SETSIZE as usize {
             return None;
@@ -74,7 +74,7 @@ impl Set {
         }
     }
 
-    /// Keeps a thread there, 0 for the calling one; a system that refuses leaves it where it is.
+    /// Keeps a thread on these CPUs, 0 for the calling one. Where the system refuses, the thread stays as it is.
     fn keep(&self, thread: i32) {
         // SAFETY: the call reads the set.
         unsafe {
@@ -92,7 +92,7 @@ impl Affinity {
         }
     }
 
-    /// The calling thread is worker `number`, and runs where it is meant to.
+    /// The calling thread is worker `number`, on the CPUs that it may use.
     pub(super) fn enter(&self, number: usize) {
         if let Some(set) = Set::own() {
             let _ = self.allowed.set(set);
@@ -128,7 +128,7 @@ impl Affinity {
         }
     }
 
-    /// Before the calling worker sleeps: it may run anywhere again.
+    /// Before the calling worker sleeps: lets it run anywhere again.
     pub(super) fn restore(&self) {
         let Some(worker) = self.workers.get(NUMBER.get()) else {
             return;

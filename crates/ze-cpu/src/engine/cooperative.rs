@@ -1,5 +1,4 @@
-//! Launches whose groups wait for each other: each group has a thread of its own, so that all are
-//! under way at once whatever else runs.
+//! Launches whose groups wait for each other: each group has a thread of its own, so that all run at once.
 
 use super::executor::Executor;
 use super::launch::Prepared;
@@ -15,7 +14,7 @@ const STACK: usize = 8 << 20;
 /// Most groups of a cooperative launch.
 pub(crate) const MOST_GROUPS: u64 = 1024;
 
-/// Holds the threads back until all of them exist: none may wait for one that never comes.
+/// Holds the threads back until all of them exist: none may wait for a group that never starts.
 #[derive(Default)]
 struct Gate {
     state: Mutex<State>,
@@ -25,7 +24,7 @@ struct Gate {
 #[derive(Default)]
 struct State {
     ready: u64,
-    /// Whether the threads are to run, once that is decided.
+    /// Whether the threads run, once that is decided.
     go: Option<bool>,
 }
 
@@ -69,7 +68,7 @@ pub(super) fn run(task: &Arc<dyn Task>, prepared: Prepared, start_ns: u64) -> En
 }
 
 impl Gate {
-    /// Called by each thread, `able` to run or not; whether it is to run.
+    /// Called by each thread, `able` to run or not; whether it runs.
     fn pass(&self, able: bool) -> bool {
         let mut state = lock(&self.state);
         if able {

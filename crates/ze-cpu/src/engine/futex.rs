@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-/// Who may be on the other side of a word.
+/// The threads that may wait on a word, or wake it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Threads of this process.
@@ -38,7 +38,7 @@ pub(crate) fn wait(word: &AtomicU32, value: u32, limit_ns: Option<u64>, scope: S
     }
 }
 
-/// Wakes up to `count` of those who sleep on `word`.
+/// Wakes up to `count` threads that sleep on `word`.
 pub(crate) fn wake(word: &AtomicU32, count: usize, scope: Scope) {
     // SAFETY: the word lives as long as the borrow.
     unsafe {

@@ -1,12 +1,12 @@
-//! The short way for a waiting thread: brief work on a berth, without a system call.
+//! Inline slots: a waiting thread runs brief work on a stack of an engine's, without a system call.
 //!
-//! The long way of `help.rs` gives the thread a signal stack and a mask of ours, and looks whether the program has put
-//! a handler in place of ours: five system calls, more than everything else that an empty kernel costs. Here the thread
-//! keeps its own. Only work that is brief, needs a bounded part of the stack and calls nobody comes here, and only
-//! within [`TRUST_NS`] after the same thread went the long way and found nothing unusual.
+//! The general way (`stack_call.rs`) gives the thread a signal stack and a signal mask of ours, and checks that our signal
+//! handlers are in place: five system calls, more than everything else that an empty kernel costs. Here the thread keeps its
+//! own. Work qualifies if it is brief, its need of stack is bounded and it calls no function of the driver. A thread comes
+//! here only within [`TRUST_NS`] after it went the general way and found nothing unusual.
 //!
-//! InlineSlots are an engine's, taken and given back by one atomic exchange; a thread that vanishes while it has one (a
-//! signal handler that jumps out of it) costs that berth.
+//! A slot is taken and given back by one atomic exchange. A thread that vanishes while it has one (a signal handler that jumps
+//! out of it) costs the engine that slot.
 
 use super::launch;
 use super::scheduler::Scheduler;
@@ -19,18 +19,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ze_driver::device::{Task, Work};
 
-/// How long what the long way has found is believed: handlers of ours in place, no signal that code raises blocked.
+/// How long the findings of the general way count: our handlers are in place, no signal that code raises is blocked.
 const TRUST_NS: u64 = 20_000;
-/// Bytes that a copy or fill may have.
+/// Most bytes of a copy or fill.
 const BRIEF_BYTES: u64 = 1 << 20;
-/// InlineSlots of an engine: more threads than that wait at once the long way.
+/// Slots of an engine; where more threads wait at once, the others go the general way.
 const SLOTS: usize = 8;
-/// A berth's place, free or taken.
+/// The worker of a slot; null while it is taken, or not made yet.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Slot(AtomicPtr<Worker>);
 
-/// The berths of an engine.
+/// The slots of an engine.
 #[derive(Debug, Default)]
 pub(super) struct InlineSlots {
     slots: [Slot; SLOTS],
@@ -38,21 +38,21 @@ pub(super) struct InlineSlots {
 }
 
 thread_local! {
-    /// When this thread last went the long way and found nothing unusual.
+    /// When this thread last went the general way and found nothing unusual.
     static TRUSTED: Cell<u64> = const { Cell::new(0) };
-    /// Where this thread looks for a berth first.
+    /// The slot that this thread tries first.
     static FIRST: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The calling thread has gone the long way; `plain`: all was as usual.
+/// The calling thread has gone the general way; `plain`: it found nothing unusual.
 pub(super) fn trust(plain: bool, now: u64) {
     TRUSTED.set(if plain { now } else { 0 });
 }
 
-/// Whether `task` may come this way.
+/// Whether `task` may run in a slot.
 fn is_light(task: &dyn Task) -> bool {
     match task.work() {
-        // Those that follow are brief by their contract, but of programs of their own.
+        // The launches that follow are brief by contract, but their programs may need more stack.
         Work::Launch(launch) => {
             launch::is_light(launch)
                 && (0..task.more()).all(
@@ -64,21 +64,21 @@ fn is_light(task: &dyn Task) -> bool {
     }
 }
 
-/// What is to be done on the other stack.
+/// The arguments and results of a call on another stack.
 struct StackCall {
     worker: Box<Worker>,
     task: Option<Arc<dyn Task>>,
     now: u64,
 }
 
-unsafe extern "C" fn run(call: *mut c_void) {
-    // SAFETY: called by `run_light` with its own call, which outlives the call.
+unsafe extern "C" fn enter(call: *mut c_void) {
+    // SAFETY: `InlineSlots::run` passes its own `StackCall`, which outlives this function.
     let call = unsafe { &mut *call.cast::<StackCall>() };
     let Some(task) = call.task.take() else {
         return;
     };
     let work = std::panic::AssertUnwindSafe(|| call.worker.light_task(task, call.now));
-    // Nothing may unwind into the assembly; what panicked has lost its task, as on a worker.
+    // Nothing may unwind into the assembly. A task whose run panics is lost, as on a worker.
     let _ = std::panic::catch_unwind(work);
 }
 
@@ -102,7 +102,7 @@ impl InlineSlots {
             .top()
             .filter(|_| worker.executor.guard.attach());
         let Some(top) = top else {
-            // In a callback from guarded code.
+            // The thread is in a callback from guarded code.
             self.give_back(slot, worker);
             return Err(task);
         };
@@ -111,9 +111,9 @@ impl InlineSlots {
             task: Some(task),
             now,
         };
-        // SAFETY: the stack is ours until the berth is given back, and its top a multiple of a page; `run` catches
+        // SAFETY: the stack is this thread's until the slot is given back, and its top a multiple of a page; `enter` catches
         // panics.
-        unsafe { solum_on_stack(top, run, (&raw mut call).cast()) };
+        unsafe { solum_on_stack(top, enter, (&raw mut call).cast()) };
         let worker = call.worker;
         worker.executor.guard.detach();
         self.give_back(slot, worker);
@@ -126,11 +126,11 @@ impl InlineSlots {
         for step in 0..SLOTS {
             let at = (first + step) % SLOTS;
             let slot = &self.slots[at].0;
-            // Acquire: what its last user did to it.
+            // Acquire: sees its last user's writes.
             let worker = slot.swap(std::ptr::null_mut(), Ordering::Acquire);
             if !worker.is_null() {
                 FIRST.set(at);
-                // SAFETY: put there by `give_back`, and taken out of its place: nobody else has it.
+                // SAFETY: `give_back` put it there, and the exchange took it out: no other thread has it.
                 return Some((at, unsafe { Box::from_raw(worker) }));
             }
         }
@@ -150,7 +150,7 @@ impl InlineSlots {
     }
 
     fn give_back(&self, slot: usize, worker: Box<Worker>) {
-        // Release: its next user sees what this one did.
+        // Release: its next user sees this one's writes.
         let worker = Box::into_raw(worker);
         self.slots[slot].0.store(worker, Ordering::Release);
     }

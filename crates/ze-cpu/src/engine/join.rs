@@ -1,15 +1,15 @@
-//! Several work-groups of a row as one, of kernels that cannot tell ([`kernel_ir::abi::KernelInfo::row`]): those of fewer
-//! work-items than run side by side would run one work-item after another.
+//! Joins work-groups of a row into one, for kernels that cannot tell the difference ([`kernel_ir::abi::KernelInfo::row`]).
+//! Groups with fewer work-items than run side by side would run one work-item after another.
 
-/// Longer rows do not come from our compiler.
+/// Our compiler makes no longer rows.
 const MOST_ROW: u32 = 64;
-/// Rows of so many times what runs side by side have few work-items left over, which run one after another.
+/// Rows of so many times the lanes leave few work-items over, which run one after another.
 const LONG: u32 = 16;
-/// Rows that are longer by so much are well as they are.
+/// Rows longer by this factor gain nothing.
 const LONGEST: u32 = 2 * LONG;
 
 /// How many groups, of a row of `groups` with `size` work-items each, to run as one where `row` work-items run side
-/// by side: a divisor of `groups`, `most` at most. 1 where groups are well as they are, and where `row` is 0.
+/// by side: a divisor of `groups`, `most` at most. 1 where joining gains nothing, and where `row` is 0.
 pub(super) fn joined(row: u32, size: u32, groups: u32, most: u32) -> u32 {
     let has_row = (1..=MOST_ROW).contains(&row);
     if !has_row || groups <= 1 || size > LONGEST * row || size.is_multiple_of(row) {
@@ -32,7 +32,7 @@ pub(super) fn joined(row: u32, size: u32, groups: u32, most: u32) -> u32 {
         .unwrap_or(1)
 }
 
-/// The most to join of `total` groups that so many `threads` may share: each gets several.
+/// The most groups to join, so that of `total` groups each of the `threads` gets several.
 pub(super) fn most(total: u64, threads: usize) -> u32 {
     let parts = match threads as u64 {
         0 | 1 => 1,

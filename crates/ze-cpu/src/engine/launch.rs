@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use work_group_pool::Plan;
 use ze_driver::device::{GroupCount, Launch, Work};
 
-/// One thread looks again at the cost after this much work.
+/// A launch on one thread looks at the cost again after this much work.
 pub(super) const LOOK_NS: f64 = 100_000.0;
 /// A launch that takes less is run together with its neighbours.
 const BRIEF_NS: f64 = 3_000.0;
@@ -102,7 +102,7 @@ pub(super) fn run_brief(executor: &mut Executor, work: &Work) -> Result<(), Stri
     ran
 }
 
-/// The work-groups of a launch that starts now; none when it is not to run.
+/// The work-groups of a launch that starts now; none when it does not run.
 pub(super) fn group_count(guard: &Guard, groups: GroupCount) -> Result<Option<[u32; 3]>, String> {
     let at = match groups {
         GroupCount::Direct(groups) => return Ok(Some(groups)),
@@ -122,7 +122,7 @@ pub(super) fn group_count(guard: &Guard, groups: GroupCount) -> Result<Option<[u
     read(guard, "its group counts", at).map(Some)
 }
 
-/// Words that the client promised to be there.
+/// Reads words at the client's pointer.
 fn read<const N: usize>(guard: &Guard, what: &str, at: *const u32) -> Result<[u32; N], String> {
     let mut words = [0u32; N];
     let to = words.as_mut_ptr().cast();
@@ -132,31 +132,31 @@ fn read<const N: usize>(guard: &Guard, what: &str, at: *const u32) -> Result<[u3
     }
 }
 
-/// A launch with everything worked out that all its groups share.
+/// A launch, with everything that its groups have in common worked out.
 pub(crate) struct Prepared {
     args: Args,
     pub(super) record: abi::Launch,
     memory: usize,
-    /// As they run: `joined` of the host's each.
+    /// Groups as they run: each is `joined` groups of the host.
     pub(super) groups: u64,
     pub(super) joined: u32,
-    /// Whether they may begin in any order.
+    /// Whether groups may begin in any order.
     pub(super) any_order: bool,
     /// 1 asks the kernel to stop.
     pub(super) cancel: AtomicU8,
     output: Option<Box<printf::Stream>>,
-    /// When it has to have ended.
+    /// The time by which the launch must have ended.
     limit: Limit,
 }
 
-/// How the time of a part of a launch is taken; the number is when it began.
+/// How a part of a launch is timed; the number is the time of its begin.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Timing {
-    /// It is remembered as the kernel's cost, and told to who asks how busy the device is.
+    /// The time counts for the kernel's cost and the device's load.
     Metered(u64),
-    /// It is remembered; the caller tells how busy the device is.
+    /// The time counts for the kernel's cost; the caller meters the device's load.
     Sampled(u64),
-    /// The clock is not looked at.
+    /// The clock is not read.
     Untimed,
 }
 
@@ -305,11 +305,11 @@ impl Prepared {
         let result = self
             .run_metered(executor, launch, kernel, (first, count), memory)
             .map_err(|failure| {
-                let place = match failure.item {
-                    Some(item) => self.around(item),
-                    None => self.place(first, count),
+                let location = match failure.item {
+                    Some(item) => self.location_of_item(item),
+                    None => self.location_of_groups(first, count),
                 };
-                format!("{place}: {}", failure.text)
+                format!("{location}: {}", failure.text)
             });
         executor.meter.groups(count * u64::from(self.joined));
         if matches!(timing, Timing::Untimed) {
@@ -322,7 +322,7 @@ impl Prepared {
         }
         result.map_err(|text| launched.named(&text))?;
         if self.cancel.load(Ordering::Relaxed) == 0 {
-            // By the host's groups: how many of them run as one differs between launches.
+            // Counted in the host's groups: the number that runs as one differs between launches.
             let count = count * u64::from(self.joined);
             let took = end.saturating_sub(begin);
             kernel.cost.record(count, took);
@@ -355,15 +355,15 @@ impl Prepared {
         }
     }
 
-    /// Which part of the launch `count` groups from `first` on are, where nothing says which work-item it was.
+    /// The text for `count` groups from `first` on, where the work-item is unknown.
     #[cold]
-    fn place(&self, first: u64, count: u64) -> String {
+    fn location_of_groups(&self, first: u64, count: u64) -> String {
         location::of_groups(&self.record, self.joined, first, count)
     }
 
-    /// Where the work-item with this global id is.
+    /// The text for the work-item with this global id.
     #[cold]
-    fn around(&self, item: [u64; 3]) -> String {
+    fn location_of_item(&self, item: [u64; 3]) -> String {
         location::of_item(&self.record, self.joined, item)
     }
 
@@ -428,7 +428,7 @@ impl Prepared {
         })
     }
 
-    /// After the last group: what the kernel printed goes out.
+    /// After the last group: writes the kernel's output.
     pub(super) fn end(&self) {
         if let Some(output) = &self.output {
             output.flush();
@@ -436,7 +436,7 @@ impl Prepared {
     }
 }
 
-/// Which pointers of a launch are null, as the end of a fault's text. Most faults of correct kernels come from those.
+/// The null pointers of a launch, as the end of a fault's text: most faults of correct kernels come from those.
 #[cold]
 fn null_arguments(kernel: &Kernel, launch: &Launch) -> String {
     const POINTER: u8 = 1;
@@ -470,7 +470,7 @@ fn copy(bytes: &[u8]) -> Box<[Chunk]> {
     block
 }
 
-/// An aligned block as what it is: bytes.
+/// The bytes of an aligned block.
 trait Bytes {
     fn as_bytes(&self) -> &[u8];
     fn as_bytes_mut(&mut self) -> &mut [u8];

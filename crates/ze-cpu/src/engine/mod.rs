@@ -1,12 +1,19 @@
 //! The engine: workers take submitted tasks from queues without locks and run them, large ones together.
 //!
+//! Modules, from the floor up:
+//! - `futex`, `affinity`, `join`, `transfer`, `task_queues`: sleeping on a word, processors of threads, work-groups that run
+//!   as one, copies, the queues of tasks;
+//! - `executor`: the means of one thread to run work; `launch`: a launch on an executor;
+//! - `share`: work that several threads do together; `cooperative`: a thread for each work-group;
+//! - `scheduler`: queues and idle workers; `worker`: takes jobs from a scheduler and runs them on its executor;
+//! - `inline_slot`, `stack_call`: a waiting thread runs its work, the quick way and the general way;
+//! - this module: [`Engine`], which starts workers, takes tasks and lets threads wait.
+//!
 //! Invariants
-//! - Submitted work progresses without a waiter: a submission is noticed by a worker that is awake, or
-//!   wakes one.
+//! - Submitted work progresses without a waiter: a worker that is awake notices a submission, or the submission wakes one.
 //! - At least two workers exist, so that two kernels that wait for each other both run.
-//! - Tasks of queues of a higher priority go first, but for one in some that goes last.
-//! - New tasks go before helping with old ones: a worker that helps leaves between chunks when a task
-//!   waits.
+//! - Tasks of a higher priority go first; now and then one of the lowest priority does, so that all get their turn.
+//! - New tasks go before shares of old ones: a worker that has joined a share leaves between chunks when a task waits.
 //! - Where the system gives no thread, the thread that submits a task runs it.
 //! - Workers are never joined; the process may end while they run.
 
@@ -40,16 +47,16 @@ use work_group_pool::Waits;
 use worker::Worker;
 use ze_driver::device::{Outcome, Task};
 
-/// How long a waiting thread looks before it sleeps.
+/// How long a waiting thread spins before it sleeps.
 const SPIN_NS: u64 = 20_000;
-/// How long a waiting thread gives workers to notice the work it waits for.
+/// How long a waiting thread leaves its work to the workers.
 const NOTICE_NS: u64 = 1_000;
 /// How late a timed sleep may end.
 const SLACK_NS: u64 = 80_000;
 /// Bytes of a worker's stack.
 const STACK: usize = 8 << 20;
 
-/// Entries of the queue, for each priority, among which a waiting thread looks for its work.
+/// Queue entries of each priority that a waiting thread searches for its work.
 const LOOK: usize = 64;
 
 /// The workers and what waits for them.
@@ -66,7 +73,7 @@ pub(crate) struct Engine {
     previous: OnceLock<&'static Engine>,
 }
 
-/// The engine made last.
+/// The newest engine.
 static NEWEST: AtomicPtr<Engine> = AtomicPtr::new(std::ptr::null_mut());
 
 thread_local! {
@@ -75,13 +82,12 @@ thread_local! {
 }
 
 impl Engine {
-    /// An engine for `cpus` CPUs; its workers start with the first task. Lives for ever, because
-    /// workers do.
+    /// An engine for `cpus` CPUs; its workers start with the first task. It lives for ever, because workers do.
     pub(crate) fn new(cpus: usize, runs_while_waiting: bool) -> &'static Self {
         Self::on(cpus, runs_while_waiting, Vec::new())
     }
 
-    /// As [`Self::new`], for a share of the machine.
+    /// As [`Self::new`], with workers that stay on the CPUs of `pinned`.
     pub(crate) fn on(cpus: usize, runs_while_waiting: bool, pinned: Vec<usize>) -> &'static Self {
         fault::wait_in_forks();
         // After `wait_in_forks`, so that it runs before that takes its lock (such handlers run in reverse order): an export
@@ -100,7 +106,7 @@ impl Engine {
         let newest = NEWEST.swap(std::ptr::from_ref(engine).cast_mut(), Ordering::AcqRel);
         // SAFETY: only engines are stored there, and an engine lives for ever.
         if let Some(newest) = unsafe { newest.as_ref() } {
-            // A reader that comes before this line sees fewer engines. Nothing else sets the field.
+            // A reader before this line sees fewer engines. Nothing else sets the field.
             let _ = engine.previous.set(newest);
         }
         engine
@@ -147,9 +153,9 @@ impl Engine {
         if done() {
             return true;
         }
-        let helps = self.runs_while_waiting && deadline == u64::MAX;
-        // A worker that looks at the queue by itself is faster than this thread with its signals to save.
-        while helps
+        let may_run = self.runs_while_waiting && deadline == u64::MAX;
+        // A spinning worker is faster than this thread, which has to save its signals first.
+        while may_run
             && (self.scheduler.idle.looking() == 0 || self.scheduler.has_run_inline(now_ns()))
             && self.run_while_waiting(awaited)
         {
@@ -175,24 +181,24 @@ impl Engine {
             if now >= spin_end.min(deadline) {
                 break;
             }
-            if helps && now > begin.saturating_add(NOTICE_NS) && self.run_while_waiting(awaited) {
+            if may_run && now > begin.saturating_add(NOTICE_NS) && self.run_while_waiting(awaited) {
                 continue;
             }
             if !kicked && now > begin.saturating_add(NOTICE_NS) {
-                // A spinning worker would have taken the work by now: whoever is there naps.
+                // A spinning worker would have taken the work by now: the workers nap or sleep.
                 self.scheduler.kick();
                 kicked = true;
             }
         }
         sleepers.fetch_add(1, Ordering::SeqCst);
-        // The count is visible before the word is looked at: whoever changes that looks in the opposite order.
+        // The count is visible before the word is read: the thread that changes the word reads them in the opposite order.
         fence(Ordering::SeqCst);
         let met = loop {
             let value = awaited.0.load(Ordering::Acquire);
             if done() {
                 break true;
             }
-            if helps && self.run_while_waiting(awaited) {
+            if may_run && self.run_while_waiting(awaited) {
                 continue;
             }
             let limit = if deadline == u64::MAX {
@@ -200,7 +206,7 @@ impl Engine {
             } else {
                 match deadline.checked_sub(now_ns()) {
                     None | Some(0) => break done(),
-                    // The system wakes late by its timer slack: the last moment is waited for awake.
+                    // The system wakes late by its timer slack: the last moment is spent spinning.
                     Some(left) if left <= SLACK_NS => {
                         std::hint::spin_loop();
                         continue;
@@ -216,7 +222,7 @@ impl Engine {
         met
     }
 
-    /// Runs one task that a wait on the word for the number needs; `false` when there is none to run.
+    /// Runs one task that the wait on this word for this value needs; `false` when there is none.
     fn run_while_waiting(&'static self, awaited: (&AtomicU32, u64)) -> bool {
         if !self.scheduler.task_waits() {
             return false;
@@ -231,7 +237,7 @@ impl Engine {
         };
         match stack_call::run(&self.scheduler, Job::Task(task)) {
             Ok(()) => true,
-            // A worker, a thread inside a callback, or no memory: a worker does it.
+            // This is a worker or a thread inside of a callback, or there is no memory: a worker runs the task.
             Err(Job::Task(task)) => {
                 self.submit(task);
                 false
@@ -240,13 +246,13 @@ impl Engine {
         }
     }
 
-    /// Runs `task` on the calling thread, with everything that it makes ready: no engine that it is submitted to has a
-    /// worker. The program may be ending, or the system may have no thread left.
+    /// Runs `task` and the tasks that it makes ready on the calling thread: no engine of theirs has a worker. The program
+    /// may be ending, or the system may have no thread left.
     #[cold]
     fn run_on_caller(&'static self, task: Arc<dyn Task>) {
         self.scheduler.tasks.push(task);
         self.scheduler.idle.add(Waits::TASK);
-        // A task that submits another one leaves it to the loop below.
+        // A task that is submitted by a task of the loop below runs in that loop.
         if RUNS_ON_CALLER.replace(true) {
             return;
         }
@@ -267,19 +273,19 @@ impl Engine {
         if !fault::can_guard() {
             return;
         }
-        // The program's handlers run on the program's threads.
+        // The program's signal handlers run on the program's threads.
         let _held = HeldSignals::all();
         for number in 0..self.workers {
             let thread = std::thread::Builder::new()
                 .name(format!("solum-{number}"))
                 .stack_size(STACK);
-            // Counted before it runs. Nobody waits for it: a submission inside of dlopen holds the loader's lock, which a
-            // thread needs to begin.
+            // Counted before it runs. Nothing waits for it: a submission inside of dlopen holds the dynamic linker's lock,
+            // which a thread needs to begin.
             self.scheduler.worker_starts();
             let started = thread.spawn(move || {
                 stay_on(&self.pinned);
                 self.scheduler.enter_worker(number);
-                // Naps are meant to last as long as they say.
+                // The default timer slack would lengthen naps.
                 // SAFETY: a system call without memory.
                 unsafe {
                     libc::prctl(libc::PR_SET_TIMERSLACK, 1000usize);
@@ -296,7 +302,7 @@ impl Engine {
         }
     }
 
-    /// A worker cannot run. Without any other the tasks that wait get their error.
+    /// A worker cannot run. Without any other the waiting tasks fail.
     fn worker_lost(&self) {
         if self.scheduler.worker_ends() > 0 {
             return;

@@ -8,32 +8,32 @@ use crate::clock::now_ns;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use work_group_pool::{Label, Place, Queue, Roster, Waits};
+use work_group_pool::{IdleWorkers, Label, Position, Queue, Waits};
 use ze_driver::device::Task;
 
-/// How long an idle worker, or a waiting thread, looks before it sleeps.
+/// How long an idle worker spins before it naps or sleeps.
 const SPIN_NS: u64 = 20_000;
-/// How long after the last submission one worker stays close to awake.
+/// How long after the last submission one worker naps instead of sleeping.
 const DOZE_NS: u64 = 4_000_000;
-/// One of its naps.
+/// Length of a nap.
 const NAP_NS: u64 = 50_000;
-/// One of so many submissions wakes a worker that naps.
+/// One of so many submissions wakes a napping worker.
 const NAPS: u32 = 32;
-/// How often a worker looks for work that is counted and not found.
+/// How often a worker looks for work that is counted but not found.
 const MISSES: usize = 64;
 /// While a waiting thread has run its work inline within this time, workers leave it a single task ...
 const GIVE_WAY_NS: u64 = 20_000;
 /// ... for this long.
 const HOLD_NS: u64 = 1_000;
 
-/// What waits for workers, and which workers are idle.
+/// Work that waits for workers, and the workers that are idle.
 pub(super) struct Scheduler {
     /// Tasks that no worker has begun.
     pub(super) tasks: TaskQueues,
     /// Tasks that other workers may join, once for each that may.
     shares: Queue<Arc<Share>>,
     /// The number of both, and the workers that look for them.
-    pub(super) idle: Roster,
+    pub(super) idle: IdleWorkers,
     /// Submissions while no worker was spinning.
     unnoticed: AtomicU32,
     /// When work was last begun.
@@ -63,7 +63,7 @@ impl Scheduler {
         Self {
             tasks: TaskQueues::default(),
             shares: Queue::new(),
-            idle: Roster::new(),
+            idle: IdleWorkers::new(),
             unnoticed: AtomicU32::new(0),
             last_submission: AtomicU64::new(0),
             inline_run: AtomicU64::new(0),
@@ -105,8 +105,8 @@ impl Scheduler {
         self.ring(usize::from(self.idle.awake() == 0 || self.is_wake_due()));
     }
 
-    /// Whether a worker that naps is woken all the same: it would look soon by itself, or whoever waits does the work.
-    /// But now and then, so that a program that submits and waits all the time gets a worker that stays awake for it.
+    /// Whether a napping worker is woken now. Mostly not: it looks soon by itself, or the waiting thread does the work. Now
+    /// and then it is, so that a program that submits and waits all the time gets a worker that stays awake.
     fn is_wake_due(&self) -> bool {
         self.idle.looking() == 0
             && self
@@ -115,14 +115,14 @@ impl Scheduler {
                 .is_multiple_of(NAPS)
     }
 
-    /// Lets `helpers` other workers join `share`, of which some are woken if need be and `wake`. Where they are offered
-    /// goes to `places`, for [`Self::withdraw`].
+    /// Lets `helpers` other workers join `share`, and with `wake` wakes some if need be. The queue entries go to `places`,
+    /// for [`Self::withdraw`].
     pub(super) fn offer(
         &self,
         share: &Arc<Share>,
         helpers: usize,
         wake: bool,
-        mut places: Option<&mut Vec<Place>>,
+        mut places: Option<&mut Vec<Position>>,
     ) {
         for _ in 0..helpers {
             let place = self.shares.push(Arc::clone(share), &Label::default());
@@ -131,14 +131,13 @@ impl Scheduler {
             }
         }
         self.idle.add(Waits::shares(helpers));
-        // Who looks all the time finds it; if he ends that just now he looks once more before he sleeps.
+        // Spinning workers see it; one that stops spinning now looks once more before it sleeps.
         let looking = if wake { self.idle.looking() } else { helpers };
         self.ring(helpers.saturating_sub(looking));
     }
 
-    /// Takes back what nobody has come for: nothing of it is left to be done, and who is busy elsewhere would not take
-    /// it out for long.
-    pub(super) fn withdraw(&self, places: &mut Vec<Place>) {
+    /// Takes back offers that no worker has taken: no part is left, and a busy worker would leave them in the queue for long.
+    pub(super) fn withdraw(&self, places: &mut Vec<Position>) {
         let taken = places
             .drain(..)
             .filter_map(|place| self.shares.take_back(place))
@@ -148,7 +147,7 @@ impl Scheduler {
         }
     }
 
-    /// Workers beside the calling thread that need not be woken: they look for work, or end what they do.
+    /// Workers beside the calling thread that need no wake: they look for work or run some.
     pub(super) fn awake_beside(&self) -> usize {
         let own = usize::from(std::ptr::eq(WORKS_FOR.get(), self));
         let running = self.running.load(Ordering::Relaxed);
@@ -160,15 +159,14 @@ impl Scheduler {
         self.idle.waits().tasks() > 0
     }
 
-    /// Sees to it that waiting work gets a worker soon: for a thread that is about to sleep until
-    /// that work is done.
+    /// Wakes a worker if work waits: for a thread that is about to sleep until that work is done.
     pub(super) fn kick(&self) {
         if self.idle.waits().any() {
             self.ring(1);
         }
     }
 
-    /// Lets those who sleep or nap find the signal changed, and wakes up to `count` of them.
+    /// Changes the signal for sleeping and napping workers, and wakes up to `count` of them.
     fn ring(&self, count: usize) {
         if self.idle.rings() && count > 0 {
             futex::wake(self.idle.signal(), count, Scope::Process);
@@ -193,13 +191,13 @@ impl Scheduler {
                 },
             };
             let left = self.idle.remove(kind);
-            // Whoever was awake for this job is busy now.
+            // The worker that was awake for this job is busy now.
             if left.any() && self.idle.awake() == 0 {
                 self.ring(1);
             }
             return Some(job);
         }
-        // Somebody has taken what is counted and was interrupted before he could say so.
+        // Another thread has taken the counted work and was interrupted before it could correct the count.
         std::thread::yield_now();
         None
     }
@@ -236,8 +234,8 @@ impl Scheduler {
         }
     }
 
-    /// One worker naps instead of sleeping for some time after the last submission, so that the next
-    /// one needs no system call. True when work has come.
+    /// Naps for some time after the last submission, as one worker does, so that the next submission needs no system call.
+    /// True when work has come.
     fn doze(&self) -> bool {
         loop {
             let signal = self.idle.signal();
@@ -259,13 +257,13 @@ impl Scheduler {
         self.unnoticed.store(0, Ordering::Relaxed);
     }
 
-    /// Whether a thread that waits has run what it waits for this way not long ago.
+    /// Whether a waiting thread has run its work inline not long ago.
     pub(super) fn has_run_inline(&self, now: u64) -> bool {
         now.saturating_sub(self.inline_run.load(Ordering::Relaxed)) < GIVE_WAY_NS
     }
 
-    /// Whether a worker that has noticed a task leaves it to the thread that submitted it and has waited for all before
-    /// it this way: that is sooner done than the two can tell each other.
+    /// Whether a worker that noticed a task leaves it to the thread that submitted it, which has run its recent tasks inline:
+    /// that is done sooner than the two threads can synchronise.
     pub(super) fn gives_way(&self, noticed: u64) -> bool {
         let now = now_ns();
         now.saturating_sub(noticed) < HOLD_NS

@@ -1,4 +1,4 @@
-//! Work that several workers do together.
+//! Work that several threads do together.
 
 use super::affinity::current_cpu;
 use super::executor::Executor;
@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use work_group_pool::{Dispatch, Plan};
 use ze_driver::device::{Outcome, Task};
 
-/// One task's work, shared.
+/// The work of one task, in parts that threads claim.
 pub(crate) struct Share {
     pub(super) task: Arc<dyn Task>,
     /// Number of the first part; the dispatch counts from there.

@@ -1,8 +1,8 @@
-//! A thread that waits without limit runs, meanwhile, the very work that it waits for.
+//! Runs work on a thread of the program: a thread that waits without limit runs the very work that it waits for.
 //!
-//! Saves the wake of a worker and the switch to it. Only tasks that say that the wait depends on them
-//! are taken: any other kernel may itself be waiting for something that this thread does later. The
-//! work runs on a stack, a signal stack and a signal mask of ours; all of the thread's own come back.
+//! This saves the wake of a worker and the switch to it. Only tasks that the wait depends on are taken: any other kernel may
+//! itself wait for something that this thread does later. The work runs on a stack, a signal stack and a signal mask of ours;
+//! afterwards the thread has its own back.
 
 use super::executor::Block;
 use super::inline_slot;
@@ -14,23 +14,23 @@ use signal_mask::HeldSignals;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// Bytes of a helper's stack.
+/// Bytes of a stack.
 const STACK: usize = 8 << 20;
-/// Bytes below it that nobody may touch.
+/// Bytes of the guard below it.
 const BELOW: usize = 64 << 10;
 /// How many stacks are kept.
 const KEEP: usize = 16;
-/// How often the signal handlers are looked at.
+/// How often the signal handlers are checked.
 const RECHECK_NS: u64 = 1_000_000;
 
-/// What is to be done on the other stack.
+/// The arguments and results of a call on another stack.
 struct StackCall {
     worker: Worker,
     job: Option<Job>,
 }
 
 unsafe extern "C" fn enter(call: *mut c_void) {
-    // SAFETY: called by `help` with its own call, which outlives the call.
+    // SAFETY: `run` passes its own `StackCall`, which outlives this function.
     let call = unsafe { &mut *call.cast::<StackCall>() };
     let job = call.job.take();
     let work = std::panic::AssertUnwindSafe(|| {
@@ -38,7 +38,7 @@ unsafe extern "C" fn enter(call: *mut c_void) {
             call.worker.job(job);
         }
     });
-    // Nothing may unwind into the assembly; what panicked has lost its task, as on a worker.
+    // Nothing may unwind into the assembly. A task whose run panics is lost, as on a worker.
     let _ = std::panic::catch_unwind(work);
 }
 
@@ -48,7 +48,7 @@ struct Stack {
     memory: Block,
 }
 
-/// Stacks kept for the next wait, in places that are taken and filled by one exchange.
+/// Stacks kept for the next wait; one atomic exchange takes or fills a place.
 static STACKS: [AtomicPtr<Stack>; KEEP] = [const { AtomicPtr::new(std::ptr::null_mut()) }; KEEP];
 
 impl Stack {
@@ -57,10 +57,10 @@ impl Stack {
             if place.load(Ordering::Relaxed).is_null() {
                 continue;
             }
-            // Acquire: what its last user did to it.
+            // Acquire: sees its last user's writes.
             let kept = place.swap(std::ptr::null_mut(), Ordering::Acquire);
             if !kept.is_null() {
-                // SAFETY: put there by `give_back`, and taken out of its place: nobody else has it.
+                // SAFETY: `give_back` put it there, and the exchange took it out: no other thread has it.
                 return Some(unsafe { Box::from_raw(kept) });
             }
         }
@@ -92,7 +92,7 @@ impl Stack {
     fn give_back(self: Box<Self>) {
         let this = Box::into_raw(self);
         for place in &STACKS {
-            // Release: its next user sees what this one did.
+            // Release: its next user sees this one's writes.
             let kept = place.compare_exchange(
                 std::ptr::null_mut(),
                 this,
@@ -103,7 +103,7 @@ impl Stack {
                 return;
             }
         }
-        // SAFETY: no place has it. The stack was mapped by `take`; nobody runs on it any more.
+        // SAFETY: no place has it. `take` mapped the stack, and no thread runs on it any more.
         unsafe {
             let this = Box::from_raw(this);
             libc::munmap(this.base as *mut libc::c_void, BELOW + STACK);
@@ -111,8 +111,8 @@ impl Stack {
     }
 }
 
-/// Runs `job` on the calling thread, on a stack of ours. Gives it back where the thread already runs guarded code, or
-/// where there is no memory.
+/// Runs `job` on the calling thread, on a stack of ours. Returns it where the thread already runs guarded code, or where there
+/// is no memory.
 pub(super) fn run(scheduler: &'static Scheduler, job: Job) -> Result<(), Job> {
     let held = hold_signals();
     let mut stack = Stack::take();
@@ -125,8 +125,7 @@ pub(super) fn run(scheduler: &'static Scheduler, job: Job) -> Result<(), Job> {
                 worker,
                 job: Some(job),
             };
-            // SAFETY: the stack is ours alone and its top a multiple of a page; `run` catches
-            // panics.
+            // SAFETY: the stack is this call's alone and its top a multiple of a page; `enter` catches panics.
             unsafe { solum_on_stack(stack.top(), enter, (&raw mut call).cast()) };
             stack.memory = call.worker.executor.into_memory();
             stack.give_back();
@@ -143,12 +142,12 @@ pub(super) fn run(scheduler: &'static Scheduler, job: Job) -> Result<(), Job> {
     done
 }
 
-/// Signals by which users end programs. Where they end it without a handler they stay open, or a
-/// kernel that never ends could not be interrupted.
+/// Signals by which users end programs. Those without a handler stay open, or a kernel that never ends could not be
+/// interrupted.
 const ENDINGS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// Holds back signals that are not raised by code, but for [`ENDINGS`] without a handler, and puts our fault handlers
-/// back if need be.
+/// Holds back all signals that code does not raise, except [`ENDINGS`] without a handler, and puts our fault handlers back if
+/// need be.
 fn hold_signals() -> Option<HeldSignals> {
     static CHECKED: AtomicU64 = AtomicU64::new(0);
     /// Signals of `ENDINGS` without a handler, a bit each.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 use work_group_pool::{Label, Queue};
 use ze_driver::device::{Need, Priority, Task, Work};
 
-/// One of so many takes serves the lowest priority that waits, so that nobody waits for ever.
+/// One of so many takes serves the lowest priority that waits, so that no task waits for ever.
 const TURNS: u32 = 16;
 
 /// Tasks in order of submission for each priority; without a lock.
@@ -16,11 +16,11 @@ pub(super) struct TaskQueues {
     low: Queue<Arc<dyn Task>>,
 }
 
-/// Whose turn it is, for one thread that takes tasks.
+/// The turn of the priorities, for one thread that takes tasks.
 #[derive(Debug, Default)]
 pub(super) struct Turn(u32);
 
-/// What a waiting thread looks for tasks by.
+/// The label by which a waiting thread finds a task.
 fn label(task: &dyn Task) -> Label {
     let [first, second] = if may_run_while_waiting(task.work()) {
         task.needed_by()
@@ -35,7 +35,7 @@ fn label(task: &dyn Task) -> Label {
     ]
 }
 
-/// Host functions are the workers' alone; cooperative launches need threads of their own.
+/// Whether a waiting thread may run `work`. Only workers run host functions; cooperative launches have threads of their own.
 fn may_run_while_waiting(work: &Work) -> bool {
     match work {
         Work::Host { .. } | Work::Internal(_) => false,
@@ -44,7 +44,7 @@ fn may_run_while_waiting(work: &Work) -> bool {
     }
 }
 
-/// Whether a wait on `word` for `number` needs the task of that label.
+/// Whether a wait on this word for this value needs the task with this label.
 fn is_needed(&[word, number, other, least]: &Label, on: u64, by: u64) -> bool {
     (word == on && number <= by) || (other == on && least <= by)
 }
@@ -60,7 +60,7 @@ impl TaskQueues {
         queue.push(task, &label);
     }
 
-    /// The next to run; none also while the only one is just being pushed.
+    /// The next task; none also while another thread is still pushing the only one.
     pub(super) fn pop(&self, turn: &mut Turn) -> Option<Arc<dyn Task>> {
         turn.0 = turn.0.wrapping_add(1);
         let turn = turn.0.is_multiple_of(TURNS);
@@ -70,7 +70,7 @@ impl TaskQueues {
             .or_else(|| self.low.pop(turn))
     }
 
-    /// Takes the first that a wait on `word` for `number` needs, among about `look` of each priority.
+    /// Takes the first task that a wait on `word` for `number` needs, among about `look` of each priority.
     pub(super) fn take(
         &self,
         look: usize,
@@ -159,9 +159,9 @@ mod tests {
         }
     }
 
-    /// Host functions are not for threads that wait, whatever waits for them.
+    /// Waiting threads run no host functions.
     #[test]
-    fn what_workers_alone_may_run_has_no_label() {
+    fn work_for_workers_alone_has_no_label() {
         struct Internal(Work);
         impl Task for Internal {
             fn work(&self) -> &Work {

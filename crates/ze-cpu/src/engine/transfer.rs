@@ -10,7 +10,7 @@ const BLOCK: u64 = 1 << 20;
 /// Bytes of the pattern's repetition that fills are copied from; stays in the first cache.
 const TILE: usize = 4096;
 
-/// Blocks of `work`; 1 when it should stay with one thread.
+/// The number of blocks of `work`; 1 where one thread does it all.
 pub(super) fn blocks(work: &Work) -> u64 {
     match work {
         &Work::Copy { dst, src, len } => {

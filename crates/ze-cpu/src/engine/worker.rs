@@ -14,10 +14,10 @@ use crate::telemetry::Kind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use work_group_pool::{Place, Plan};
+use work_group_pool::{Plan, Position};
 use ze_driver::device::{Launch, Task, Work};
 
-/// After this time of constant work a worker looks at the signal handlers again.
+/// After this time of constant work a worker checks the signal handlers again.
 const RECHECK_NS: u64 = 1_000_000;
 
 /// A thread's executor, and what it has of a scheduler.
@@ -32,18 +32,18 @@ pub(super) struct Worker {
     /// The priority that goes first.
     turn: Turn,
     /// The queue entries of the share that it works on.
-    offered: Vec<Place>,
+    offered: Vec<Position>,
     /// It runs brief launches only: see [`Self::inline`].
     light: bool,
 }
 
-/// A worker that was without a job for longer may find the program's signal handlers in place of ours: less than it takes
-/// to install one and submit.
+/// After a longer pause the program may have replaced our signal handlers: installing one and submitting takes longer than
+/// this.
 const PAUSE_NS: u64 = 300;
-/// After a pause of this length all handlers are looked at, after a shorter one the one that is replaced most.
+/// After a pause of this length all handlers are checked, after a shorter one only the one that programs replace most.
 const REST_NS: u64 = 20_000;
 
-/// One of so many launches that nobody is awake to share wakes somebody: a wake costs about as much as such a launch.
+/// One of so many launches that no other worker is awake to share wakes one: a wake costs about as much as the launch.
 const ROUSE: u32 = 16;
 
 impl Worker {
@@ -88,7 +88,7 @@ impl Worker {
         self.task(task, start_ns);
     }
 
-    /// Whether a launch that others could share is to wake one of them, none being awake.
+    /// Whether a launch that others could share is to wake one of them, where none is awake.
     fn rouses(&mut self) -> bool {
         self.unshared = self.unshared.wrapping_add(1);
         self.unshared.is_multiple_of(ROUSE)
@@ -108,7 +108,7 @@ impl Worker {
         let now = now_ns();
         self.scheduler.last_submission.store(now, Ordering::Relaxed);
         match job {
-            // Whoever began the task has just looked at the signal handlers.
+            // The worker that began the task has just checked the signal handlers.
             Job::Share(share) => self.take_part(&share, false),
             Job::Task(task) => {
                 let pause = now.saturating_sub(self.left_ns);
@@ -147,7 +147,7 @@ impl Worker {
                 };
                 match end {
                     End::Here(fault) => fault,
-                    // Whoever does the last part finishes the task.
+                    // The thread that does the last part finishes the task.
                     End::Shared => return,
                 }
             }
@@ -224,7 +224,7 @@ impl Worker {
         };
         let is_single = prepared.groups == 1 && prepared.record.items_per_group == 1;
         if kernel.info.loops && is_single && kernel.tier().is_some_and(TierCounter::claim) {
-            // Nothing of it begins later.
+            // One work-item runs to its end on the code that it begins with.
             launched.program.improve(launch.kernel);
         }
         crate::witness::kernel_runs();
@@ -239,7 +239,7 @@ impl Worker {
             let awake = self.scheduler.awake_beside();
             let mut plan = prepared.plan(kernel, left, threads, awake);
             if plan.threads == 1 && awake == 0 {
-                // Others would take part if they were awake: launches that follow each other keep them so.
+                // Other workers would take part if they were awake, as launches that follow each other keep them.
                 let shared = prepared.plan(kernel, left, threads, 1);
                 if shared.threads > 1 && self.rouses() {
                     plan = Plan {
@@ -259,7 +259,7 @@ impl Worker {
                 // Rounding down to 0 is caught by `max`; a huge quotient saturates.
                 Some(ns) => ((LOOK_NS / ns) as u64 / u64::from(prepared.joined)).clamp(1, left),
             };
-            // What was done since the task began is part of the cost.
+            // The time since the task began is part of the cost.
             let begin = if next == 0 { start_ns } else { now_ns() };
             if let Err(text) = prepared.run(
                 &mut self.executor,
@@ -277,13 +277,13 @@ impl Worker {
         End::Here(fault)
     }
 
-    /// Runs what follows the work of a task.
+    /// Runs the work that follows the first of a task.
     fn rest(&mut self, task: &dyn Task) -> Option<String> {
         (0..task.more())
             .find_map(|index| launch::run_brief(&mut self.executor, task.next_work(index)).err())
     }
 
-    /// Works on `share` until nothing is left to claim, with up to `helpers` others.
+    /// Works on `share` until nothing is left to claim, with up to `helpers` other workers.
     pub(super) fn lead(&mut self, share: &Arc<Share>, helpers: usize, wake: bool) {
         let places = Some(&mut self.offered);
         self.scheduler.offer(share, helpers, wake, places);
@@ -291,7 +291,7 @@ impl Worker {
         self.scheduler.withdraw(&mut self.offered);
     }
 
-    /// Works on `share` until nothing is left to claim; a helper also leaves when a task waits.
+    /// Works on `share` until nothing is left to claim; a worker other than its owner also leaves when a task waits.
     fn take_part(&mut self, share: &Arc<Share>, owner: bool) {
         if !owner {
             share.joined.store(true, Ordering::Relaxed);

@@ -6,8 +6,8 @@ use super::record::OWN;
 /// Longest string that [`string_at`] reads.
 const LONGEST: usize = 64 << 10;
 
-/// Runs `body` with the guard off: for callbacks from guarded code into Rust, where a fault would
-/// leave locks held and destructors unrun.
+/// Runs `body` with the guard off: for callbacks from guarded code into Rust, where a fault would leave locks held and
+/// destructors unrun.
 pub(crate) fn disarmed<R>(body: impl FnOnce() -> R) -> R {
     let record = OWN.get();
     if record.is_null() {
@@ -54,7 +54,7 @@ pub(crate) fn string_at(address: u64) -> Vec<u8> {
     }
     text
 }
-/// libc's memmove rather than Rust's: it checks nothing, so that only the guard sees bad pointers.
+/// libc's memmove instead of Rust's, which checks pointers in debug builds: here the guard meets bad ones.
 pub(super) unsafe extern "C" fn move_bytes(dst: *mut u8, src: *const u8, len: usize) {
     // SAFETY: the caller is the guard, which takes any pointers.
     unsafe {

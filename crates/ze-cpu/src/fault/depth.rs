@@ -1,12 +1,11 @@
 //! Whether a bad address is the end of the stack.
 
-/// How far below its stack an overflow touches: compiled code tries each page.
+/// How far below its stack an overflow reaches: compiled code touches each page.
 const REACH: usize = 64 << 10;
-/// The largest stack thought of.
+/// The largest stack that is looked for.
 const LARGEST: usize = 1 << 30;
 
-/// Whether `address`, which was touched in vain, lies just below the stack that the caller runs on. Reads a file of
-/// the system's where it may be so.
+/// Whether the faulting `address` lies just below the caller's stack. Reads `/proc/self/maps` where that is possible.
 #[cold]
 pub(super) fn is_below_stack(address: usize) -> bool {
     let here = 0u8;

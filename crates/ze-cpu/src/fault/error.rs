@@ -5,34 +5,34 @@ use super::trap::Trapped;
 use super::watchdog;
 use std::fmt;
 
-/// In place of a signal: a call through a pointer to no function.
+/// Instead of a signal number: a call through a pointer that points to no function.
 pub(super) const NO_FUNCTION: i32 = -3;
 
-/// What stopped guarded code.
+/// The stop of guarded code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Signal number.
     pub(crate) signal: i32,
-    /// Address that was touched, when the signal tells one.
+    /// The address that was touched, where the signal has one.
     pub(crate) address: usize,
     /// Address of the instruction.
     pub(crate) instruction: usize,
-    /// What else is known of it.
+    /// Further details.
     pub(crate) known: Known,
 }
 
-/// What is known of a fault beside its signal.
+/// Details of a fault beside its signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Nothing,
     /// The address is the end of the stack.
     StackEnd,
-    /// The code stopped by itself, and said so.
+    /// The code ended its launch itself.
     Trapped(Box<Trapped>),
 }
 
 impl Fault {
-    /// The work-item in the launch, if the code told it.
+    /// The work-item in the launch, where the code reported it.
     pub(crate) fn item(&self) -> Option<[u64; 3]> {
         match &self.known {
             Known::Trapped(trapped) => Some(trapped.item),

@@ -28,8 +28,8 @@ enum Stack {
 }
 
 impl Guard {
-    /// Gives the calling thread a signal stack, and installs the handlers when nobody has. None: too
-    /// many threads, or no memory. While one lives no other is made on the same thread.
+    /// Gives the calling thread a signal stack, and installs the handlers if need be. None: too many threads, no memory, or the
+    /// thread has a guard already.
     pub(crate) fn enter() -> Option<Self> {
         if !OWN.get().is_null() || !can_guard() {
             return None;
@@ -43,7 +43,7 @@ impl Guard {
         })
     }
 
-    /// A guard for code with a bounded need of stack, on a stack of ours: of no thread until [`Self::attach`].
+    /// A guard for code with a bounded need of stack, with a stack to run on. It belongs to no thread until [`Self::attach`].
     pub(crate) fn inline() -> Option<Self> {
         install();
         let InlineStack { top, record } = InlineStack::make()?;
@@ -72,12 +72,12 @@ impl Guard {
         true
     }
 
-    /// Ends what [`Self::attach`] began.
+    /// Ends [`Self::attach`].
     pub(crate) fn detach(&self) {
         OWN.set(std::ptr::null_mut());
     }
 
-    /// The word of modes for the calls that follow.
+    /// Sets the word of modes for the calls that follow.
     pub(crate) fn set_modes(&self, modes: u32) {
         // SAFETY: the record is this thread's (`Guard` is not `Send`), and no guarded call runs.
         unsafe { (*self.record).modes = modes }
@@ -117,14 +117,14 @@ impl Guard {
     ///
     /// # Safety
     /// `code` is an `extern "C"` function of at most five integer arguments that keeps the module's
-    /// third invariant; what it does with the arguments is the caller's contract with it.
+    /// third invariant; the caller keeps its contract for the arguments.
     pub(crate) unsafe fn call(&self, code: usize, arguments: [usize; 5]) -> Result<(), Fault> {
         // SAFETY: the record is this thread's; the rest is the caller's promise.
         unsafe { call(self.record, code, arguments) }
     }
 
-    /// As [`Self::call`] on whatever guard this thread has; `false` after a fault, and where there is
-    /// none, where nothing is tried.
+    /// As [`Self::call`], with the guard that this thread has. `false` after a fault, and without a guard: then nothing is
+    /// tried.
     ///
     /// # Safety
     /// As [`Self::call`].
@@ -137,7 +137,7 @@ impl Guard {
     /// Moves `len` bytes; the ranges may overlap, and need not be there.
     pub(crate) fn move_bytes(&self, dst: *mut u8, src: *const u8, len: usize) -> Result<(), Fault> {
         let arguments = [dst as usize, src as usize, len, 0, 0];
-        // SAFETY: `move_bytes` drops nothing; a bad pointer is what the guard is for.
+        // SAFETY: `move_bytes` drops nothing; the guard meets bad pointers.
         unsafe { self.call(move_bytes as *const () as usize, arguments) }
     }
 
@@ -178,7 +178,7 @@ unsafe fn call(record: *mut Record, code: usize, arguments: [usize; 5]) -> Resul
             known: Known::Nothing,
         });
     }
-    // Also where another fault came first, such as the end of its time: the next one is not this trap.
+    // Also where another fault came first, such as the end of its time: the trap must not be taken for the next one.
     let trapped = trap::take();
     let known = match signal {
         libc::SIGILL => trapped.map_or(Known::Nothing, Known::Trapped),
@@ -193,8 +193,8 @@ unsafe fn call(record: *mut Record, code: usize, arguments: [usize; 5]) -> Resul
     })
 }
 
-/// What generated code asks before it calls through a pointer: see [`kernel_ir::abi::CALLEE_SYMBOL`]. A pointer
-/// to no function ends the guarded call, as any other fault.
+/// Generated code calls this before it calls through a pointer: see [`kernel_ir::abi::CALLEE_SYMBOL`]. A pointer to no
+/// function ends the guarded call, as any other fault does.
 pub(crate) unsafe extern "C" fn solum_callee(
     pointer: *const u64,
     signature: u64,
@@ -209,7 +209,7 @@ pub(crate) unsafe extern "C" fn solum_callee(
             (*record).calling = true;
         }
     }
-    // SAFETY: the guard is what a bad pointer meets; a good one is that of four words.
+    // SAFETY: the guard meets bad pointers; a good one points to four words.
     let word = |i: usize| unsafe { pointer.wrapping_add(i).read_unaligned() };
     let aligned = !pointer.is_null() && (pointer as usize).is_multiple_of(16);
     let known = aligned && word(0) == MAGIC;
@@ -219,7 +219,7 @@ pub(crate) unsafe extern "C" fn solum_callee(
         0
     };
     if code == 0 {
-        // SAFETY: there is nothing at address 0, and the guard turns that into the fault it is.
+        // SAFETY: nothing is mapped at address 0, and the guard turns the access into a fault.
         unsafe { std::ptr::null::<u64>().wrapping_byte_add(8).read_volatile() };
     }
     if !record.is_null() {

@@ -1,6 +1,6 @@
-//! The signal handlers: ours first, then whoever was there.
+//! The signal handlers: ours first, then the earlier ones.
 //!
-//! Everything reached from [`on_signal`] is async-signal-safe: atomics, plain memory, system calls.
+//! All code reached from [`on_signal`] is async-signal-safe: atomics, plain memory, system calls.
 
 use super::inline_stack;
 use super::processor::{self, Registers};
@@ -11,7 +11,7 @@ use super::write_hold::{self, WriteHold};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// `si_code` of signals that the system raises without more to say.
+/// `si_code` of signals that the system raises without details.
 const SI_KERNEL: i32 = 0x80;
 
 /// Signals that bad code raises.
@@ -59,7 +59,7 @@ pub(crate) fn install() {
     });
 }
 
-/// As [`reinstall`], if the program has replaced the handler that is replaced most: one question to the system.
+/// As [`reinstall`], if the program has replaced the handler of SIGSEGV, the one most often replaced: one system call.
 pub(crate) fn reinstall_if_replaced() {
     // SAFETY: only asks; zero bytes are a valid `sigaction`.
     let now = unsafe {
@@ -72,7 +72,7 @@ pub(crate) fn reinstall_if_replaced() {
     }
 }
 
-/// Puts our handlers back where the program has replaced them; what it installed comes after ours.
+/// Puts our handlers back where the program has replaced them; its own are called after ours.
 pub(crate) fn reinstall() {
     for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
         // SAFETY: only asks; zero bytes are a valid `sigaction`.
@@ -102,7 +102,7 @@ fn keep(action: libc::sigaction) -> *mut libc::sigaction {
     Box::into_raw(Box::new(action))
 }
 
-/// Installs our handler for `signal` and gives what was there.
+/// Installs our handler for `signal`; returns the earlier one.
 fn replace(signal: i32) -> Option<libc::sigaction> {
     // SAFETY: `on_signal` has the signature that SA_SIGINFO asks for; zero bytes are a valid, empty
     // `sigaction`.
@@ -158,7 +158,7 @@ unsafe extern "C" fn on_signal(
             && !raised_by_code
             && let Some(deadline) = sent_to_inline_call()
         {
-            // In a handler of the program's that interrupts the call: whoever sent it sends it again.
+            // A handler of the program's interrupts the call: the watchdog sends the signal again.
             watchdog::take(deadline, false);
             return;
         }
@@ -189,7 +189,7 @@ unsafe extern "C" fn on_signal(
     }
 }
 
-/// The deadline of the calling thread's call on an inline stack, when an end was sent to it.
+/// The deadline of the calling thread's call on an inline stack, if a signal to end it is under way.
 fn sent_to_inline_call() -> Option<&'static AtomicU64> {
     // SAFETY: a system call without memory.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
@@ -215,8 +215,8 @@ unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
     };
     // SAFETY: a system call without memory.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
-    // Called by the very handler that we called: go to the one before it. A frame at the same height
-    // or above is a new delivery, the old one was left by a jump.
+    // The handler that we called calls us: go to the one before it. A frame at the same height or above is a new delivery;
+    // the old one was left by a jump.
     let again = CHAINED.iter().any(|chained| {
         chained.thread.load(Ordering::Relaxed) == thread
             && frame < chained.frame.load(Ordering::Relaxed)
@@ -307,7 +307,7 @@ fn is_maskable(signal: i32) -> bool {
 
 /// Notes that `thread` enters a chained handler.
 fn mark(thread: i32, frame: usize) -> Option<&'static Chained> {
-    // A slot left over by a handler that jumped out is taken over by its thread.
+    // A thread takes over the slot that its own handler left by a jump.
     let mine = CHAINED
         .iter()
         .find(|chained| chained.thread.load(Ordering::Relaxed) == thread);

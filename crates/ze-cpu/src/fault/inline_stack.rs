@@ -1,4 +1,4 @@
-//! Stacks on which waiting threads run brief work, without a signal stack of their own.
+//! Stacks of inline slots: waiting threads run brief work on them, without a signal stack of their own.
 //!
 //! A signal stack costs two system calls a visit. Code whose use of the stack is bounded needs none: its faults are
 //! handled on whatever stack the thread has for signals, or on its own inline stack. The handler knows the inline stack by the
@@ -8,11 +8,11 @@ use super::record::Record;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Threads that may have one at once; others take the longer way.
+/// Stacks of the process; threads without one go the general way.
 const STACKS: usize = 64;
 /// Bytes from one to the next.
 const SPAN: usize = 16 << 20;
-/// Bytes of the stack, at the upper end; what is below it nobody may touch.
+/// Bytes of the stack, at the upper end; the rest is a guard.
 const STACK: usize = 8 << 20;
 
 /// The part of a limit on address space that all stacks may take.
@@ -24,7 +24,7 @@ struct Region {
     records: usize,
 }
 
-/// As many as fit into their share of a limit on address space, which may be none.
+/// The number of stacks that fit into their share of a limit on address space; it may be 0.
 fn stacks(limit: Option<u64>) -> usize {
     let fit = limit.map_or(u64::MAX, |limit| limit / SHARE_OF_LIMIT / SPAN as u64);
     fit.min(STACKS as u64) as usize
@@ -83,7 +83,7 @@ impl InlineStack {
             })
             .ok()?;
         let top = region.base + (index + 1) * SPAN;
-        // SAFETY: the upper part of this stack's address space, which nobody else has.
+        // SAFETY: the upper part of this stack's address space, which no other stack has.
         let opened = unsafe {
             libc::mprotect(
                 (top - STACK) as *mut libc::c_void,

@@ -1,16 +1,22 @@
 //! Faults of kernels and copies: the process survives them.
 //!
-//! [`Guard::call`] enters foreign code through an assembly trampoline that Rust sees as an ordinary
-//! call. The signal handler, when the thread is inside such a call, sends it back to the trampoline,
-//! which returns the signal: no Rust frame is skipped as long as none with a destructor lies between
-//! the trampoline and the fault.
+//! [`Guard::call`] enters foreign code through an assembly trampoline that Rust sees as an ordinary call. When a fault
+//! interrupts such a call, the signal handler sends the thread back to the trampoline, which returns the signal. Frames
+//! between the trampoline and the fault are skipped, so none of them may have a destructor.
+//!
+//! Modules, from the floor up:
+//! - `processor`: trampolines, registers and rounding modes; `record`: the state of a guarded thread;
+//! - `signal_stack`, `inline_stack`: stacks, each with its record; `access`: memory that may not be there;
+//! - `trap`: kernels that end their launch; `watchdog`: kernels that are ended from outside;
+//! - `write_hold`: writes that wait until pages have moved; `handler`: the signal handlers;
+//! - `error`: [`Fault`] and its text; `depth`, `modes`: stack ends, rounding modes; `guard`: [`Guard`], on top of all.
 //!
 //! Invariants
-//! - A fault that is not ours goes to the handler that was there before, with the meaning it had.
+//! - A fault that is not ours goes to the handler that was there before, unchanged.
 //! - The handler finds its thread's record by its own stack address, or by the one that the fault interrupts, never by
-//!   thread-local storage: it is safe in threads that never met us.
-//! - Code called by [`Guard::call`], and what that calls, drops nothing and holds no lock when it can
-//!   fault; whoever calls back into Rust disarms the guard first ([`disarmed`]).
+//!   thread-local storage: it is safe in threads that never called the driver.
+//! - Code called by [`Guard::call`] drops nothing and holds no lock where it can fault. A callback into Rust disarms the
+//!   guard first ([`disarmed`]).
 
 mod access;
 mod depth;

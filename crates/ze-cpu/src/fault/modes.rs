@@ -1,4 +1,4 @@
-//! How this thread rounds, for code that is not entered through the trampoline.
+//! The rounding modes of a thread, for code that is not entered through the trampoline.
 
 use super::processor::{MODES, modes, set_modes};
 
@@ -7,13 +7,12 @@ struct Own(u32);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // SAFETY: the word that the thread had.
+        // SAFETY: the thread's own word.
         unsafe { set_modes(self.0) };
     }
 }
 
-/// Runs `body`, which computes as Rust does: rounding to nearest, with denormals, whatever the program has chosen for
-/// the thread.
+/// Runs `body` with Rust's modes, rounding to nearest and with denormals, whatever modes the program has set for the thread.
 pub(crate) fn with_default_modes<R>(body: impl FnOnce() -> R) -> R {
     let _own = Own(modes());
     // SAFETY: the default word.

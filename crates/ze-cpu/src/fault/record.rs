@@ -19,13 +19,13 @@ pub(crate) struct Record {
     pub(super) modes: u32,
     pub(super) address: usize,
     pub(super) instruction: usize,
-    /// When the call has to end: see [`super::watchdog`].
+    /// The time by which the call has to end: see [`super::watchdog`].
     pub(super) deadline: AtomicU64,
     /// The thread, as `tgkill` wants it.
     pub(super) thread: i32,
     /// The device that a call with a deadline runs on.
     pub(super) device: AtomicU32,
-    /// Whether code is looking behind the pointer `pointer`, which it wants to call.
+    /// Whether code is reading behind `pointer`, which it wants to call.
     pub(super) calling: bool,
     pub(super) pointer: usize,
 }

@@ -11,7 +11,7 @@ const SLOTS: usize = 2048;
 const FEW_SLOTS: usize = 128;
 /// The part of a limit on address space that all slots may take.
 const SHARE_OF_LIMIT: u64 = 16;
-/// Bytes of a slot: a page nobody may touch, then the signal stack.
+/// Bytes of a slot: a guard page, then the signal stack.
 const SLOT: usize = 64 << 10;
 
 /// All signal stacks, and a record for each.
@@ -24,7 +24,7 @@ pub(super) struct Region {
 /// Slots that have an owner.
 static OWNED: Numbers<{ SLOTS / 64 }> = Numbers::new();
 
-/// Whether the guard page of a slot is closed: its owner's to know.
+/// Whether the guard page of a slot is closed; only the slot's owner looks.
 static CLOSED: [AtomicBool; SLOTS] = [const { AtomicBool::new(false) }; SLOTS];
 
 /// Slots that were ever given out.
@@ -51,7 +51,7 @@ fn map_region(slots: usize) -> Option<Region> {
     })
 }
 
-/// The region, made when first asked for. None: there is no memory for it.
+/// The region, made by the first call. None: there is no memory for it.
 fn region() -> Option<&'static Region> {
     REGION
         .get_or_init(|| {

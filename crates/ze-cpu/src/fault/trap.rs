@@ -1,4 +1,4 @@
-//! Kernels that end their own launch: traps, code that was taken for unreachable, failed assertions.
+//! Kernels that end their own launch: traps, code that counts as unreachable, failed assertions.
 
 use super::access::{disarmed, string_at};
 use super::processor::{stop, touch_below};
@@ -9,10 +9,10 @@ use std::fmt;
 /// Bytes of a page, at least.
 const PAGE: usize = 4096;
 
-/// Bytes of stack that reading and telling a trap's words takes at most.
+/// Most bytes of stack for reading and printing a trap's words.
 const ROOM: usize = 32 << 10;
 
-/// What a kernel said when it ended its launch.
+/// A kernel's words when it ended its launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trapped {
     /// The work-item in the launch.
@@ -32,18 +32,18 @@ impl fmt::Display for Trapped {
 }
 
 thread_local! {
-    /// Of this thread, between the trap and the end of the guarded call; null otherwise. No destructor.
+    /// This thread's trap, from the trap to the end of the guarded call; else null. No destructor.
     static TRAPPED: Cell<*mut Trapped> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// What the calling thread's code said before it trapped.
+/// The words of the calling thread's code before it trapped.
 pub(super) fn take() -> Option<Box<Trapped>> {
     let trapped = TRAPPED.replace(std::ptr::null_mut());
     // SAFETY: made by `Box::into_raw` below, and taken once.
     (!trapped.is_null()).then(|| unsafe { Box::from_raw(trapped) })
 }
 
-/// Tells of a failed assertion where DPC++'s own runtimes do.
+/// Prints a failed assertion to stderr, as DPC++'s own runtimes do.
 pub(crate) fn tell(assertion: &Assertion) {
     let line = format!("{assertion}\n");
     // In one write, and without the standard library's lock: a thread that holds it may wait for this launch.
@@ -55,8 +55,8 @@ pub(crate) fn tell(assertion: &Assertion) {
 /// # Safety
 /// `record` is the address of `words` words. Called from guarded code only: anywhere else it ends the process.
 pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word: u32) {
-    // Locks and allocations follow, of which no fault may leave: a stack that is too short for them ends here.
-    // Page by page, as what lies beyond a guard page may be another's.
+    // Locks and allocations follow, out of which no fault may jump: a stack that is too short for them ends here.
+    // Page by page, because memory beyond a guard page may belong to another stack.
     for below in (PAGE..=ROOM).step_by(PAGE) {
         // SAFETY: a fault is the guard's, with nothing to drop here.
         unsafe { touch_below(below) };
@@ -70,7 +70,7 @@ pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word:
             TRAPPED.set(Box::into_raw(Box::new(trapped)));
         }
     });
-    // SAFETY: the guard makes the fault of it that it is; nothing is left to drop here.
+    // SAFETY: the guard turns it into a fault; nothing is left to drop here.
     unsafe { stop() }
 }
 

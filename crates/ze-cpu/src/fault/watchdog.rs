@@ -1,8 +1,8 @@
-//! Kernels that are ended from outside: by their time limit, which is off by default, or by a reset of their device.
-//! Either sends the thread a signal, which the handler treats like a fault.
+//! Kernels that are ended from outside: by the time limit, which is off by default, or by a reset of their device. Both send
+//! the thread a signal, which the handler treats like a fault.
 //!
 //! A deadline is 0 outside of calls, a time (or [`NEVER`]) inside, and [`SENT`] or [`SENT_BY_RESET`] while a signal is
-//! under way. Who leaves a call waits for a signal that was sent: none may arrive where it would mean something else.
+//! under way. A thread that leaves a call waits for a signal that was sent: it must not arrive where it means something else.
 //! A reset counts up its device's number before it looks for threads, and a thread looks at the number after it has
 //! set its deadline: one of the two sees the other.
 
@@ -21,7 +21,7 @@ const SENT_BY_RESET: u64 = u64::MAX - 1;
 const NEVER: u64 = u64::MAX - 2;
 /// A time that has passed: the signal came while the call could not be left, and is to be sent again.
 const AGAIN: u64 = 1;
-/// What a fault carries instead of a signal's number.
+/// Instead of a signal number: the time limit has passed.
 pub(super) const LATE: i32 = -1;
 /// As [`LATE`], for a reset.
 pub(super) const RESET: i32 = -2;
@@ -33,7 +33,7 @@ fn resets(device: usize) -> &'static AtomicU32 {
     &RESETS[device.min(RESETS.len() - 1)]
 }
 
-/// When a kernel has to end, and on what it runs.
+/// The time by which a kernel has to end, and its device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     /// Device clock in ns.
@@ -67,7 +67,7 @@ impl Limit {
         resets(self.device).load(Ordering::SeqCst) != self.resets
     }
 
-    /// Why the launch must not go on, if it must not.
+    /// The reason why the launch must not go on, if there is one.
     pub(crate) fn over(&self, now: u64) -> Option<String> {
         if self.was_reset() {
             return Some(RESET_TEXT.to_owned());
@@ -76,7 +76,7 @@ impl Limit {
     }
 }
 
-/// What the program is told after a reset.
+/// The error text after a reset.
 pub(super) const RESET_TEXT: &str = "it was ended by a reset of the device (zesDeviceReset)";
 
 /// Ends all kernels that run on one of `devices`.
@@ -150,7 +150,7 @@ pub(crate) fn limit(milliseconds: u64) {
     });
 }
 
-/// What the program is told.
+/// The error text after the time limit.
 pub(super) fn text() -> String {
     let limit = LIMIT.load(Ordering::Relaxed) / 1_000_000;
     format!("it did not end within {limit} ms, the limit that SOLUM_KERNEL_TIMEOUT_MS sets")
@@ -172,7 +172,7 @@ fn watch() {
     }
 }
 
-/// What a signal that nobody's code raised means, if it is ours. Safe in signal handlers.
+/// The meaning of a signal that no code raised, if the watchdog sent it. Safe in signal handlers.
 pub(super) fn meaning(deadline: &AtomicU64) -> Option<i32> {
     match deadline.load(Ordering::Acquire) {
         SENT => Some(LATE),
@@ -181,7 +181,7 @@ pub(super) fn meaning(deadline: &AtomicU64) -> Option<i32> {
     }
 }
 
-/// Takes the signal; whether the call is to be left now. Safe in signal handlers.
+/// Takes the signal; true if the call is to be left now. Safe in signal handlers.
 pub(super) fn take(deadline: &AtomicU64, in_call: bool) -> bool {
     deadline.store(if in_call { 0 } else { AGAIN }, Ordering::Release);
     in_call

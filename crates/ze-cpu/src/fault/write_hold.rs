@@ -1,4 +1,4 @@
-//! Holds writes to a range back while its pages move to another file.
+//! Holds writes to a range while its pages move to another file.
 //!
 //! The range becomes read-only. A thread that writes to it gets SIGSEGV, and [`retry`] in the signal handler lets it sleep
 //! until the hold ends; then the instruction runs again. The system itself says whether an address can be written, so a
@@ -14,7 +14,7 @@ const SEGV_ACCERR: i32 = 2;
 /// Instructions are no longer than this: an address so near behind the instruction pointer is a fetch, not a write.
 const LONGEST_INSTRUCTION: usize = 16;
 
-/// One hold at a time, and none during a fork: a child would inherit a read-only range that nobody frees. The C library's
+/// One hold at a time, and none during a fork: a child would inherit a read-only range that no thread releases. The C library's
 /// lock, because the standard library's guards cannot cross the handlers around `fork`.
 struct One(UnsafeCell<libc::pthread_mutex_t>);
 // SAFETY: a lock is made for use by several threads; the cell is used through its functions alone.
@@ -53,7 +53,7 @@ fn leave_parents_hold() -> bool {
     };
     let claim = word.compare_exchange(INHERITED, LEAVING, Ordering::AcqRel, Ordering::Acquire);
     if claim.is_err() {
-        // Another thread of the child is at it: a system call and two stores.
+        // Another thread of the child does it: a system call and two stores.
         while word.load(Ordering::Acquire) == LEAVING {
             std::hint::spin_loop();
         }
@@ -64,14 +64,13 @@ fn leave_parents_hold() -> bool {
         protect(base, end - base, libc::PROT_READ | libc::PROT_WRITE);
     }
     END.store(0, Ordering::Release);
-    // SAFETY: whoever had locked it is a thread of the parent; this process has only come here, and others of its threads
-    // wait above.
+    // SAFETY: the thread that locked it is in the parent; other threads of this process wait above.
     unsafe { ONE.0.get().write(libc::PTHREAD_MUTEX_INITIALIZER) };
     word.store(OWN, Ordering::Release);
     true
 }
 
-/// As a fork does.
+/// Locks and unlocks as a fork does.
 #[cfg(test)]
 pub(crate) fn enter_and_leave_a_hold() {
     lock_one();
@@ -81,7 +80,7 @@ pub(crate) fn enter_and_leave_a_hold() {
 /// The locked [`ONE`].
 struct Only;
 
-/// Has a fork wait until no hold is under way. Before the first hold, or a fork that has begun would miss it.
+/// Lets forks wait until no hold is under way. To be called before the first hold, or a fork that has begun would miss it.
 pub(crate) fn wait_in_forks() {
     static FORKS: Once = Once::new();
     FORKS.call_once(|| {

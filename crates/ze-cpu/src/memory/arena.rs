@@ -1,9 +1,9 @@
-//! Where the pages of allocations come from: arenas, one for each thread that allocates.
+//! Arenas: the pages of allocations, one arena for each thread that allocates.
 //!
 //! Invariants
-//! - An arena is one thread's while that lives; threads beyond [`ARENAS`] share. So threads that allocate and free what
-//!   is theirs take no lock in common.
-//! - A page is one arena's for ever: it goes back there, whoever frees it.
+//! - An arena belongs to one thread while that lives; threads beyond [`ARENAS`] share. So threads that allocate and free
+//!   their own memory take no lock in common.
+//! - A page belongs to one arena for ever and returns there, whichever thread frees it.
 //! - Memory of one owner is never handed to two.
 
 use super::map::{BRANCH_SPAN, PAGE, Record};
@@ -26,7 +26,7 @@ pub(super) const OWN_STORE: u64 = 32 << 20;
 const SHARED_STORE: u64 = 256 << 20;
 /// Freed pages of all arenas that stay filled, for the next allocation; more are given back to the system.
 const KEEP: u64 = 64 << 20;
-/// An arena tells the others of a change of its freed pages from this size on, and keeps as much whatever others have.
+/// An arena publishes changes of its freed pages from this size on, and may keep as much whatever others have.
 const TELL: u64 = 1 << 20;
 /// Runs that a pool remembers as they were freed.
 const RECENT: usize = 8;
@@ -36,7 +36,7 @@ const SPARE: usize = 4;
 /// `dpnp.concatenate` for two arrays of 30 MiB; the copies take 9 ms.
 const KEEP_STORES: u64 = 256 << 20;
 
-/// Freed memory of all arenas that the system has not got back.
+/// Freed memory of all arenas that has not been given back to the system.
 #[derive(Default)]
 pub(super) struct Kept {
     /// Bytes of freed pages of shared stores.
@@ -73,7 +73,7 @@ impl Kept {
     }
 }
 
-/// Arenas that threads have, a bit each.
+/// A bit for each arena that a thread owns.
 static LEASED: [AtomicU64; ARENAS / 64] = [const { AtomicU64::new(0) }; ARENAS / 64];
 
 /// A thread's arena.
@@ -89,7 +89,7 @@ impl Lease {
             let mut now = bits.load(Ordering::Relaxed);
             while now != u64::MAX {
                 let bit = (!now).trailing_zeros();
-                // Relaxed: what an arena holds is guarded by its lock.
+                // Relaxed: the arena's lock guards its contents.
                 match bits.compare_exchange(
                     now,
                     now | 1 << bit,
@@ -156,14 +156,14 @@ pub(super) struct Arena {
     pub(super) records: Vec<&'static Record>,
     /// Bytes of freed pages.
     freed: u64,
-    /// As many as `kept` has been told of.
+    /// The part of them that is counted in `kept`.
     told: u64,
 }
 
 /// Shared stores whose pages come from one node, or from anywhere.
 #[derive(Default)]
 struct Pool {
-    /// Runs freed last, as they were: who allocates and frees in turn gets the same again without a search.
+    /// Runs freed last, as they were: a thread that allocates and frees in turn gets the same again without a search.
     recent: Vec<(usize, u64)>,
     /// Free pages that were used: the system still keeps them for us.
     filled: FreeList,
@@ -212,7 +212,7 @@ impl Pool {
 }
 
 impl Arena {
-    /// The address of `len` bytes, and whether they hold what an earlier allocation left; others are zero. `exports`: the
+    /// The address of `len` bytes, and whether they hold data of an earlier allocation; others are zero. `exports`: the
     /// process is likely to export them.
     pub(super) fn place(
         &mut self,
@@ -477,7 +477,7 @@ mod tests {
         assert_eq!(kept.stores.load(Ordering::Relaxed), three);
         arena.drop_spare(0, &kept);
         assert_eq!(kept.stores.load(Ordering::Relaxed), 0);
-        // Another arena's count as well.
+        // Another arena's count, too.
         let mut other = Arena::default();
         assert_eq!(free(&mut other, 2 * OWN_STORE, &kept), [2 * OWN_STORE]);
         assert!(free(&mut arena, 2 * OWN_STORE, &kept).is_empty());

@@ -2,8 +2,8 @@
 //!
 //! Three levels over 47 bits of address: 2^12 roots of 32 GiB, 2^12 branches of 8 MiB, 2^11 leaves of
 //! a page. A branch that one allocation fills holds it directly. Tables are never given back and
-//! records are reused but never unmapped, so a reader may hold an old pointer; a record's sequence
-//! number tells it that the record has changed meanwhile.
+//! records are reused but never unmapped, so a reader may hold an old pointer; the record's sequence
+//! number shows that it has changed meanwhile.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
@@ -15,7 +15,7 @@ const ROOT_BITS: u32 = 12;
 /// Bytes that one entry of a branch covers.
 pub(crate) const BRANCH_SPAN: u64 = PAGE << LEAF_BITS;
 
-/// What the map knows of an allocation.
+/// An allocation in the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) base: usize,
@@ -49,7 +49,7 @@ impl Record {
 
     /// Fills an unused record, which is the caller's alone: not yet for others to read.
     fn fill(&self, entry: &Entry) {
-        // Who sees a field stored below also sees that the record was retracted before.
+        // A reader that sees a field stored below also sees that the record was retracted before.
         fence(Ordering::Release);
         self.base.store(entry.base, Ordering::Relaxed);
         self.size.store(entry.size, Ordering::Relaxed);
@@ -58,13 +58,13 @@ impl Record {
         self.tag.store(entry.tag, Ordering::Relaxed);
     }
 
-    /// Makes a filled record what others read.
+    /// Publishes a filled record.
     fn publish(&self) {
         self.sequence.fetch_add(1, Ordering::Release);
     }
 
-    /// Makes the record unused, and the caller's alone. `false` when it is not as it was at `sequence` any more: somebody
-    /// else freed it.
+    /// Makes the record unused, and the caller's alone. `false` when it has changed since `sequence`: another thread
+    /// freed it.
     fn retract(&self, sequence: u64) -> bool {
         let swapped = self.sequence.compare_exchange(
             sequence,
@@ -81,7 +81,7 @@ impl Record {
         self.read_at().map(|(entry, _)| entry)
     }
 
-    /// What it holds, and the sequence number that says so.
+    /// Its contents, and their sequence number.
     fn read_at(&self) -> Option<(Entry, u64)> {
         let before = self.sequence.load(Ordering::Acquire);
         if before % 2 == 1 {
@@ -95,7 +95,7 @@ impl Record {
             tag: self.tag.load(Ordering::Relaxed),
         };
         fence(Ordering::Acquire);
-        // Changed while we read: the allocation we were asked about is gone.
+        // Changed during the read: the allocation is gone.
         (self.sequence.load(Ordering::Relaxed) == before).then_some((entry, before))
     }
 }
@@ -107,7 +107,7 @@ struct Leaf {
     records: [AtomicPtr<Record>; 1 << LEAF_BITS],
     ranges: [AtomicU64; 1 << LEAF_BITS],
 }
-/// Bits of a range word for the size: 256 GiB. What is larger asks the record.
+/// Bits of a range word for the size: 256 GiB. Larger sizes are read from the record.
 const SIZE_BITS: u32 = 38;
 /// Places in a page where allocations begin are multiples of this many bytes; others ask the record.
 pub(crate) const STEP: u64 = 128;
@@ -136,7 +136,7 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// Nothing is known.
+    /// An empty map.
     pub(crate) fn new() -> Box<Self> {
         let mut map = Box::<Self>::new_uninit();
         // SAFETY: all-zero bytes are null pointers, which is what an empty table holds.
@@ -195,7 +195,7 @@ impl Map {
                 let steps = word >> SIZE_BITS & (PAGE / STEP - 1);
                 let base = (page - (word >> BEFORE)) * PAGE + steps * STEP;
                 let size = word & ((1 << SIZE_BITS) - 1);
-                // Addresses before the base, in its page, are nobody's.
+                // Addresses before the base, in its page, belong to no allocation.
                 let inside = (address as u64)
                     .checked_sub(base)
                     .is_some_and(|at| at < size);
@@ -228,7 +228,7 @@ impl Map {
         let Some(pages) = pages_of(entry) else {
             return false;
         };
-        // While the pages are claimed nobody finds anything there.
+        // While the pages are claimed, readers find nothing there.
         record.fill(entry);
         let pointer = std::ptr::from_ref(record).cast_mut();
         if let Err(reached) = self.claim(pages, pointer) {
@@ -267,7 +267,7 @@ impl Map {
                 let made =
                     slot.compare_exchange(none, fresh.cast(), Ordering::AcqRel, Ordering::Relaxed);
                 if made.is_err() {
-                    // SAFETY: nobody else has seen it.
+                    // SAFETY: no other thread has seen it.
                     drop(unsafe { Box::from_raw(fresh) });
                 }
                 continue;
@@ -466,20 +466,20 @@ fn leaf_of(slot: &AtomicPtr<u8>, whole: Option<*mut u8>) -> Option<&'static Leaf
         match slot.compare_exchange(now, fresh.cast(), Ordering::AcqRel, Ordering::Relaxed) {
             // SAFETY: just made, and never freed from now on.
             Ok(_) => return Some(unsafe { &*fresh }),
-            // SAFETY: nobody else has seen it.
+            // SAFETY: no other thread has seen it.
             Err(_) => drop(unsafe { Box::from_raw(fresh) }),
         }
     }
 }
 
-/// A fresh table in an empty slot, or what somebody else was faster to put there.
+/// A fresh table in an empty slot, or the table that another thread put there first.
 fn first(slot: &AtomicPtr<Branch>) -> *mut Branch {
     let fresh = Box::into_raw(zeroed::<Branch>());
     let none = std::ptr::null_mut();
     match slot.compare_exchange(none, fresh, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => fresh,
         Err(now) => {
-            // SAFETY: nobody else has seen it.
+            // SAFETY: no other thread has seen it.
             drop(unsafe { Box::from_raw(fresh) });
             now
         }

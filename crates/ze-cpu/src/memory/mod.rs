@@ -3,11 +3,11 @@
 //! Invariants
 //! - A descriptor that leaves the process is of a file with one allocation in it. Any allocation may be exported later:
 //!   its pages then move to such a file, at the same address (`separate.rs`).
-//! - [`Memory::find`] takes no lock and may be asked about any address at any time.
-//! - Allocating takes the lock of the thread's own arena, freeing that of the arena the pages are from (`arena.rs`).
-//! - Pages are one allocation's alone, from the first that it touches to the last. Against the limit counts what was asked
-//!   for, in whole pages, wherever it begins: clients fill a device with blocks of a size that divides its memory.
-//! - Memory of a device that is one node's comes from that node as long as it has some.
+//! - [`Memory::find`] takes no lock; any address may be passed at any time.
+//! - Allocating takes the lock of the thread's own arena, freeing the lock of the pages' arena (`arena.rs`).
+//! - No two allocations share a page. The requested size, in whole pages, counts against the limit, wherever the allocation
+//!   begins: clients fill a device with blocks of a size that divides its memory.
+//! - Memory of a device on one NUMA node comes from that node as long as it has some.
 //! - An id is given once in the process's life; memory of one owner is never handed to two.
 //!
 //! Large allocations begin at different places of their first pages: a loop over several arrays reads all of them at the
@@ -40,15 +40,15 @@ const LARGEST_ALIGN: u64 = 1 << 40;
 
 /// Requests from this size on begin at different places of a page ...
 const SPREAD: u64 = 32 << 10;
-/// ... each so many steps of [`map::STEP`] bytes after the one before.
+/// ... each this many steps of [`map::STEP`] bytes after the one before.
 const STRIDE: u64 = 3;
 
-/// Numbers of this byte are large and odd, and no address has it.
+/// A byte whose repetition makes large odd numbers and no addresses.
 const POISON: u8 = 0xcd;
 
 /// All USM of the process.
 pub(crate) struct Memory {
-    /// For ever: a reader may hold an old record, and texts of faults are made at any time.
+    /// Never freed: a reader may hold an old record, and fault texts are made at any time.
     map: &'static Map,
     limit: u64,
     /// Whether memory of other users is opened.
@@ -62,20 +62,20 @@ pub(crate) struct Memory {
     /// Allocations so far that may begin anywhere in their page; none: all begin with it.
     spread: Option<AtomicU64>,
     kept: Kept,
-    arenas: Box<[Berth]>,
+    arenas: Box<[PaddedArena]>,
 }
 
 /// An arena on cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
-struct Berth(Mutex<Arena>);
+struct PaddedArena(Mutex<Arena>);
 
 /// Bits of an entry's tag beside kind and device.
 const IMPORTED: u64 = 0x10;
 const ADOPTED: u64 = 0x20;
 const OPENED: u64 = 0x40;
 
-/// Where in a tag the number of the arena begins.
+/// The bit of a tag from which on it has the arena's number.
 const ARENA_AT: u32 = 48;
 
 impl Memory {
@@ -85,7 +85,7 @@ impl Memory {
         Self::with_nodes(limit, Vec::new())
     }
 
-    /// Allows `limit` bytes in total; `nodes` says for each device which node its memory comes from.
+    /// Allows `limit` bytes in total; `nodes` has the node of each device's memory.
     pub(crate) fn with_nodes(limit: u64, nodes: Vec<Option<u32>>) -> Self {
         Self {
             map: Box::leak(Map::new()),
@@ -97,7 +97,7 @@ impl Memory {
             last_id: AtomicU64::new(0),
             spread: Some(AtomicU64::new(0)),
             kept: Kept::new(limit),
-            arenas: (0..ARENAS).map(|_| Berth::default()).collect(),
+            arenas: (0..ARENAS).map(|_| PaddedArena::default()).collect(),
         }
     }
 
@@ -116,14 +116,14 @@ impl Memory {
         self.spread.is_none()
     }
 
-    /// Chooses what new allocations hold.
+    /// Chooses the contents of new allocations.
     pub(crate) fn fill_with(&mut self, contents: Contents) {
         self.contents = contents;
     }
 
-    /// Texts of faults tell what of this memory a bad address is near to.
+    /// Lets fault texts name the allocation of this memory that is nearest to a bad address.
     pub(crate) fn explain_faults(&self) {
-        near::tell_of(self.map);
+        near::describe_with(self.map);
     }
 
     fn node_of(&self, kind: MemoryKind, device: Option<usize>) -> Option<u32> {
@@ -161,9 +161,9 @@ impl Memory {
         base.map(|base| base as *mut u8)
     }
 
-    /// How far into its first page an allocation begins.
+    /// The offset of an allocation in its first page.
     fn inner_of(&self, request: &AllocRequest, alone: bool) -> u64 {
-        // Others may know an exported file from its beginning on.
+        // Other processes may map an exported file from its beginning on.
         if alone || request.align > map::STEP || request.size < SPREAD {
             return 0;
         }
@@ -173,7 +173,7 @@ impl Memory {
         })
     }
 
-    /// How much is taken of what may be.
+    /// Bytes in use, and the limit.
     pub(crate) fn taken(&self) -> MemoryUse {
         MemoryUse {
             used: self.used.load(Ordering::Relaxed),
@@ -182,7 +182,7 @@ impl Memory {
         }
     }
 
-    /// Counts `len` bytes as used, if that many may be.
+    /// Counts `len` bytes as used, if the limit allows them.
     fn reserve_bytes(&self, len: u64) -> bool {
         let more = |used: u64| used.checked_add(len).filter(|used| *used <= self.limit);
         // Relaxed: a count, which guards no other memory.
@@ -191,7 +191,7 @@ impl Memory {
             .is_ok()
     }
 
-    /// Finds `len` bytes of pages for `request`, which begins `inner` bytes into them, and makes them known.
+    /// Finds `len` bytes of pages for `request`, which begins `inner` bytes into them, and enters them into the map.
     fn place(
         &self,
         request: &AllocRequest,
@@ -220,7 +220,7 @@ impl Memory {
                     })
             };
             let found = find().or_else(|| {
-                // Freed stores that arenas keep may be what the system lacks.
+                // Freed stores that arenas keep may hold the memory that the system lacks.
                 (0..ARENAS).for_each(|index| self.lock(index).drop_spare(0, &self.kept));
                 find()
             });
@@ -245,11 +245,11 @@ impl Memory {
             Contents::Poison => POISON,
             Contents::Auto | Contents::Zero => return,
         };
-        // SAFETY: the allocation has so many bytes, and nobody else knows it yet.
+        // SAFETY: the allocation has so many bytes, and no other thread knows it yet.
         unsafe { (base as *mut u8).write_bytes(byte, request.size as usize) };
     }
 
-    /// Makes `base` known as `request`'s allocation, from the arena of that number.
+    /// Enters `base` into the map as `request`'s allocation, from the arena of that number.
     fn enter(
         &self,
         index: usize,
@@ -269,7 +269,7 @@ impl Memory {
         let entered = if bits & ADOPTED == 0 {
             self.map.insert(record, &entry)
         } else {
-            // Page by page: an allocation may begin or end in the midst of one, and the program may give twice what is its.
+            // Page by page: an allocation may begin or end in the middle of one, and the program may adopt its memory twice.
             self.map.insert_where_free(record, &entry)
         };
         if !entered {
@@ -280,7 +280,7 @@ impl Memory {
 
     /// Gives an allocation back.
     pub(crate) fn free(&self, base: *mut u8) -> bool {
-        // Of several that free the same, one gets it, and has its pages and record alone from here on.
+        // Of several threads that free the same allocation one gets it; pages and record are its alone from here on.
         let removed = self.map.remove(base as usize, |_| true);
         removed.map(|removed| self.put_back(removed)).is_some()
     }
@@ -292,10 +292,10 @@ impl Memory {
         removed.map(|removed| self.put_back(removed)).is_some()
     }
 
-    /// Takes back what was removed from the map.
+    /// Takes back pages that were removed from the map.
     fn put_back(&self, (entry, record): (Entry, &'static Record)) {
         let inner = entry.base as u64 % PAGE;
-        // What the map knows has an end.
+        // An allocation in the map ends within the address space.
         let room = room_of(inner, entry.size).unwrap_or(entry.size);
         let mut arena = self.lock(arena_of(entry.tag));
         arena.records.push(record);

@@ -1,22 +1,22 @@
-//! What a bad address is near to, for the texts of faults.
+//! The allocation nearest to a bad address, for the texts of faults.
 
 use super::map::{Map, PAGE};
 use super::tag::unpack;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use ze_driver::device::MemoryKind;
 
-/// How far away an allocation may be to be told of.
+/// The farthest distance of an allocation that a text names.
 const REACH: u64 = 1 << 30;
 
 /// The map of the platform's memory. Maps are never freed.
 static MAP: AtomicPtr<Map> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Texts tell of `map` from now on.
-pub(super) fn tell_of(map: &'static Map) {
+/// Texts name allocations of `map` from now on.
+pub(super) fn describe_with(map: &'static Map) {
     MAP.store(std::ptr::from_ref(map).cast_mut(), Ordering::Release);
 }
 
-/// Where `address` is, as seen from the nearest allocation.
+/// The position of `address` relative to the nearest allocation.
 pub(crate) fn near(address: usize) -> String {
     // SAFETY: null, or a map that lives for ever.
     let map = unsafe { MAP.load(Ordering::Acquire).as_ref() };

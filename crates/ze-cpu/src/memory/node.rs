@@ -1,4 +1,4 @@
-//! Which node of a machine with several memories pages come from.
+//! The NUMA node that pages come from.
 
 /// Nodes that the system's lists of nodes can name.
 const NODES: usize = 1024;
@@ -14,8 +14,8 @@ fn mask(node: u32) -> Option<Mask> {
     Some(mask)
 }
 
-/// Pages of the range that are not there yet come from `node`, where it has some. A system that knows no nodes, or
-/// denies the call, takes them from wherever it likes: slower, but the same memory.
+/// Pages of the range that are not there yet come from `node`, if it has some. A system that knows no nodes, or denies the call,
+/// takes them from any node: slower, but the same memory.
 pub(super) fn prefer(base: usize, len: u64, node: u32) {
     let Some(mask) = mask(node) else { return };
     // SAFETY: changes where new pages of the caller's range come from; the mask has as many bits as the call may read
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(mask(1024), None);
     }
 
-    /// What the system says of an address: the policy and its nodes; none where it knows no nodes.
+    /// The policy and nodes of an address; none where the system knows no nodes.
     fn policy(at: *const u8) -> Option<(i32, Mask)> {
         let (mut mode, mut mask) = (-1, [0u64; NODES / 64]);
         // SAFETY: writes to live locals of the sizes it is told; 2 asks for the policy of the address.

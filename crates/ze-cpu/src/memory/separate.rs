@@ -4,14 +4,14 @@
 //! the pages of the allocation into a new memory file, and that file's mapping replaces them at the same address. Threads
 //! that write meanwhile are held until the move is over ([`hold_writes`]); threads that read never notice.
 //!
-//! Forked children keep the pages as they were: what they share with the parent ends at the first export. So do pages
+//! Forked children keep the pages as they were: sharing with the parent ends at the first export. So do pages
 //! that the system has pinned (registered buffers of io_uring or RDMA, direct I/O under way) and process-shared futexes.
 //! A program that needs those allocates with an export descriptor: such an allocation never moves. Children that were made
 //! without the C library's `fork` are not known of, and read zeros there after the export.
 //!
 //! Once the process has forked, all old pages stay until the move is over: a large allocation takes twice its memory then.
 //!
-//! Pages move in parts of a few MiB, and what can be copied is copied before writers are held: a writer then waits while one
+//! Pages move in parts of a few MiB, and most of a part is copied before writers are held: a writer waits only while one
 //! part is compared and copied where it differs.
 //!
 //! Limits: a system call that writes to the pages during the move fails with EFAULT, because the system raises no signal
@@ -34,7 +34,7 @@ impl Separated {
     /// Moves `room`, whole pages of `store`, into a file; the bytes of `used` alone keep their contents.
     ///
     /// # Errors
-    /// The reason why there is no file; then the contents and the address of the memory are what they were.
+    /// The reason why there is no file; then contents and address of the memory are unchanged.
     pub(super) fn new(
         store: &Store,
         room: Range<usize>,
@@ -62,7 +62,7 @@ impl Separated {
         unsafe {
             match store.pages() {
                 Some(pages) => {
-                    // Pages that forked children show, or that are locked, still have what they had before the move.
+                    // Pages that forked children show, or that are locked, still have the contents from before the move.
                     pages.clear_part(offset as u64, len);
                     pages.show_part(offset as u64, len, base)
                 }
@@ -96,11 +96,11 @@ pub(super) fn descriptor(store: &Store) -> Result<(OwnedFd, u64), NoFile> {
 const PART: usize = 4 << 20;
 
 /// Moves `room`, whole pages of an anonymous store, into a file that replaces them there. The bytes of `used` keep their
-/// contents; the others, which may hold what an earlier allocation left, become zero. The store's pages go back to the
+/// contents; the others, which may hold data of an earlier allocation, become zero. The store's pages go back to the
 /// system, at the latest when it ends; those that forked children show stay.
 ///
 /// # Errors
-/// The reason why there is no file; then the contents and the address of the memory are what they were.
+/// The reason why there is no file; then contents and address of the memory are unchanged.
 pub(super) fn into_file(
     store: &Store,
     room: Range<usize>,
@@ -127,7 +127,7 @@ pub(super) fn into_file(
         copy.update();
         let shown = hold_writes(first, bytes).is_some_and(|_hold| {
             copy.update();
-            // SAFETY: a part of the caller's range; its contents are in the file, and nobody has written to it since.
+            // SAFETY: a part of the caller's range; its contents are in the file, and no thread has written to it since.
             unsafe { file.move_part_over(offset, bytes, first) }
         });
         if !shown {
@@ -179,7 +179,7 @@ impl PartCopy {
             let number = (at - first) / PAGE as usize;
             let (word, bit) = (&mut self.present[number / 64], 1 << (number % 64));
             // SAFETY: the bytes lie in pages that are mapped; a page that other threads write to meanwhile is copied again
-            // when writes are held. The target is known to nobody else.
+            // when writes are held. No other thread knows the target.
             unsafe {
                 let bytes = page.as_mut_ptr().cast::<u8>();
                 std::ptr::copy_nonoverlapping(at as *const u8, bytes, end - at);
@@ -229,6 +229,10 @@ mod tests {
                     })
                 })
                 .collect();
+            // On a busy machine a writer may begin late.
+            while (0..3).any(|thread| counter(8 * thread).load(Ordering::Relaxed) == 0) {
+                std::thread::yield_now();
+            }
             for round in 0..50 {
                 std::thread::sleep(std::time::Duration::from_micros(300));
                 let room = base..base + len as usize;
@@ -242,7 +246,7 @@ mod tests {
                     let values =
                         unsafe { std::slice::from_raw_parts(base as *const u64, words) }.to_vec();
                     let pages = store.pages().unwrap();
-                    // SAFETY: the view has `len` bytes and is known to nobody else; the range is the store's.
+                    // SAFETY: the view has `len` bytes and no other thread knows it; the range is the store's.
                     unsafe {
                         let target = pages.at(0) as *mut u64;
                         std::ptr::copy_nonoverlapping(values.as_ptr(), target, words);

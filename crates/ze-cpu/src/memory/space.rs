@@ -1,4 +1,4 @@
-//! Reservations, physical memory, and allocations over files that others gave us.
+//! Reservations, physical memory, and allocations over files of other processes.
 
 use super::map::PAGE;
 use super::store::{Store, memory_file};
@@ -155,7 +155,7 @@ impl AddressSpace for Memory {
         offset: u64,
         opened: bool,
     ) -> Result<*mut u8, AllocError> {
-        // Files are mapped from a page on; what is asked for begins as far into it as where it comes from.
+        // Files are mapped from a page on; the allocation begins at the same offset in its page as at its origin.
         let inner = offset % PAGE;
         let len = room_of(inner, request.size).ok_or(AllocError::TooLarge)?;
         let align = request.align.max(PAGE);

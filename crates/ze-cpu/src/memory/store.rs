@@ -1,4 +1,4 @@
-//! A mapped range of shared memory: anonymous, or in a memory file that other processes can be given.
+//! A mapped range of shared memory: anonymous, or in a memory file that can be sent to other processes.
 
 use std::fs::File;
 use std::io;
@@ -28,7 +28,7 @@ pub(crate) fn memory_file(len: u64) -> Result<File, NoFile> {
     let refused = |error: io::Error| NoFile {
         errno: error.raw_os_error().unwrap_or(libc::ENOMEM),
     };
-    // A handle has to tell the name, so that no other process can make one up.
+    // A handle contains the name, so that no other process can make one up.
     let token = crate::random::bytes().map_err(refused)?;
     let name = ze_driver::address_space::file_name(u64::from_ne_bytes(token));
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
@@ -120,8 +120,8 @@ fn map_shared(len: u64, align: u64, file: Option<(BorrowedFd<'_>, u64)>) -> Opti
     let start = reserved as usize;
     let base = start.next_multiple_of(align as usize);
     let end = base + len as usize;
-    // SAFETY: `base..end` lies in the reservation just made; the rest of it on either side is unmapped and in use by
-    // nobody.
+    // SAFETY: `base..end` lies in the reservation just made; the rest of it on either side is unmapped and
+    // unused.
     unsafe {
         let mapped = libc::mmap(
             base as *mut libc::c_void,
@@ -255,13 +255,13 @@ impl Store {
         self.base = base;
     }
 
-    /// Keeps only the mapping from `offset` on: what is before it belongs to somebody else.
+    /// Keeps only the mapping from `offset` on: the range before it has another owner.
     pub(crate) fn give_up_front(&mut self, offset: u64) {
         self.base += offset as usize;
         self.len -= offset;
     }
 
-    /// Leaves the range mapped: it belongs to somebody else from here on.
+    /// Leaves the range mapped: it has another owner from here on.
     pub(crate) fn give_up_range(mut self) {
         self.len = 0;
     }
@@ -304,7 +304,7 @@ unsafe fn remap(base: usize, old_len: u64, len: u64, target: Option<usize>) -> O
 
 /// Gives the pages of a range of shared memory back to the system. It keeps locked pages, with their contents: `false`.
 fn remove_pages(base: usize, len: u64) -> bool {
-    // SAFETY: the callers own the range, whose contents nobody needs any more.
+    // SAFETY: the callers own the range, whose contents are no longer needed.
     unsafe { libc::madvise(base as *mut libc::c_void, len as usize, libc::MADV_REMOVE) == 0 }
 }
 
@@ -331,7 +331,7 @@ impl Alias {
         let view = Self { base, len };
         // The view has what the program set for the first page, for example that children do not inherit it. Its pages count
         // once: they are locked and written to core dumps where the store shows them.
-        // SAFETY: the view is fresh, and known to nobody else.
+        // SAFETY: the view is fresh, and no other thread knows it.
         unsafe {
             let at = base as *mut libc::c_void;
             libc::madvise(at, len as usize, libc::MADV_DOFORK);

@@ -5,13 +5,13 @@ use crate::cache::{Cache, Key};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Why there is no cache where no folder is named.
+/// The remark where no folder for the cache is named.
 const NOWHERE: &str = "no cache: neither SOLUM_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder by a path that begins \
                        with / (a process with more rights than its user believes none)";
 
-/// The cache is opened with the first build, not at initialisation.
+/// The cache, opened by the first build instead of at initialisation.
 pub(super) struct CacheState {
-    /// Where, if anywhere, and its bound; none: nobody wants one.
+    /// The folder, if one is named, and the bound in bytes. None: the cache is off.
     pub(super) settings: Option<(Option<PathBuf>, u64)>,
     pub(super) opened: OnceLock<Option<Cache>>,
 }
@@ -33,12 +33,12 @@ impl CacheState {
             .as_ref()
     }
 
-    /// What is kept under a key.
+    /// The entry under a key.
     pub(super) fn find(&self, key: &Key) -> Option<Vec<u8>> {
         self.get()?.get(key)
     }
 
-    /// Keeps an entry, if there is a cache that can.
+    /// Stores an entry, if there is a cache.
     pub(super) fn keep(&self, key: &Key, bytes: &[u8]) {
         if let Some(cache) = self.get()
             && let Err(why) = cache.put(key, bytes)
@@ -48,7 +48,7 @@ impl CacheState {
     }
 }
 
-/// A program in the log.
+/// A short name for a program in the log.
 pub(super) fn short(key: &Key) -> String {
     key[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }

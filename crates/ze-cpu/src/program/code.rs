@@ -11,17 +11,17 @@ use std::sync::atomic::AtomicUsize;
 /// Machine code in memory.
 pub(super) struct Code {
     /// Withdrawn before the code is unmapped: fields are dropped in their order.
-    _told: Option<debugger::Told>,
+    _registration: Option<debugger::Registration>,
     pub(super) image: Image,
 }
 
-/// Loads code; `request` is what it was made from, where that is known.
+/// Loads code; `request` is its origin, where that is known.
 pub(super) fn load(
     compiled: &Compiled,
     request: Option<&Request>,
 ) -> Result<(Vec<Kernel>, Code), String> {
     let image = object_loader::load(&compiled.object, &externals::resolve)?;
-    // Calls inside a kernel are expanded: what is left are the kernels, which nothing calls.
+    // Calls inside a kernel are inlined: where only kernels are left, none calls another.
     let is_plain = image.functions() == compiled.info.kernels.len()
         && interpreted::formats(&compiled.info).is_none();
     let mut kernels = Vec::with_capacity(compiled.info.kernels.len());
@@ -42,8 +42,8 @@ pub(super) fn load(
         Some((place.address, place.size, info.name.as_str()))
     });
     perf::name(named);
-    let told = debugger::is_asked()
-        .then(|| tell(&compiled.info, &image, request))
+    let registration = debugger::is_asked()
+        .then(|| register(&compiled.info, &image, request))
         .flatten();
     for global in &compiled.info.globals {
         image
@@ -51,11 +51,21 @@ pub(super) fn load(
             .filter(|place| place.room >= global.size)
             .ok_or_else(|| format!("variable {:?} has no memory", global.name))?;
     }
-    Ok((kernels, Code { _told: told, image }))
+    Ok((
+        kernels,
+        Code {
+            _registration: registration,
+            image,
+        },
+    ))
 }
 
-/// Tells debuggers of a program's kernels.
-fn tell(info: &ModuleInfo, image: &Image, request: Option<&Request>) -> Option<debugger::Told> {
+/// Registers a program's kernels with debuggers.
+fn register(
+    info: &ModuleInfo,
+    image: &Image,
+    request: Option<&Request>,
+) -> Option<debugger::Registration> {
     let modules = request.map_or(&[][..], |request| &request.modules);
     let lines: HashMap<_, _> = modules
         .iter()
@@ -74,5 +84,5 @@ fn tell(info: &ModuleInfo, image: &Image, request: Option<&Request>) -> Option<d
             })
         })
         .collect();
-    debugger::tell(&functions)
+    debugger::register(&functions)
 }

@@ -83,7 +83,7 @@ pub(crate) fn build() -> &'static str {
     })
 }
 
-/// A driver's own; where that was built without LLVM, and does not know with which its code is made, what it opens says.
+/// The driver's own build. A driver that was built without LLVM takes the opened library's.
 fn build_of(driver: &'static str, opened: impl FnOnce() -> Option<&'static str>) -> &'static str {
     match names_llvm(driver) {
         true => driver,
@@ -96,7 +96,7 @@ pub(crate) fn compile(request: &Request) -> Reply {
     let library = library().map_err(failure)?;
     let request = request.encode();
     let bytes = library.ask(|reply, len| {
-        // SAFETY: the library's contract: it reads `request`, and writes what it replies.
+        // SAFETY: the library's contract: it reads `request`, and writes its reply.
         unsafe { (library.compile)(request.as_ptr(), request.len(), reply, len) }
     })?;
     decode_reply(&bytes).unwrap_or_else(damaged)
@@ -106,7 +106,7 @@ pub(crate) fn compile(request: &Request) -> Reply {
 pub(crate) enum Opened {
     /// All of it.
     Whole(Compiled),
-    /// What is known before its kernels are compiled, and who compiles them.
+    /// The outline of the program, and the session that compiles its kernels.
     Outline(Outline, Session),
 }
 
@@ -152,7 +152,7 @@ impl Session {
     pub(crate) fn kernel(&self, kernel: usize, tier: Tier) -> Reply {
         let number = u32::try_from(kernel).map_err(|_| failure(format!("no kernel {kernel}")))?;
         let bytes = self.library.ask(|reply, len| {
-            // SAFETY: the session is not closed, or null, which the library refuses; it writes what it replies.
+            // SAFETY: the session is not closed, or null, which the library refuses; it writes its reply.
             unsafe { (self.library.kernel)(self.handle, number, tier as u32, reply, len) }
         })?;
         decode_reply(&bytes).unwrap_or_else(damaged)
@@ -162,7 +162,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         let _held = HeldCancellation::new();
-        // SAFETY: what `open` wrote, or null; nobody uses it any more.
+        // SAFETY: `open` wrote it, or it is null; it is not used any more.
         unsafe { (self.library.close)(self.handle) };
     }
 }
@@ -205,11 +205,11 @@ fn find() -> Result<Library, String> {
             return open_at(&path).map_err(|why| format!("{}: {why}", path.display()));
         }
     }
-    // A name without a directory: wherever the system's linker looks.
+    // A name without a directory: the dynamic linker's own paths.
     open_at(Path::new(NAMES[0])).map_err(|why| missing(&tried, &why))
 }
 
-/// What is sought, where it was not, and what to do.
+/// The error text: the library that is missing, where it was searched, and what to do.
 fn missing(tried: &[String], why: &str) -> String {
     let [name, _] = NAMES;
     let places = match tried {
@@ -235,7 +235,7 @@ struct LinkMap {
 const RTLD_DL_LINKMAP: i32 = 2;
 
 /// The shared library that holds this code; none: it is part of the program itself. `dladdr` alone would tell the program's
-/// first argument in that case, and whoever starts a program chooses that.
+/// first argument in that case, which the caller of `exec` chooses.
 fn own_library() -> Option<PathBuf> {
     let here = own_library as *const () as *const c_void;
     let mut map: *mut c_void = std::ptr::null_mut();
@@ -249,7 +249,7 @@ fn own_library() -> Option<PathBuf> {
     (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name.to_bytes())))
 }
 
-/// Where the library is sought, as [`directories`] found with the first call. The driver asks when it begins: a library
+/// The directories in which the library is searched, as [`directories`] found with the first call. The driver calls it when it begins: a library
 /// that was opened by a relative name is found by it only as long as the program stays in its directory.
 pub(crate) fn places() -> &'static [PathBuf] {
     static PLACES: OnceLock<Vec<PathBuf>> = OnceLock::new();

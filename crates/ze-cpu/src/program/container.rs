@@ -1,8 +1,7 @@
-//! The native binary: what `zeModuleGetNativeBinary` gives and `zeModuleCreate` takes back, and what
-//! the cache keeps.
+//! Native binaries, for `zeModuleGetNativeBinary`, `zeModuleCreate` and the cache.
 //!
-//! Magic, a line with the build options in clear text, the compiler's build, the target, what kind of
-//! content follows, the content, a checksum over all of it.
+//! Layout: magic, a line with the build options in clear text, the compiler's build, the target, the kind of the content, the
+//! content, a checksum over all of it.
 
 use kernel_ir::Options;
 use kernel_ir::wire::{Reader, WireError, Writer};
@@ -12,14 +11,14 @@ use std::sync::Arc;
 const MAGIC: &[u8; 8] = b"\x8fSOLUM\r\n";
 const CHECKSUM: usize = 32;
 
-/// What a container holds.
+/// The kind of a container's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A successful compiler's reply: machine code and metadata.
     Code,
     /// The request itself, for the interpreter.
     Request,
-    /// What is known before the code is: only in the cache, whose other entries have the code.
+    /// The outline of a program: only in the cache, whose other entries have the code.
     Outline,
 }
 

@@ -10,7 +10,7 @@ pub(crate) fn build() -> &'static str {
     COMPILER_BUILD
 }
 
-/// Compiles a request. LLVM's own deaths stay on the code generator's threads; a defect of ours ends the request.
+/// Compiles a request. A crash of LLVM stays on the code generator's threads; a panic of our code ends the request.
 pub(crate) fn compile(request: &Request) -> Reply {
     guarded(|| codegen_llvm::compile(request))
 }
@@ -19,7 +19,7 @@ pub(crate) fn compile(request: &Request) -> Reply {
 pub(crate) enum Opened {
     /// All of it.
     Whole(Compiled),
-    /// What is known before its kernels are compiled, and who compiles them.
+    /// The outline of the program, and the session that compiles its kernels.
     Outline(Outline, Session),
 }
 

@@ -1,5 +1,5 @@
-//! What compiled kernels may call: C's mathematics, memory moves, printf, traps, the look behind a function's
-//! pointer. Nothing else has an address.
+//! The functions that compiled kernels may call: C's mathematics, memory moves, printf, traps and the check of a function
+//! pointer. No other symbol resolves.
 
 /// The address of an external function.
 pub(super) fn resolve(name: &str) -> Option<usize> {

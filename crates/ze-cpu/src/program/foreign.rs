@@ -1,4 +1,4 @@
-//! Native binaries of other drivers: what Intel's offline compiler makes for its GPUs.
+//! Native binaries of other drivers: those of Intel's offline compiler for its GPUs.
 //!
 //! Such a binary is an ELF file for one kind of GPU, or an archive of several. Most have the SPIR-V that the machine code
 //! was made from beside it, and that runs here.
@@ -12,24 +12,24 @@ use object::read::elf::{FileHeader as _, SectionHeader as _};
 const INTEL_GPU: u16 = 205;
 /// `sh_type` of a section with SPIR-V, in the present format and in the one before it.
 const SPIRV: [u32; 2] = [0xff00_0009, 0xff00_0003];
-/// `e_type` of the earlier format, whose `e_machine` tells the GPU, has these highest bits.
+/// `e_type` of the earlier format, whose `e_machine` names the GPU, has these highest bits.
 const EARLIER: u16 = 0xff00;
 /// First word of a SPIR-V module.
 const MAGIC: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 
-/// What there is in a binary that is not ours.
+/// The content of a binary that is not ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Foreign<'a> {
     /// A module in SPIR-V.
     Spirv(&'a [u8]),
     /// Machine code for Intel's GPUs, and nothing else.
     IntelCode,
-    /// Nothing that is known.
+    /// Unknown content.
     Unknown,
 }
 
 impl<'a> Foreign<'a> {
-    /// Looks into any bytes.
+    /// Inspects any bytes.
     pub(super) fn of(bytes: &'a [u8]) -> Self {
         let Ok(archive) = ArchiveFile::parse(bytes) else {
             return Self::of_file(bytes);

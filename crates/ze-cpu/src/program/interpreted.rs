@@ -116,7 +116,7 @@ pub(crate) struct InterpretedKernel {
 }
 
 impl InterpretedKernel {
-    /// Runs groups `first..first + count`. The text of an error says what stopped it.
+    /// Runs groups `first..first + count`. The error has the reason of a stop.
     pub(crate) fn run(
         &self,
         args: &[u8],
@@ -142,13 +142,13 @@ impl InterpretedKernel {
     }
 }
 
-/// What stopped a kernel.
+/// The stop of a kernel.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// The work-item in the launch, where it is known.
     pub(crate) item: Option<[u64; 3]>,
     pub(crate) text: String,
-    /// It accessed memory that is not there.
+    /// Whether it accessed memory that is not there.
     pub(crate) accessed: bool,
 }
 

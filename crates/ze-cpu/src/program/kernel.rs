@@ -10,7 +10,7 @@ use ze_driver::device::{KernelArgFacts, KernelArgKind, KernelFacts};
 
 /// How a kernel runs.
 pub(crate) enum Entry {
-    /// Address of compiled code: of baseline code, until there is full code.
+    /// Address of compiled code: baseline code until full code replaces it.
     Native(AtomicUsize),
     /// By the interpreter.
     Interpreted(InterpretedKernel),
@@ -21,9 +21,9 @@ pub(crate) struct Kernel {
     pub(crate) info: KernelInfo,
     pub(crate) entry: Entry,
     pub(crate) cost: Cost,
-    /// Whether it is machine code that needs a bounded part of the stack and calls nothing of the driver's.
+    /// Whether it is machine code whose need of stack is bounded and that calls no function of the driver.
     is_plain: AtomicBool,
-    /// Of baseline code that may be replaced.
+    /// The time spent in baseline code, where that may be replaced.
     pub(super) tier: Option<TierCounter>,
     pub(super) facts: Arc<KernelFacts>,
 }
@@ -44,12 +44,12 @@ impl Kernel {
         self.is_plain.load(Ordering::Relaxed)
     }
 
-    /// How long it has run as baseline code, if it does and that may be replaced.
+    /// The time spent in baseline code, where that may be replaced.
     pub(crate) fn tier(&self) -> Option<&TierCounter> {
         self.tier.as_ref()
     }
 
-    /// Runs `better` from now on, which is the same kernel.
+    /// Runs the code of `better`, which is the same kernel, from now on.
     pub(super) fn replace_code(&self, better: &Self) -> Result<(), String> {
         let same = KernelInfo {
             baseline: self.info.baseline,
@@ -67,7 +67,7 @@ impl Kernel {
     }
 }
 
-/// What the driver and the engine index by must be true, whoever wrote the metadata.
+/// Checks the metadata that driver and engine index by: it may come from any file.
 pub(super) fn check(info: &KernelInfo) -> Result<(), String> {
     const MOST_ARGUMENTS: u32 = 1 << 24;
     let fits = info.args.iter().all(|arg| {

@@ -1,7 +1,7 @@
-//! Programs of many kernels, each compiled when it is asked for.
+//! Programs of many kernels, each compiled on demand.
 //!
-//! Whoever asks for a kernel first has it compiled, or takes it from the cache, where each kernel has an entry of its own;
-//! others who ask for it wait. Launches take no lock: they only look whether the kernel is there.
+//! The first thread that requests a kernel compiles it, or takes it from the cache, where each kernel has its own entry; other
+//! threads that request it wait. Launches take no lock: they only check that the kernel is there.
 
 use super::cache_state::{CacheState, short};
 use super::code::{Code, load};
@@ -18,16 +18,16 @@ use kernel_ir::{BuildError, Request};
 use std::sync::{Arc, Mutex, OnceLock};
 use ze_driver::device::BuildFailure;
 
-/// Kernels that are compiled at once where there are threads for them: all of them then take as long as one.
+/// Most kernels that are compiled at the same time, each on a thread: together they then take as long as one.
 const TOGETHER: usize = 8;
 
-/// Programs of so many kernels or fewer are compiled at once.
+/// Programs of so many kernels or fewer are compiled whole.
 pub(super) fn few() -> u32 {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads.min(TOGETHER) as u32
 }
 
-/// An outline that can be true.
+/// Decodes an outline; none where the bytes are no valid one.
 pub(super) fn outline(bytes: &[u8]) -> Option<Outline> {
     let outline = Outline::decode(bytes).ok()?;
     (!outline.names.is_empty()).then_some(outline)
@@ -47,19 +47,19 @@ pub(super) fn key_of(program: &Key, kernel: usize) -> Key {
     *hasher.finalize().as_bytes()
 }
 
-/// The code of a program, as far as it was asked for.
+/// A program whose kernels are compiled on demand.
 pub(super) struct LazyProgram {
     key: Key,
     pub(super) request: Arc<Request>,
     cache: Arc<CacheState>,
-    /// Who compiles; none while the cache has all that were asked for, or when there is code of all.
+    /// The session of the code generator; none while the cache has every requested kernel, and once all kernels have code.
     session: Mutex<Option<Arc<Session>>>,
-    /// Of each kernel, baseline code first; held while that is made.
+    /// The code of each kernel, baseline code first; locked while it is made.
     codes: Vec<Mutex<Vec<Code>>>,
-    /// Held while full code takes the place of baseline code.
+    /// Locked while full code replaces baseline code.
     better: Mutex<()>,
     tiers: Tiers,
-    /// Held while the whole is compiled for a binary.
+    /// Locked while the whole program is compiled for a binary.
     whole: Mutex<()>,
 }
 
@@ -84,7 +84,7 @@ impl LazyProgram {
         }
     }
 
-    /// Has a kernel of `program` in its place when it returns.
+    /// Makes kernel `number`, unless it is there.
     pub(super) fn make(
         &self,
         number: usize,
@@ -106,11 +106,11 @@ impl LazyProgram {
         let mut how = "from the cache";
         let key = key_of(&self.key, number);
         let kept = self.cache.find(&key);
-        // An entry that does not load is compiled again, never run.
+        // An entry that does not load is compiled again.
         let kept = kept.and_then(|bytes| {
             let compiled = decode_reply(&bytes).ok()?.ok()?;
             let loaded = self.load(&compiled, name).ok();
-            // Who wants full code only is not served by who did not.
+            // An entry of baseline code does not serve a process that wants full code only.
             loaded.filter(|(kernel, _)| self.tiers != Tiers::Full || !kernel.info.baseline)
         });
         stages.ended("cache and loading");
@@ -119,7 +119,7 @@ impl LazyProgram {
             None => {
                 let first = self.tiers.first();
                 let session = self.session(first)?;
-                // What LLVM cannot do in one way it may do in the other.
+                // LLVM may fail at one tier and not at the other.
                 let reply = match session.kernel(number, first) {
                     Err(_) if first != Tier::Full => session.kernel(number, Tier::Full),
                     reply => reply,
@@ -151,7 +151,7 @@ impl LazyProgram {
         Ok(())
     }
 
-    /// Has a kernel of `program` that runs baseline code run full code when it returns.
+    /// Replaces the baseline code of kernel `number` by full code.
     pub(super) fn improve(
         &self,
         number: usize,
@@ -208,7 +208,7 @@ impl LazyProgram {
         if let Some(session) = &*session {
             return Ok(Arc::clone(session));
         }
-        // The cache had the outline, and lost the kernel or never had it.
+        // The cache had the outline but not the kernel.
         match codegen::open(&self.request, 0, tier) {
             Ok(Opened::Outline(_, opened)) => {
                 let opened = Arc::new(opened);
@@ -220,7 +220,7 @@ impl LazyProgram {
         }
     }
 
-    /// The native binary, put into `place`: all of the program in parts, the same whatever was asked for before.
+    /// The native binary, put into `place`. It has all kernels, whichever were compiled before.
     pub(super) fn binary<'a>(
         &self,
         place: &'a OnceLock<Arc<[u8]>>,
@@ -241,7 +241,7 @@ impl LazyProgram {
             &self.request.cpu,
             content,
         );
-        // From now on the entry has everything.
+        // From now on the cache entry has the whole program.
         self.cache.keep(&self.key, &binary);
         Ok(place.get_or_init(|| binary))
     }

@@ -17,24 +17,24 @@ use ze_driver::device::BuildFailure;
 /// Code and metadata, loaded; shared by all programs of one key.
 pub(super) struct Loaded {
     pub(super) names: Vec<String>,
-    /// By index, from when they were first asked for.
+    /// By index; each is set by the first request for it.
     pub(super) kernels: Vec<OnceLock<Kernel>>,
-    /// All of the metadata but the kernels'.
+    /// The metadata without the kernels'.
     pub(super) info: ModuleInfo,
-    /// What it was built from, where variants of its kernels may be wanted.
+    /// Its origin, where variants of its kernels may be wanted.
     pub(super) request: Option<Arc<Request>>,
     pub(super) formats: Option<Formats>,
     pub(super) identity: Identity,
-    /// From when it was first asked for.
+    /// Set by the first request for it.
     pub(super) binary: OnceLock<Arc<[u8]>>,
     pub(super) body: Body,
 }
 
-/// What a program says of itself.
+/// The identity of a program towards the driver.
 #[derive(Clone)]
 pub(super) struct Identity {
     pub(super) uuid: [u8; 16],
-    /// A line of what it needs to run.
+    /// Its line of requirements.
     pub(super) needs: String,
 }
 
@@ -53,7 +53,7 @@ impl Identity {
 }
 
 impl Loaded {
-    /// All of a program.
+    /// A program whose kernels are all there.
     pub(super) fn whole(
         kernels: Vec<Kernel>,
         info: ModuleInfo,
@@ -76,7 +76,7 @@ impl Loaded {
         }
     }
 
-    /// A program of whose kernels there is no code yet.
+    /// A program whose kernels have no code yet.
     pub(super) fn of(outline: Outline, identity: Identity, lazy: LazyProgram) -> Self {
         Self {
             kernels: outline.names.iter().map(|_| OnceLock::new()).collect(),
@@ -90,7 +90,7 @@ impl Loaded {
         }
     }
 
-    /// A kernel by index, compiled now if that is to be.
+    /// A kernel by index, compiled now if need be.
     pub(super) fn kernel(&self, index: usize) -> Result<&Kernel, BuildFailure> {
         let absent = || log(format!("error: the program has no kernel {index}"));
         let slot = self.kernels.get(index).ok_or_else(absent)?;
@@ -104,7 +104,7 @@ impl Loaded {
         slot.get().ok_or_else(absent)
     }
 
-    /// Puts full code in the place of a kernel's baseline code; it stays as it is where there is none.
+    /// Replaces a kernel's baseline code by full code; where that fails, the kernel keeps its code.
     pub(super) fn improve(&self, index: usize) {
         if let Body::Lazy(lazy) = &self.body
             && let Err(why) = lazy.improve(index, &self.kernels, &self.names)
@@ -123,7 +123,7 @@ impl Loaded {
     }
 }
 
-/// Loads code; `request` is what it was made from, where that is known.
+/// Loads code; `request` is its origin, where that is known.
 pub(super) fn native_program(
     compiled: Compiled,
     binary: Arc<[u8]>,

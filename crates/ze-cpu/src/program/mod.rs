@@ -1,4 +1,13 @@
 //! Programs: from SPIR-V, a native binary or the cache to kernels that can be launched.
+//!
+//! Modules, from the floor up:
+//! - `stages`, `perf`, `externals`, `debugger`, `failure`, `foreign`, `container`, `cache_state`: the log, names for profilers
+//!   and debuggers, symbols that kernels call, failures, binaries of others and of ours, the cache;
+//! - `codegen` (or `embedded.rs`): the code generator; `interpreted`: kernels without it;
+//! - `tier`: when full code is worth its making; `kernel`: a kernel; `code`: machine code in memory;
+//! - `lazy`: programs whose kernels are compiled on demand; `loaded`: a program of any kind; `tier_queue`: the thread that
+//!   makes full code;
+//! - this module: [`CpuProgram`] and [`Builder`]; `variants`: programs for null arguments.
 
 mod cache_state;
 mod code;
@@ -47,19 +56,19 @@ use ze_driver::device::{
     BuildFailure, FunctionPlace, KernelFacts, Program, ProgramInput, Requirements,
 };
 
-/// Finds out where the code generator is sought.
+/// Notes the places where the code generator is searched.
 pub(crate) fn find_code_generator() {
     #[cfg(not(linked_generator))]
     codegen::places();
 }
 
-/// First line of texts that say what programs need.
+/// First line of a text of requirements.
 const REQUIREMENTS: &str = "SOLUM.CPU 1";
 
 /// A program of this platform.
 pub(crate) struct CpuProgram {
     loaded: Arc<Loaded>,
-    /// Of a variant for null arguments: the program and kernel that it is a variant of.
+    /// The program and kernel that a variant for null arguments belongs to.
     origin: Option<(Arc<dyn Program>, usize)>,
 }
 
@@ -72,12 +81,12 @@ impl CpuProgram {
         self.loaded.formats.clone()
     }
 
-    /// Has full code made of a kernel some time.
+    /// Queues a kernel for full code.
     pub(crate) fn ask(&self, index: usize) {
         tier_queue::ask(Arc::downgrade(&self.loaded), index);
     }
 
-    /// Has full code made of a kernel now.
+    /// Makes full code of a kernel now.
     pub(crate) fn improve(&self, index: usize) {
         self.loaded.improve(index);
     }
@@ -148,7 +157,7 @@ impl Program for CpuProgram {
     }
 }
 
-/// A SPIR-V module and its specialisation constants, as the boundary has them.
+/// A SPIR-V module and its specialisation constants, as in `ProgramInput`.
 type Module = (Vec<u8>, Vec<(u32, Vec<u8>)>);
 
 /// Builds programs for one target.
@@ -163,7 +172,7 @@ pub(crate) struct Builder {
     /// Whether some device ignores null arguments.
     ignores_nulls: bool,
     cache: Arc<CacheState>,
-    /// Programs that are loaded now, by key.
+    /// Loaded programs by key.
     loaded: Mutex<HashMap<Key, Weak<Loaded>>>,
 }
 
@@ -176,7 +185,7 @@ impl Builder {
                 .cpu_target
                 .clone()
                 .unwrap_or_else(|| machine.level.to_owned()),
-            // Who names a processor gets what that has.
+            // A processor that is named brings its own features.
             features: match settings.cpu_target {
                 Some(_) => "",
                 None => machine.features,
@@ -185,7 +194,7 @@ impl Builder {
             lanes: settings.lanes,
             transforms: settings.transforms,
             tiers: match (settings.tiers, settings.kernel_timeout) {
-                // A limit is meant for the code that there will be.
+                // A time limit is meant for full code.
                 (Tiers::Both, Some(_)) => Tiers::Full,
                 (tiers, _) => tiers,
             },
@@ -256,7 +265,7 @@ impl Builder {
         let identity = Identity::new(&key, code_for(self.compiler_build(), &self.cpu));
         let kept = self.cache.find(&key);
         stages.ended("cache");
-        // An entry that does not load is compiled again, never run.
+        // An entry that does not load is compiled again.
         if let Some(bytes) = kept
             && let Some(container) = Container::decode(&bytes)
         {
@@ -279,7 +288,7 @@ impl Builder {
         }
         let first = self.tiers.first();
         let opened = match codegen::open(request, lazy::few(), first) {
-            // What LLVM cannot do in one way it may do in the other; what is wrong is so in both.
+            // LLVM may fail at one tier and not at the other; an invalid program fails at both.
             Err(error) if first != Tier::Full && error.kind == BuildErrorKind::Codegen => {
                 codegen::open(request, lazy::few(), Tier::Full)
             }
@@ -391,7 +400,7 @@ impl Builder {
         }
     }
 
-    /// One line for what each kind of program needs: `code BUILD CPU`, or `spirv` for what any machine runs.
+    /// The requirements of programs, a line for each kind: `code BUILD CPU`, or `spirv`, which any machine runs.
     pub(crate) fn requirements(&self, programs: &[Arc<dyn Program>]) -> String {
         let needs: BTreeSet<&str> = programs
             .iter()
@@ -404,7 +413,7 @@ impl Builder {
             .collect()
     }
 
-    /// Judges such a text.
+    /// Judges a text of requirements.
     pub(crate) fn judge(&self, text: &str) -> Requirements {
         let mut lines = text.lines();
         if lines.next() != Some(REQUIREMENTS) {
@@ -484,7 +493,7 @@ fn runs_on(code: &str, machine: &str) -> bool {
     }
 }
 
-/// What code of a build for a processor needs.
+/// The requirement of code of this build for this processor.
 fn code_for(build: &str, target: &str) -> String {
     format!("code {build} {target}")
 }

@@ -1,5 +1,5 @@
-//! `SOLUM_LOG=compile`: a line on stderr for each program and kernel that is made, with the time of each stage. What
-//! happens inside of the code generator it says itself. What goes wrong without failing a build is a line too.
+//! `SOLUM_LOG=compile`: a line on stderr for each program and kernel that is made, with the time of each stage. The
+//! code generator logs its own stages. Problems that do not fail a build are logged, too.
 
 use kernel_ir::report::{Stage, log_line};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether programs that are made from now on are told of.
+/// Turns the log on or off for programs that are made from now on.
 pub(crate) fn want(wanted: bool) {
     WANTED.store(wanted, Ordering::Relaxed);
 }
@@ -24,7 +24,7 @@ pub(crate) fn note(text: &str) {
     }
 }
 
-/// The stages of a program or kernel in the making; nothing where nobody wants to know.
+/// The stages of a program or kernel in the making; empty where the log is off.
 pub(super) struct Stages(Option<(Instant, Vec<Stage>)>);
 
 impl Stages {
@@ -46,7 +46,7 @@ impl Stages {
         }
     }
 
-    /// Tells of what was made, and how.
+    /// Logs the product, and how it was made.
     pub(super) fn tell(self, what: impl FnOnce() -> String) {
         if let Some((_, stages)) = &self.0 {
             signal_mask::write_stderr(log_line(&what(), stages).as_bytes());

@@ -6,16 +6,16 @@ use signal_mask::HeldSignals;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, Weak};
 
-/// A kernel by its program, if that is still there, and its number in it.
+/// A kernel: its program, if that is still there, and its index.
 type Wanted = (Weak<Loaded>, usize);
 
-/// Has full code made of a kernel some time.
+/// Queues a kernel for full code.
 pub(super) fn ask(program: Weak<Loaded>, kernel: usize) {
     static QUEUE: Mutex<Option<Sender<Wanted>>> = Mutex::new(None);
     let mut queue = lock(&QUEUE);
     if queue.is_none() {
         let (sender, receiver) = channel::<Wanted>();
-        // The program's handlers run on the program's threads.
+        // The program's signal handlers run on the program's threads.
         let _held = HeldSignals::all();
         let thread = std::thread::Builder::new().name("solum-tier".to_owned());
         let started = thread.spawn(move || {
@@ -26,7 +26,7 @@ pub(super) fn ask(program: Weak<Loaded>, kernel: usize) {
                 }
             }
         });
-        // Without a thread kernels stay as they are.
+        // Without a thread kernels keep their baseline code.
         *queue = started.is_ok().then_some(sender);
     }
     if let Some(queue) = &*queue {

@@ -49,7 +49,7 @@ impl Builder {
         }
     }
 
-    /// Keeps what a program was built from if a launch of one of its kernels may want a variant.
+    /// Keeps the request of a program if a launch of one of its kernels may need a variant.
     pub(super) fn keep_request(&self, loaded: &mut Loaded, request: &Arc<Request>) {
         let mut kernels = loaded.kernels.iter().filter_map(OnceLock::get);
         if self.ignores_nulls

@@ -1,7 +1,7 @@
 //! Counters of processor and system for this process's threads, by `perf_event_open`.
 //!
-//! Each thread of the process has counters of its own; a reading opens those of new threads and sums all. Only what
-//! happens in user mode is counted, which the system allows to most users; what it refuses is left out, with a text.
+//! Each thread of the process has counters of its own; a reading opens those of new threads and sums all. Only user
+//! mode is counted, which the system allows to most users. Counters that it refuses are left out, with a text.
 
 use super::sources::Sources;
 use crate::sync::lock;
@@ -17,7 +17,7 @@ const MOST_OPEN: usize = 512;
 const HARDWARE: u32 = 0;
 const SOFTWARE: u32 = 1;
 
-/// What is tried: type, number, counter.
+/// The events to open: type, number, counter.
 const EVENTS: [(u32, u64, Counter); 10] = [
     (
         HARDWARE,
@@ -100,7 +100,7 @@ const _: () = assert!(size_of::<Attributes>() == 64);
 
 /// `exclude_kernel` and `exclude_hv`.
 const USER_ONLY: u64 = 1 << 5 | 1 << 6;
-/// Values come with the time asked for and the time counted.
+/// Values come with the time enabled and the time counted.
 const WITH_TIMES: u64 = 1 | 2;
 
 fn open(event: usize, thread: i32) -> std::io::Result<OwnedFd> {
@@ -151,7 +151,7 @@ fn read(fd: &std::fs::File) -> Option<u64> {
     u64::try_from(scaled).ok()
 }
 
-/// Why `perf_event_open` failed, and what to allow where that helps.
+/// Why `perf_event_open` failed, and the setting that allows it, where there is one.
 pub(super) fn reason(why: &std::io::Error, sources: &Sources) -> ReadError {
     match why.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
@@ -227,7 +227,7 @@ impl Counters {
         })
     }
 
-    /// What is counted.
+    /// The counters that are open.
     pub(super) fn list(&self, sources: &Sources) -> Vec<Counter> {
         let (allowed, _) = self.allowed(sources);
         allowed
@@ -236,7 +236,7 @@ impl Counters {
             .collect()
     }
 
-    /// Why something is not.
+    /// Why others are not.
     pub(super) fn missing(&self, sources: &Sources) -> String {
         match &self.allowed(sources).1 {
             Some(ReadError::Denied(text) | ReadError::Absent(text)) => text.clone(),

@@ -1,4 +1,4 @@
-//! Clocks, from `cpufreq` and, where that is missing, what `/proc/cpuinfo` shows.
+//! Clocks, from `cpufreq` or, where that is missing, from `/proc/cpuinfo`.
 
 use super::sources::Sources;
 use ze_driver::telemetry::{FrequencyDomain, FrequencyState, ReadError, Reading};
@@ -64,7 +64,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 impl Domain {
-    /// What is fixed of it.
+    /// The fixed properties.
     pub(super) fn facts(&self, sources: &Sources) -> FrequencyDomain {
         let control = |policy: &String| {
             sources.is_writable(&format!("{policy}/scaling_min_freq"))
@@ -91,7 +91,7 @@ impl Domain {
         Ok(mean(values.into_iter()))
     }
 
-    /// What the clock does.
+    /// The current state of the clock.
     pub(super) fn state(&self, sources: &Sources) -> Reading<FrequencyState> {
         if self.policies.is_empty() {
             return Ok(FrequencyState {
@@ -108,7 +108,7 @@ impl Domain {
         })
     }
 
-    /// MHz, rising: what the driver lists, else the two ends.
+    /// MHz, rising: the driver's list, else the two ends.
     pub(super) fn clocks(&self, sources: &Sources) -> Vec<f64> {
         let Some(policy) = self.policies.first() else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! How busy cores are and how much memory is free, from `/proc` and `/sys/devices/system/node`.
+//! Load of the cores and free memory, from `/proc` and `/sys/devices/system/node`.
 
 use super::sources::Sources;
 use ze_driver::telemetry::{ReadError, Reading};
@@ -17,7 +17,7 @@ pub(super) fn busy_us(sources: &Sources, cpus: &[usize]) -> Reading<Vec<u64>> {
             continue;
         };
         let ticks: Vec<u64> = words.filter_map(|word| word.parse().ok()).collect();
-        // user, nice, system, idle, iowait, irq, softirq; time stolen by a host is nobody's here.
+        // user, nice, system, idle, iowait, irq, softirq; time stolen by a host does not count.
         let sum: u64 = [0, 1, 2, 5, 6]
             .iter()
             .filter_map(|field| ticks.get(*field))
@@ -33,7 +33,7 @@ pub(super) fn busy_us(sources: &Sources, cpus: &[usize]) -> Reading<Vec<u64>> {
 }
 
 fn ticks_per_second() -> u64 {
-    // SAFETY: a question without memory.
+    // SAFETY: a call without pointers.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     u64::try_from(ticks)
         .ok()
@@ -64,7 +64,7 @@ pub(super) fn field(sources: &Sources, file: &str, name: &str) -> Reading<u64> {
         .ok_or_else(|| ReadError::Absent(format!("/{file} has no line {name}")))
 }
 
-/// Bytes of the machine's memory that can be had.
+/// Bytes of the machine's memory that are available.
 pub(super) fn available(sources: &Sources) -> Reading<u64> {
     field(sources, "proc/meminfo", "MemAvailable:")
         .or_else(|_| field(sources, "proc/meminfo", "MemFree:"))

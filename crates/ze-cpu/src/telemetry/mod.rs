@@ -1,9 +1,8 @@
-//! What the machine tells of itself while it works: `ze_driver::telemetry` over the system's files, our own counters
-//! and perf events.
+//! The state of the machine while it works: `ze_driver::telemetry` over the system's files, our own counters and perf events.
 //!
 //! Invariants
-//! - Nothing is read before it is asked for, and a reading costs what its files cost.
-//! - Root devices of one machine tell the same: they are the same cores.
+//! - Files are read on request only.
+//! - Root devices of one machine report the same values: they are the same cores.
 //!
 //! Non-goals: no privileged interfaces (model-specific registers, drivers of our own).
 
@@ -40,7 +39,7 @@ pub(crate) struct Sensors {
     nodes: OnceLock<Vec<String>>,
 }
 
-/// What is needed of a device.
+/// The facts of a device that telemetry needs.
 struct Known {
     uuid: [u8; 16],
     physical_memory: u64,

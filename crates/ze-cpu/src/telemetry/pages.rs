@@ -1,7 +1,7 @@
 //! The files in which processes of one user show each other their counters.
 //!
 //! A process's page is the file `solum-usage-USER/PID-RANDOM` below `/dev/shm`. The directory belongs to the user, and
-//! nobody else can write to it. Where another user has taken its name, `solum-usage-USER.1` and so on serve as well: all
+//! no other user can write to it. Where another user has taken its name, `solum-usage-USER.1` and so on serve as well: all
 //! of them are read.
 //!
 //! Head of a page, words in native byte order: magic, version (high 32 bits) and process number, when the process
@@ -36,7 +36,7 @@ const VERSION: u32 = 2;
 /// Begin of the directories' names.
 const PREFIX: &str = "solum-usage-";
 /// Names that a user's directory may have. Another user must take all of them to hide this user's processes, which the
-/// log then tells.
+/// log then reports.
 const DIRECTORIES: usize = 8;
 /// Names that a reader looks at in each directory. An unoptimised build reads the pages of 1,000 living processes in
 /// 37 ms, and finds that 1,024 of another user's files are no pages in 5 ms.
@@ -49,15 +49,15 @@ const ATTEMPTS: usize = 8;
 /// A process, among all that run or ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
-    /// Of process numbers: its inode. 0 where the system does not tell.
+    /// Of process numbers: its inode. 0 where it is unknown.
     namespace: u64,
     pub(super) pid: u32,
-    /// In ticks since the system's. 0 where the system does not tell.
+    /// In ticks since the system's. 0 where it is unknown.
     start: u64,
 }
 
 impl Identity {
-    /// Of this process. Allocates nothing: an exit handler asks, and a program may call `exit` in a signal handler that has
+    /// Of this process. Allocates nothing: an exit handler calls it, and a program may call `exit` in a signal handler that has
     /// interrupted the C library's `malloc`.
     pub(super) fn of_this() -> Self {
         // SAFETY: zero bytes are a valid structure of numbers, which the call fills where it succeeds.
@@ -159,7 +159,7 @@ impl Pages {
                     Ok((Err(error), _)) | Err(error) if error.kind() == ErrorKind::NotFound => {
                         why = refused(error);
                     }
-                    // What the system denies here it denies in other directories too.
+                    // The system would deny the same in other directories.
                     Ok((Err(error), _)) => {
                         remove_directory(&base, &name);
                         return Err(refused(error));
@@ -327,7 +327,7 @@ impl Pages {
                 name.as_bytes().iter().all(u8::is_ascii_digit)
             });
             let owners = processes.filter_map(|one| Some(one.metadata().ok()?.uid()));
-            // The number that all unknown users share verifies nobody.
+            // The number that all unknown users share verifies no user.
             users.extend(owners.filter(|owner| !user::is_unknown(*owner)));
         }
         users
@@ -357,12 +357,12 @@ impl Pages {
 enum Age {
     /// In nanoseconds.
     Known(u64),
-    /// The process cannot be seen from here, or is not what it says.
+    /// The process cannot be seen from here, or its page is not its own.
     Unknown,
     Ended,
 }
 
-/// What a file of this size and kind is read into.
+/// The words of a file of this size and kind.
 struct Buffer {
     bytes: Vec<u8>,
     words: Vec<u64>,
@@ -441,7 +441,7 @@ fn open_on_same_mount(directory: &File, name: &CStr, flags: i32, is_own: bool) -
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
     how.flags = (flags | libc::O_CLOEXEC | libc::O_NONBLOCK) as u64;
     how.resolve = libc::RESOLVE_NO_XDEV | libc::RESOLVE_NO_SYMLINKS;
-    // SAFETY: a C string, an open directory, and a structure of the size that is told.
+    // SAFETY: a C string, an open directory, and a structure of the size that is passed.
     let descriptor = unsafe {
         libc::syscall(
             libc::SYS_openat2,
@@ -452,11 +452,11 @@ fn open_on_same_mount(directory: &File, name: &CStr, flags: i32, is_own: bool) -
         )
     };
     match RawFd::try_from(descriptor) {
-        // SAFETY: just opened, and nobody else's.
+        // SAFETY: just opened, and owned by no other value.
         Ok(descriptor) if descriptor >= 0 => Ok(unsafe { File::from_raw_fd(descriptor) }),
         _ => {
             let error = Error::last_os_error();
-            // Systems before Linux 5.6, and sandboxes that know no newer call. Nobody else mounts onto the own user's.
+            // Systems before Linux 5.6, and sandboxes that know no newer call. Other users cannot mount onto this user's directory.
             let is_unknown = matches!(
                 error.raw_os_error(),
                 Some(libc::ENOSYS | libc::EPERM | libc::EINVAL)
@@ -469,7 +469,7 @@ fn open_on_same_mount(directory: &File, name: &CStr, flags: i32, is_own: bool) -
     }
 }
 
-/// A directory that belongs to `owner` and that nobody else can write to.
+/// A directory that belongs to `owner` and that no other user can write to.
 fn open_directory(base: &File, name: &CStr, owner: u32, is_own: bool) -> Result<File> {
     let directory = open_on_same_mount(base, name, libc::O_RDONLY | libc::O_DIRECTORY, is_own)?;
     let data = directory.metadata()?;
@@ -486,7 +486,7 @@ fn open_directory(base: &File, name: &CStr, owner: u32, is_own: bool) -> Result<
 
 fn open_at(directory: &File, name: &CStr, flags: i32, mode: libc::c_uint) -> Result<File> {
     let flags = flags | libc::O_CLOEXEC | libc::O_NONBLOCK;
-    // SAFETY: a C string and an open directory; a new descriptor is nobody else's.
+    // SAFETY: a C string and an open directory; a new descriptor is owned by no other value.
     unsafe {
         let descriptor = libc::openat(directory.as_raw_fd(), name.as_ptr(), flags, mode);
         if descriptor < 0 {
@@ -534,7 +534,7 @@ fn pages_in(directory: &File, most: usize) -> Vec<(u32, CString)> {
         return pages;
     };
     // SAFETY: a descriptor that is given to the list, or closed if there is none. An entry's name is read before the next
-    // entry is asked for.
+    // entry is read.
     unsafe {
         let list = libc::fdopendir(descriptor);
         if list.is_null() {
@@ -556,7 +556,7 @@ fn pages_in(directory: &File, most: usize) -> Vec<(u32, CString)> {
     pages
 }
 
-/// The process that a page's name tells: each page has one name, and no other counts.
+/// The process in a page's name: each page has one valid name.
 fn process_of(name: &[u8]) -> Option<u32> {
     let (pid, random) = std::str::from_utf8(name).ok()?.split_once('-')?;
     let is_lower = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -574,7 +574,7 @@ fn stat_of(process: &str) -> Option<(u32, u64)> {
 fn stat_at(path: &CStr) -> Option<(u32, u64)> {
     // The 22 fields in question take at most 460 bytes.
     let mut text = [0_u8; 512];
-    // SAFETY: a C string; the descriptor is closed again; the buffer has the length that is told.
+    // SAFETY: a C string; the descriptor is closed again; the buffer has the length that is passed.
     let read = unsafe {
         let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if file < 0 {

@@ -12,7 +12,7 @@ const FOLDER: &str = "sys/class/powercap";
 pub(super) struct Zone {
     place: PowerPlace,
     folder: String,
-    /// The counter starts again after this.
+    /// The counter wraps after this value.
     range: u64,
     /// The last raw value, and the sum.
     energy: Mutex<Option<(u64, u64)>>,
@@ -56,7 +56,7 @@ impl Zone {
         })
     }
 
-    /// What is fixed of it.
+    /// The fixed properties.
     pub(super) fn facts(&self, sources: &Sources) -> PowerDomain {
         let long = self.constraint(sources, false);
         let of = |file: &str| {

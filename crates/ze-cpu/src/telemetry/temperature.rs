@@ -92,7 +92,7 @@ pub(super) fn sensors(sources: &Sources) -> Vec<Sensor> {
 }
 
 impl Sensor {
-    /// What is fixed of it.
+    /// The fixed properties.
     pub(super) fn facts(&self) -> TemperatureSensor {
         TemperatureSensor {
             place: self.place,

@@ -1,6 +1,6 @@
-//! Who uses the devices how much: a page of counters for each process, which other processes of the same user read.
+//! Use of the devices by processes: a page of counters for each process, which other processes of the same user read.
 //!
-//! The page lies in a file that [`Pages`] names, so that another process (`solum top`) sees what this one does. Where no
+//! The page lies in a file that [`Pages`] names, so that another process (`solum top`) sees this one's work. Where no
 //! such file can be made it is private memory, and only this process sees itself.
 //!
 //! Layout, native byte order: 64 bytes of head, 64 entries of 32 bytes for devices (UUID, bytes of device memory, bytes
@@ -10,8 +10,8 @@
 //!
 //! Invariants
 //! - A slot has one writer at a time; words are written whole, so that sums never go back.
-//! - What others' pages say is believed within limits only: no thread worked for longer than its process lives, no
-//!   process for longer than all processors together.
+//! - Values of other processes' pages are capped: no thread worked for longer than its process lives, no process for longer
+//!   than all processors together.
 
 use super::pages::{self, Identity, Pages, Peer};
 use crate::clock::now_ns;
@@ -33,7 +33,7 @@ const DEVICES: usize = 64;
 /// Marks a time under way.
 const BUSY: u64 = 1 << 63;
 
-/// What a thread does.
+/// The kind of a thread's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Runs a kernel.
@@ -60,7 +60,7 @@ struct Entry {
 struct Slot {
     /// By [`Kind`].
     times: [AtomicU64; 2],
-    /// What it does, or did last: kind + 1, and the device's entry from bit 8 on.
+    /// The current or last work: kind + 1, and the device's entry from bit 8 on.
     what: AtomicU64,
     /// When that began.
     since: AtomicU64,
@@ -75,7 +75,7 @@ const _: () = assert!(size_of::<Page>() == 64 + 32 * DEVICES + 64 * SLOTS);
 /// The counters of this process.
 pub(crate) struct Usage {
     page: &'static Page,
-    /// Slots that somebody has; the last is for whoever finds none.
+    /// Slots that threads own; the last is shared by threads that find no free one.
     given: Numbers<{ SLOTS / 64 }>,
     /// Where other processes' pages lie, if this process looks there.
     pages: Option<Pages>,
@@ -84,7 +84,7 @@ pub(crate) struct Usage {
     seen: Mutex<Seen>,
 }
 
-/// What was read of other processes: sums of those that have ended are kept.
+/// Readings of other processes; the sums of ended ones are kept.
 #[derive(Default)]
 struct Seen {
     alive: HashMap<Identity, [u64; 2]>,
@@ -115,7 +115,7 @@ fn remove_at_exit(file: &Path, me: Identity) {
 }
 
 impl Usage {
-    /// The process's own, made when first asked for. A process that has more rights than its user neither shows itself
+    /// The process's own, made by the first call. A process that has more rights than its user neither shows itself
     /// nor looks at others.
     pub(crate) fn own() -> &'static Self {
         static ONE: OnceLock<Usage> = OnceLock::new();
@@ -186,7 +186,7 @@ impl Usage {
         }
     }
 
-    /// Counts memory that was allocated (`bytes` positive) or freed. Memory of no device is nobody's.
+    /// Counts memory that was allocated (`bytes` positive) or freed. Memory of no device is not counted.
     pub(crate) fn memory(&self, device: Option<usize>, kind: MemoryKind, bytes: i64) {
         let Some(entry) = device.and_then(|device| self.page.devices.get(device)) else {
             return;
@@ -215,7 +215,7 @@ impl Usage {
         }
     }
 
-    /// What this process's threads have done.
+    /// The work of this process's threads.
     pub(crate) fn work(&self) -> Work {
         let time_ns = now_ns();
         let mut work = Work {
@@ -290,7 +290,7 @@ impl Usage {
     }
 }
 
-/// Nanoseconds that a process worked, as far as its page can be believed.
+/// Nanoseconds that a process worked, capped as the module's head says.
 fn sums_of(peer: &Peer<'_>, now: u64) -> [u64; 2] {
     let mut sums = [0_u64; 2];
     for slot in peer.words[SLOTS_AT..].chunks_exact(8) {
@@ -308,7 +308,7 @@ fn together(one: [u64; 2], other: [u64; 2]) -> [u64; 2] {
     ]
 }
 
-/// What a process has of a device, if it has the device.
+/// A process's use of a device, if it has the device.
 fn use_of(pid: u32, words: &[u64], uuid: &[u8; 16]) -> Option<ProcessUse> {
     let wanted = halves(uuid);
     let mut entries = words[ENTRIES_AT..SLOTS_AT].chunks_exact(4);

@@ -1,9 +1,9 @@
-//! What of the guard is the processor's: the trampoline into guarded code and back from a fault, the registers of a thread
-//! that a signal interrupted, the modes that floating point computes in.
+//! The guard's code for each processor: the trampoline into guarded code and back from a fault, the registers of a thread that
+//! a signal interrupted, the modes of floating point.
 //!
 //! Invariants
-//! - Each processor has a file with the same items; nothing else of the driver names registers or has assembly, but for
-//!   what debuggers read.
+//! - Each processor has a file with the same items; no other code of the driver names registers or has assembly, except
+//!   the symbols that debuggers read.
 
 use super::record::Record;
 use std::ffi::c_void;
@@ -22,7 +22,7 @@ pub(crate) use this::{MODES, MODES_FLUSH};
 pub(super) use this::{Registers, learn, modes, set_modes, stop, touch_below};
 
 unsafe extern "C" {
-    /// Calls `code(a, b, c, d, e)`; gives 0, or the signal that stopped it.
+    /// Calls `code(a, b, c, d, e)`; returns 0, or the signal that stopped it.
     ///
     /// # Safety
     /// `record` is the calling thread's; `code` is a C function of these arguments.
@@ -38,7 +38,7 @@ unsafe extern "C" {
     /// Calls `function(argument)` on another stack.
     ///
     /// # Safety
-    /// `top` is 16-byte aligned, the end of a stack nobody uses; `function` does not unwind.
+    /// `top` is 16-byte aligned, the end of an unused stack; `function` does not unwind.
     pub(crate) fn solum_on_stack(
         top: usize,
         function: unsafe extern "C" fn(*mut c_void),

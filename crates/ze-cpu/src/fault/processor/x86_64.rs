@@ -90,7 +90,7 @@ std::arch::global_asm!(
 /// 1 where the machine has AVX. Set before the first handler is installed.
 static AVX: AtomicI32 = AtomicI32::new(0);
 
-/// Remembers what handlers cannot ask for.
+/// Finds out what signal handlers cannot find out themselves.
 pub(crate) fn learn() {
     let avx = std::arch::is_x86_feature_detected!("avx");
     AVX.store(i32::from(avx), Ordering::Relaxed);
@@ -115,7 +115,7 @@ impl Registers<'_> {
         self.0[libc::REG_RIP as usize] as usize
     }
 
-    /// Lets the thread go on in the trampoline, whose stack pointer that is.
+    /// Lets the thread continue in the trampoline with this stack pointer.
     pub(crate) fn recover(&mut self, stack: usize) {
         self.0[libc::REG_RIP as usize] = solum_guard_recover as *const () as i64;
         self.0[libc::REG_RSP as usize] = stack as i64;
@@ -126,7 +126,7 @@ impl Registers<'_> {
 /// The calling thread's modes.
 pub(crate) fn modes() -> u32 {
     let mut own = 0u32;
-    // SAFETY: stores a word to a live place.
+    // SAFETY: stores a word to a live variable.
     unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut own, options(nostack)) };
     own
 }
@@ -138,7 +138,7 @@ pub(crate) unsafe fn set_modes(modes: u32) {
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const modes, options(nostack)) };
 }
 
-/// Reads a byte so far below the stack pointer.
+/// Reads a byte `bytes` below the stack pointer.
 ///
 /// # Safety
 /// A fault is the guard's, with nothing to drop on the way.

@@ -20,8 +20,8 @@ pub(crate) struct Line {
     pub(crate) line: u32,
 }
 
-/// For each kernel of a module whose function has a line, or an instruction that has one: the first of these. What
-/// cannot be read has none.
+/// For each kernel of a module whose function has a line, or an instruction that has one: the first of these.
+/// Instructions that cannot be read have none.
 pub(crate) fn lines(module: &[u8]) -> HashMap<String, Line> {
     let Ok(words) = Words::new(module) else {
         return HashMap::new();

@@ -1,14 +1,14 @@
-//! What debuggers learn of compiled kernels: their names and lines, by GDB's interface for code made at run time.
+//! Registers compiled kernels with debuggers: names and lines, by GDB's interface for code made at run time.
 //!
 //! Invariants
-//! - Nothing is told unless `SOLUM_PERF` is 1 or a debugger is attached when a program is loaded.
-//! - What was told is taken back before the code it tells of goes.
+//! - Nothing is registered unless `SOLUM_PERF` is 1 or a debugger is attached when a program is loaded.
+//! - A registration is withdrawn before its code is unmapped.
 //!
 //! Pages of code are mapped for reading and running only, and shared with the view they are written through, so that a
 //! debugger cannot put breakpoints into them as instructions: those of the processor work (`hbreak`).
 //!
 //! A line is that of the kernel's function (`OpLine`), not of each instruction. The debugger finds the two symbols below
-//! in the library's own table of symbols: a stripped library tells it nothing.
+//! in the library's own table of symbols: in a stripped library it finds none.
 
 mod lines;
 mod symbols;
@@ -76,19 +76,19 @@ const UNREGISTER: u32 = 2;
 /// Held while the descriptor or its list changes.
 static LIST: Mutex<()> = Mutex::new(());
 
-/// A program that debuggers know, until this is dropped.
+/// A program that is registered with debuggers until this is dropped.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Registration {
     entry: *mut Entry,
-    /// What the entry points to.
+    /// The file that the entry points to.
     _file: Box<[u8]>,
 }
 // SAFETY: the entry is ours; its neighbours in the list are only touched under `LIST`.
-unsafe impl Send for Told {}
+unsafe impl Send for Registration {}
 // SAFETY: nothing can be done with a reference.
-unsafe impl Sync for Told {}
+unsafe impl Sync for Registration {}
 
-/// Whether debuggers are to be told of a program that is loaded now.
+/// Whether a program that is loaded now is registered.
 pub(super) fn is_asked() -> bool {
     super::perf::is_wanted() || is_traced()
 }
@@ -102,8 +102,8 @@ fn is_traced() -> bool {
         .is_some_and(|tracer| tracer.trim() != "0")
 }
 
-/// Tells debuggers of code; `None` when there is none.
-pub(super) fn tell(functions: &[Function<'_>]) -> Option<Told> {
+/// Registers functions with debuggers; `None` when there are none.
+pub(super) fn register(functions: &[Function<'_>]) -> Option<Registration> {
     let file = symbols::object(functions)?.into_boxed_slice();
     let entry = Box::into_raw(Box::new(Entry {
         next: std::ptr::null_mut(),
@@ -124,13 +124,13 @@ pub(super) fn tell(functions: &[Function<'_>]) -> Option<Told> {
         (*descriptor).action = REGISTER;
     }
     __jit_debug_register_code();
-    Some(Told { entry, _file: file })
+    Some(Registration { entry, _file: file })
 }
 
-impl Drop for Told {
+impl Drop for Registration {
     fn drop(&mut self) {
         let _list = lock(&LIST);
-        // SAFETY: as in `tell`; the entry came from a box and is in nobody's hands once the call has returned.
+        // SAFETY: as in `register`; the entry came from a box and no debugger reads it once the call has returned.
         unsafe {
             let descriptor = &raw mut __jit_debug_descriptor;
             let (next, previous) = ((*self.entry).next, (*self.entry).previous);
@@ -172,24 +172,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_in_the_list_until_it_is_dropped() {
+    fn a_registration_is_in_the_list_until_it_is_dropped() {
         let function = Function {
             name: "f",
             address: 0x1000,
             size: 16,
             line: None,
         };
-        assert!(tell(&[]).is_none());
-        let told: Vec<_> = (0..3).map(|_| tell(&[function]).unwrap()).collect();
-        let entries: Vec<_> = told.iter().map(|told| told.entry).collect();
+        assert!(register(&[]).is_none());
+        let registered: Vec<_> = (0..3).map(|_| register(&[function]).unwrap()).collect();
+        let entries: Vec<_> = registered
+            .iter()
+            .map(|registration| registration.entry)
+            .collect();
         let there = |entry: &*mut Entry| list().contains(entry);
         assert!(entries.iter().all(there));
-        let mut told = told.into_iter();
-        let first = told.next();
+        let mut registered = registered.into_iter();
+        let first = registered.next();
         // The middle one, then the others.
-        drop(told.next());
+        drop(registered.next());
         assert!(there(&entries[0]) && !there(&entries[1]) && there(&entries[2]));
-        drop((first, told));
+        drop((first, registered));
         assert!(!there(&entries[0]) && !there(&entries[2]));
     }
 }

@@ -1,4 +1,4 @@
-//! An object file in memory that only tells: where functions are, what they are called, at which lines they begin.
+//! An object file in memory with only symbols and lines: addresses, names and first lines of functions.
 
 use std::ops::Range;
 
@@ -166,7 +166,7 @@ fn unit(function: &Function<'_>, line: &Line, lines: u32) -> Vec<u8> {
 
 /// The line table of one function: one row for all of it.
 fn line_table(function: &Function<'_>, line: &Line) -> Vec<u8> {
-    // Bytes of an instruction 1, rows are statements, special opcodes that nobody uses, operands of the standard ones;
+    // Bytes of an instruction 1, rows are statements, unused special opcodes, operands of the standard ones;
     // no directories, one file.
     let mut header = vec![1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0];
     put_text(&mut header, &line.file);

@@ -1,8 +1,7 @@
-//! Who looks for work, who sleeps, and how much work waits: what a submission and a thread that is about to sleep tell
-//! each other.
+//! The idle threads and the count of waiting work: how a submission and a thread that is about to sleep notice each other.
 //!
-//! A submission first adds its work to a queue, then counts it, then looks whether anybody sleeps. A thread first says
-//! that it sleeps, then looks whether work is counted. So one of the two sees the other, and no lock is between them.
+//! A submission adds its work to a queue, then counts it, then checks whether a thread sleeps. A thread announces that it
+//! sleeps, then checks whether work is counted. So one of the two sees the other, without a lock.
 
 use crate::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicUsize, Ordering, after_exchange};
 
@@ -33,7 +32,7 @@ impl Waits {
         self.0 as i32
     }
 
-    /// Shares that wait for somebody to join.
+    /// Shares that wait for a thread to join.
     #[inline]
     #[must_use]
     pub const fn joins(self) -> i32 {
@@ -55,10 +54,10 @@ impl Waits {
     }
 }
 
-/// The threads of one engine and the count of what waits for them. The queues are elsewhere; so is the sleep, on
-/// [`Self::signal`], futex fashion.
+/// The idle threads of one engine and the count of work that waits for them. The queues are elsewhere; threads sleep on
+/// [`Self::signal`], as on a futex.
 #[derive(Debug)]
-pub struct Roster {
+pub struct IdleWorkers {
     waits: AtomicI64,
     signal: AtomicU32,
     awake: AtomicUsize,
@@ -67,14 +66,14 @@ pub struct Roster {
     looking: AtomicUsize,
 }
 
-impl Default for Roster {
+impl Default for IdleWorkers {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Roster {
-    /// Nobody is there, and nothing waits.
+impl IdleWorkers {
+    /// No idle thread and no waiting work.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -87,14 +86,14 @@ impl Roster {
         }
     }
 
-    /// What waits.
+    /// The work that waits.
     #[inline]
     #[must_use]
     pub fn waits(&self) -> Waits {
         Waits(self.waits.load(Ordering::SeqCst))
     }
 
-    /// Work that is in its queue by now; what waits with it. The caller then asks [`Self::rings`].
+    /// Counts work that is in its queue by now; returns all that waits. The caller then asks [`Self::rings`].
     #[inline]
     pub fn add(&self, work: Waits) -> Waits {
         let before = self.waits.fetch_add(work.0, Ordering::SeqCst);
@@ -102,7 +101,7 @@ impl Roster {
         Waits(before + work.0)
     }
 
-    /// Work that was taken out of its queue; what still waits.
+    /// Counts work that was taken out of its queue; returns the work that still waits.
     #[inline]
     pub fn remove(&self, work: Waits) -> Waits {
         let before = self.waits.fetch_sub(work.0, Ordering::SeqCst);
@@ -117,7 +116,7 @@ impl Roster {
         &self.signal
     }
 
-    /// Whether anybody sleeps or naps, who is to find the signal changed: then it is, and the caller may wake.
+    /// Whether a thread sleeps or naps. Then the signal changes, and the caller may wake threads.
     #[inline]
     #[must_use]
     pub fn rings(&self) -> bool {
@@ -135,7 +134,7 @@ impl Roster {
         self.awake.load(Ordering::SeqCst)
     }
 
-    /// Idle threads that look all the time.
+    /// Idle threads that spin.
     #[inline]
     #[must_use]
     pub fn looking(&self) -> usize {
