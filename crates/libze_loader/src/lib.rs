@@ -11,12 +11,13 @@ mod generated;
 cancellation::hold_off_cancellation!();
 library_mark::mark!();
 
-/// What each export reads first.
-static WAY: ze_loader::state::Way = ze_loader::state::Way::new();
+/// The word that each export reads first.
+static DISPATCH_TABLE: ze_loader::dispatch_table::DispatchTable =
+    ze_loader::dispatch_table::DispatchTable::new(ze_loader::dispatch::bottom());
 
 /// Called by the dynamic linker when the library is loaded.
 extern "C" fn at_load() {
-    ze_loader::state::attach(&WAY);
+    ze_loader::dispatch_table::attach(&DISPATCH_TABLE);
 }
 
 /// The linker's list of functions of this type, each called once before anything else of the library.

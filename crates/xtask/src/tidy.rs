@@ -97,7 +97,6 @@ const CYCLES: &[(&str, usize)] = &[
     ("xtask", 12),
     ("ze-driver", 60),
     ("ze-layers", 11),
-    ("ze-loader", 24),
     ("ze-spec", 6),
     ("ze-stub", 5),
 ];

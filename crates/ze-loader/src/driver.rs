@@ -10,19 +10,11 @@ use level_zero_sys::{
     ze_device_handle_t, ze_driver_handle_t, ze_handle_t,
 };
 
-use crate::dispatch::is_no_object;
 use crate::generated::driver_tables::{CORE, RUNTIME, SYSMAN, TOOLS};
-use crate::legacy::LegacyDriver;
 use crate::library::Library;
 use crate::order::{self, Rank};
-
-/// One member of a driver table: its name and the API version that added it.
-pub(crate) struct Member {
-    pub(crate) name: &'static str,
-    pub(crate) since: u32,
-    /// Drivers may leave it out (null): its functions are unsupported then.
-    pub(crate) optional: bool,
-}
+use crate::refusals::is_no_object;
+use crate::tables::Member;
 
 /// The extension that says "my objects begin with DDI tables".
 const EXTENSION: &CStr = c"ZE_extension_driver_ddi_handles";
@@ -32,15 +24,6 @@ const EXTENSION_NEEDED: u32 = 0x1_0001;
 const LEGACY: &str = "its handles carry no DDI tables";
 /// More extensions or devices than any driver has: a count beyond is a driver gone wrong.
 const COUNT_BOUND: u32 = 4096;
-
-/// How the handles of a library's drivers are dispatched through.
-#[derive(Clone, Copy)]
-pub(crate) enum Kind {
-    /// They begin with tables that have passed the checks.
-    Ddi,
-    /// They are wrapped.
-    Wrapped(&'static LegacyDriver),
-}
 
 /// What the checks say about a driver that can be used.
 pub(crate) enum Verdict {

@@ -10,7 +10,7 @@ use level_zero_sys::{
     zel_component_version_t, zel_handle_type_t, zel_version_t,
 };
 
-use crate::{layers, state, text, wrapper};
+use crate::{layers, phase, text, wrapper};
 
 /// The reference loader whose behaviour this one offers. Clients need major 1, and minor ≥ 19 for `zeInitDrivers`.
 const LOADER_VERSION: zel_version_t = zel_version_t {
@@ -33,7 +33,7 @@ fn component(name: &str) -> zel_component_version_t {
 
 /// The loader, and from initialisation on the layers that can be put over it.
 fn components() -> &'static [&'static str] {
-    match (state::is_ready(), layers::is_validating()) {
+    match (phase::is_ready(), layers::is_validating()) {
         (false, _) => &["loader"],
         (true, false) => &["loader", "tracing layer"],
         (true, true) => &["loader", "validation layer", "tracing layer"],
@@ -138,7 +138,7 @@ pub fn context() -> *mut c_void {
 /// `zelCheckIsLoaderInTearDown`.
 #[must_use]
 pub fn is_in_teardown() -> bool {
-    state::is_torn_down()
+    phase::is_torn_down()
 }
 
 /// `zelLoaderTracingLayerInit` and its `zer` sibling: the reference stores its tracing layer's table in the caller's slot.

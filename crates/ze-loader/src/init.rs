@@ -12,16 +12,17 @@ use level_zero_sys::{
 };
 
 use crate::candidate::{self, Candidate, Class, is_on};
-use crate::dispatch::not_ready;
-use crate::driver;
-use crate::generated::legacy::DRIVER;
+use crate::default_driver::DefaultDriver;
+use crate::generated::legacy;
+use crate::generated::legacy_facts::DRIVER;
 use crate::guard::guarded;
-use crate::legacy::LegacyDriver;
-use crate::library::Library;
+use crate::legacy_driver::LegacyDriver;
+use crate::library::{Handles, Library};
 use crate::log::Level;
 use crate::order::{self, Rank};
+use crate::refusals::not_ready;
 use crate::wrapper::{Origin, wrap};
-use crate::{log, state, text};
+use crate::{dispatch_table, driver, log, phase, text};
 
 const NO_MEMORY: &str = "the loader has no memory for wrapping its handles";
 /// More drivers than one library has: a count beyond is a driver gone wrong.
@@ -57,7 +58,7 @@ struct Loader {
     sysman_done: bool,
 }
 
-/// What calls without a lock may read; replaced as a whole, never freed (readers hold no count).
+/// The lists that calls read without a lock; replaced as a whole, never freed (readers hold no count).
 pub(crate) struct Snapshot {
     pub(crate) drivers: Vec<ze_driver_handle_t>,
     sysman: Vec<zes_driver_handle_t>,
@@ -72,8 +73,6 @@ static LOADER: Mutex<Loader> = Mutex::new(Loader {
     sysman_done: false,
 });
 static SNAPSHOT: AtomicPtr<Snapshot> = AtomicPtr::new(std::ptr::null_mut());
-/// Libraries are open (the getters of tables ask).
-static DISCOVERED: AtomicBool = AtomicBool::new(false);
 /// `zeInit` has succeeded; later calls are answered without the lock.
 static INIT_DONE: AtomicBool = AtomicBool::new(false);
 /// The process in which drivers were looked for, 0 before.
@@ -85,11 +84,6 @@ static INSIDE: AtomicI32 = AtomicI32::new(0);
 pub(crate) fn snapshot() -> Option<&'static Snapshot> {
     // SAFETY: null or a leaked box, published with Release.
     unsafe { SNAPSHOT.load(Ordering::Acquire).as_ref() }
-}
-
-/// True when at least one driver library is open and no teardown has begun.
-pub(crate) fn is_discovered() -> bool {
-    DISCOVERED.load(Ordering::Acquire) && !state::is_torn_down()
 }
 
 fn current_process() -> i32 {
@@ -124,7 +118,7 @@ fn session(
     body: impl FnOnce(&mut Loader) -> ze_result_t,
 ) -> ze_result_t {
     guarded(name, || {
-        if state::is_torn_down() {
+        if phase::is_torn_down() {
             return not_ready(name);
         }
         if is_forked() {
@@ -176,7 +170,7 @@ impl Loader {
                 Err(reason) => self.refuse(name, reason),
             }
         }
-        DISCOVERED.store(!self.libraries.is_empty(), Ordering::Release);
+        phase::set_discovered(!self.libraries.is_empty());
         !self.libraries.is_empty()
     }
 
@@ -262,21 +256,21 @@ impl Loader {
             return Ok(handle);
         }
         let entry = &mut self.libraries[library];
-        if entry.kind.is_none() {
+        if entry.handles.is_none() {
             // SAFETY: by the caller's contract.
-            entry.kind = Some(match unsafe { driver::judge(entry, handle) }? {
-                driver::Verdict::Ddi => driver::Kind::Ddi,
+            entry.handles = Some(match unsafe { driver::judge(entry, handle) }? {
+                driver::Verdict::Ddi => Handles::Ddi,
                 driver::Verdict::Wrap(reason, version) => {
                     log::line(
                         Level::Info,
                         format_args!("wrapped: {}: {reason}", entry.name.to_string_lossy()),
                     );
-                    driver::Kind::Wrapped(LegacyDriver::new(entry, version))
+                    Handles::Wrapped(LegacyDriver::new(entry, version, legacy::header()))
                 }
             });
         }
-        match entry.kind {
-            Some(driver::Kind::Wrapped(legacy)) => {
+        match entry.handles {
+            Some(Handles::Wrapped(legacy)) => {
                 if handle.is_null() {
                     return Err("it returned a null driver handle".into());
                 }
@@ -367,7 +361,7 @@ impl Loader {
         }
     }
 
-    /// Sorts, publishes and opens the gate.
+    /// Sorts and publishes the lists, and marks the loader as ready.
     fn publish(&mut self) {
         self.sort();
         let drivers: Vec<_> = self
@@ -390,6 +384,8 @@ impl Loader {
                     ),
                 );
             }
+            let first = drivers.first().copied().map(DefaultDriver::of);
+            text::set_default_driver(first.map(|driver| driver.functions()));
             // Leaked on purpose: readers of an older list hold no count.
             SNAPSHOT.store(
                 Box::into_raw(Box::new(Snapshot { drivers, sysman })),
@@ -397,7 +393,7 @@ impl Loader {
             );
         }
         text::clear();
-        state::mark_ready();
+        dispatch_table::mark_ready();
     }
 }
 
@@ -459,7 +455,7 @@ unsafe fn answer<T: Copy>(
 /// `zeLoaderInit`: finds and opens the driver libraries. Called first by static loaders, any number of times.
 #[must_use]
 pub fn loader_init() -> ze_result_t {
-    if is_discovered() {
+    if phase::is_discovered() {
         return ZE_RESULT_SUCCESS;
     }
     session(&"zeLoaderInit", |loader| {
@@ -480,7 +476,7 @@ pub fn loader_init() -> ze_result_t {
 #[must_use]
 pub fn init(flags: u32) -> ze_result_t {
     const NAME: &str = "zeInit";
-    if INIT_DONE.load(Ordering::Acquire) && !state::is_torn_down() && !is_forked() {
+    if INIT_DONE.load(Ordering::Acquire) && !phase::is_torn_down() && !is_forked() {
         text::clear();
         return ZE_RESULT_SUCCESS;
     }
@@ -677,12 +673,12 @@ impl Loader {
         // SAFETY: the library's own function.
         let handles = collect(|count, array| unsafe { get(count, array) })
             .map_err(|error| format!("its zesDriverGet returned {error}"))?;
-        let kind = self.libraries[index].kind;
+        let dispatch = self.libraries[index].handles;
         let shown = handles.into_iter().map(|handle| {
             if handle.is_null() {
                 return Err("it returned a null sysman driver handle".into());
             }
-            if let Some(driver::Kind::Wrapped(legacy)) = kind {
+            if let Some(Handles::Wrapped(legacy)) = dispatch {
                 return wrap(legacy, DRIVER, handle, Origin::Known).ok_or_else(|| NO_MEMORY.into());
             }
             // SAFETY: an object of a driver whose core has shown that it offers DDI handles.
@@ -698,7 +694,7 @@ impl Loader {
 /// As Level Zero says: `count` is null or valid, `drivers` is null or has room for `*count` handles.
 pub unsafe fn driver_get(count: *mut u32, drivers: *mut ze_driver_handle_t) -> ze_result_t {
     const NAME: &str = "zeDriverGet";
-    match snapshot().filter(|lists| state::is_ready() && !lists.drivers.is_empty()) {
+    match snapshot().filter(|lists| phase::is_ready() && !lists.drivers.is_empty()) {
         // SAFETY: by the caller's contract.
         Some(lists) => unsafe { answer(NAME, &lists.drivers, count, drivers) },
         None => not_ready(&NAME),
@@ -711,7 +707,7 @@ pub unsafe fn driver_get(count: *mut u32, drivers: *mut ze_driver_handle_t) -> z
 /// As [`driver_get`].
 pub unsafe fn sysman_driver_get(count: *mut u32, drivers: *mut zes_driver_handle_t) -> ze_result_t {
     const NAME: &str = "zesDriverGet";
-    match snapshot().filter(|lists| state::is_ready() && !lists.sysman.is_empty()) {
+    match snapshot().filter(|lists| phase::is_ready() && !lists.sysman.is_empty()) {
         // SAFETY: by the caller's contract.
         Some(lists) => unsafe { answer(NAME, &lists.sysman, count, drivers) },
         None => not_ready(&NAME),

@@ -19,7 +19,7 @@ use ze_layers::{recorder, tracing, validation};
 use crate::candidate::{file_of, is_on, is_privileged, own_directories};
 use crate::guard::guarded;
 use crate::log::{self, Level};
-use crate::{init, state, text};
+use crate::{dispatch, dispatch_table, init, phase, text};
 
 /// What is on.
 struct Chosen {
@@ -59,15 +59,15 @@ impl Chosen {
     fn stack(&self) {
         let mut top = None;
         if self.recorder {
-            top = Some(recorder::over(state::bottom()));
+            top = Some(recorder::over(dispatch::bottom()));
         }
         if self.validation && !validation::is_idle() {
-            top = Some(validation::over(top.unwrap_or(state::bottom())));
+            top = Some(validation::over(top.unwrap_or(dispatch::bottom())));
         }
         if self.is_tracing() && !tracing::is_idle() {
-            top = Some(tracing::over(top.unwrap_or(state::bottom())));
+            top = Some(tracing::over(top.unwrap_or(dispatch::bottom())));
         }
-        state::set_top(top);
+        dispatch_table::set_top(top);
     }
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn is_validating() -> bool {
 pub fn enable_tracing() -> ze_result_t {
     guarded("zelEnableTracingLayer", || {
         let Some(mut chosen) = chosen() else {
-            return crate::dispatch::not_ready(&"zelEnableTracingLayer");
+            return crate::refusals::not_ready(&"zelEnableTracingLayer");
         };
         chosen.tracing_count = chosen.tracing_count.saturating_add(1);
         chosen.stack();
@@ -179,7 +179,7 @@ pub fn enable_tracing() -> ze_result_t {
 pub fn disable_tracing() -> ze_result_t {
     guarded("zelDisableTracingLayer", || {
         let Some(mut chosen) = chosen() else {
-            return crate::dispatch::not_ready(&"zelDisableTracingLayer");
+            return crate::refusals::not_ready(&"zelDisableTracingLayer");
         };
         chosen.tracing_count = chosen.tracing_count.saturating_sub(1);
         chosen.stack();
@@ -206,7 +206,7 @@ pub unsafe fn tracing_state(enabled: *mut bool) -> ze_result_t {
 /// What every tracer function does: nothing before initialisation; afterwards the layer answers, and an error gets a text.
 fn tracer(name: &'static str, body: impl FnOnce() -> ze_result_t) -> ze_result_t {
     guarded(name, || {
-        if !state::is_ready() {
+        if !phase::is_ready() {
             text::set_consequence(format_args!(
                 "{name}: called before zeInit or zeInitDrivers has succeeded, or after teardown"
             ));

@@ -3,35 +3,26 @@
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use level_zero_sys::{ze_api_version_t, ze_context_handle_t, ze_driver_handle_t, ze_result_t};
+use level_zero_sys::{
+    ze_api_version_t, ze_context_handle_t, ze_driver_handle_t, ze_handle_t, ze_result_t,
+};
 
-use crate::generated::legacy::{CONTEXT, DRIVER, GETTERS};
+use crate::generated::legacy_facts::{CONTEXT, DRIVER, GETTERS};
+use crate::legacy_driver::{LegacyDriver, Shared};
 use crate::library::Library;
 use crate::tables::Tables;
 use crate::wrapper::Origin;
 use crate::wrapper::arguments::{deciding, missing};
 
-/// A driver behind wrappers: its own functions, and what texts say about it.
-pub(crate) struct LegacyDriver {
-    /// Different for each one.
-    pub(crate) number: usize,
-    pub(crate) name: String,
-    /// What `zeDriverGetApiVersion` says; functions that are newer are not expected.
-    pub(crate) version: u32,
-    pub(crate) tables: Tables,
-}
-
-/// A table of pointers that never change.
-pub(crate) struct Shared<T>(pub(crate) T);
-
-// SAFETY: the pointers lead to static tables that nobody writes.
-unsafe impl<T> Sync for Shared<T> {}
-
 impl LegacyDriver {
     /// Fills the tables from the library's getters; never freed, as handles of it may live on. A getter that is missing or
     /// fails leaves nulls, which calls answer with UNSUPPORTED_FEATURE; those that the loader cannot do without have been
     /// asked when the library was opened.
-    pub(crate) fn new(library: &Library, version: u32) -> &'static LegacyDriver {
+    pub(crate) fn new(
+        library: &Library,
+        version: u32,
+        header: ze_handle_t,
+    ) -> &'static LegacyDriver {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         let mut tables = Tables::default();
         for (name, offset) in GETTERS {
@@ -46,6 +37,7 @@ impl LegacyDriver {
             name: library.name.to_string_lossy().into_owned(),
             version,
             tables,
+            header: Shared(header),
         }))
     }
 }

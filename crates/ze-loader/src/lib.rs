@@ -20,6 +20,8 @@
 #[cfg(not(loom))]
 pub mod dispatch;
 #[cfg(not(loom))]
+pub mod dispatch_table;
+#[cfg(not(loom))]
 pub mod driver;
 #[cfg(not(loom))]
 pub mod info;
@@ -30,8 +32,6 @@ pub mod layers;
 #[cfg(not(loom))]
 pub mod runtime;
 #[cfg(not(loom))]
-pub mod state;
-#[cfg(not(loom))]
 pub mod tables;
 #[cfg(not(loom))]
 pub mod teardown;
@@ -40,6 +40,10 @@ pub mod text;
 
 #[cfg(not(loom))]
 mod candidate;
+#[cfg(not(loom))]
+mod checked;
+#[cfg(not(loom))]
+mod default_driver;
 #[cfg(not(loom))]
 mod entries;
 #[cfg(not(loom))]
@@ -50,11 +54,17 @@ mod guard;
 #[cfg(not(loom))]
 mod legacy;
 #[cfg(not(loom))]
+mod legacy_driver;
+#[cfg(not(loom))]
 mod library;
 #[cfg(not(loom))]
 mod log;
 #[cfg(not(loom))]
 mod order;
+#[cfg(not(loom))]
+mod phase;
+#[cfg(not(loom))]
+mod refusals;
 #[cfg(not(loom))]
 mod wrapper;
 

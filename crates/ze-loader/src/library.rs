@@ -9,7 +9,16 @@ use level_zero_sys::{
 };
 
 use crate::candidate::{Candidate, Class, file_of};
-use crate::driver;
+use crate::legacy_driver::LegacyDriver;
+
+/// How the handles of a library's drivers are dispatched.
+#[derive(Clone, Copy)]
+pub(crate) enum Handles {
+    /// They begin with tables that have passed the checks.
+    Ddi,
+    /// They are wrapped.
+    Wrapped(&'static LegacyDriver),
+}
 
 /// A driver library that is open, and stays so.
 pub(crate) struct Library {
@@ -19,8 +28,8 @@ pub(crate) struct Library {
     /// Its place among the candidates.
     pub(crate) place: usize,
     handle: *mut c_void,
-    /// How its handles are dispatched through, known after the first one was looked at.
-    pub(crate) kind: Option<driver::Kind>,
+    /// How its handles are dispatched; known after the first one was checked.
+    pub(crate) handles: Option<Handles>,
     pub(crate) global: sys::ze_global_dditable_t,
     pub(crate) driver: sys::ze_driver_dditable_t,
     pub(crate) sysman_global: sys::zes_global_dditable_t,
@@ -156,7 +165,7 @@ impl Library {
                 own: candidate.own,
                 place,
                 handle,
-                kind: None,
+                handles: None,
                 global: table(handle, c"zeGetGlobalProcAddrTable", true)?,
                 driver: table(handle, c"zeGetDriverProcAddrTable", true)?,
                 sysman_global: table(handle, c"zesGetGlobalProcAddrTable", false)?,

@@ -1,6 +1,6 @@
 //! The `zer` functions: they concern the first driver, and report what went wrong as text.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
 use level_zero_sys as sys;
 use level_zero_sys::{
@@ -8,77 +8,20 @@ use level_zero_sys::{
     ze_context_handle_t, ze_device_handle_t, ze_driver_handle_t, ze_handle_t, ze_result_t,
 };
 
-use crate::dispatch::{is_no_object, no_object, not_ready, null_slot, too_old};
-use crate::generated::legacy::{CONTEXT, DEVICE};
-use crate::legacy::{self, LegacyDriver};
-use crate::wrapper::arguments::{Call, Name, foreign};
-use crate::wrapper::{self, Kind, Origin, arena};
-use crate::{driver, init, state, text};
+use crate::default_driver::DefaultDriver;
+use crate::generated::legacy_facts::{CONTEXT, DEVICE};
+use crate::refusals::{is_no_object, no_object, not_ready, null_slot, too_old};
+use crate::text::{driver_mark, driver_text};
+use crate::wrapper::arena;
+use crate::wrapper::arguments::{Call, foreign};
+use crate::{driver, init, legacy, phase, text};
 
-/// The default driver: the first one in order.
-enum Default {
-    /// Its handles carry tables.
-    Ddi(&'static sys::zer_dditable_driver_t),
-    /// Its handles are wrapped.
-    Wrapped(&'static LegacyDriver),
-}
-
-impl Default {
-    fn find() -> Option<Default> {
-        if !state::is_ready() {
-            return None;
-        }
-        let first = *init::snapshot()?.drivers.first()?;
-        Some(match wrapper::of(first) {
-            Some(first) => Default::Wrapped(first.driver()),
-            // SAFETY: published handles have passed the checks; tables are static.
-            None => Default::Ddi(unsafe { &*(*first.cast::<ze_handle_t>()).pRuntime }),
-        })
+fn default_driver() -> Option<DefaultDriver> {
+    if !phase::is_ready() {
+        return None;
     }
-
-    fn slots(&self) -> &'static sys::zer_global_dditable_t {
-        match self {
-            // SAFETY: sub-tables were checked on load.
-            Default::Ddi(tables) => unsafe { &*tables.Global },
-            Default::Wrapped(driver) => &driver.tables.zer.Global,
-        }
-    }
-
-    /// A handle of this driver's as the application's; null and a text when there is no memory.
-    fn shown<T>(&self, name: Name, kind: Kind, handle: *mut T) -> *mut T {
-        match self {
-            Default::Ddi(_) => handle,
-            Default::Wrapped(driver) => {
-                let call = Call { name, driver };
-                call.wrapped(kind, handle, Origin::Known)
-                    .unwrap_or(std::ptr::null_mut())
-            }
-        }
-    }
-}
-
-fn default_slots() -> Option<&'static sys::zer_global_dditable_t> {
-    Default::find().map(|default| default.slots())
-}
-
-/// The default driver's last-error text of this thread.
-fn driver_text() -> Option<*const c_char> {
-    let get = default_slots()?.pfnGetLastErrorDescription?;
-    let mut text = std::ptr::null();
-    // SAFETY: the driver writes a pointer to a C string of its own.
-    let result = unsafe { get(&raw mut text) };
-    (result == ZE_RESULT_SUCCESS && !text.is_null()).then_some(text)
-}
-
-/// Identifies the default driver's present text, so that a later one is known to be newer than the loader's.
-pub(crate) fn driver_mark() -> u64 {
-    let Some(text) = driver_text() else { return 0 };
-    // SAFETY: non-null C string of the driver, valid until its next call on this thread.
-    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
-    // FNV-1a: only equality matters.
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
-    })
+    let first = *init::snapshot()?.drivers.first()?;
+    Some(DefaultDriver::of(first))
 }
 
 /// `zerGetLastErrorDescription`: the loader's own text if it is the newer one, else the default driver's. After a failed
@@ -95,7 +38,7 @@ pub unsafe fn last_error(out: *mut *const c_char) -> ze_result_t {
     let (text, result) = match (own, driver) {
         (Some((own, _)), _) => (own, ZE_RESULT_SUCCESS),
         (None, Some(driver)) => (driver, ZE_RESULT_SUCCESS),
-        (None, None) if state::is_ready() => (c"".as_ptr(), ZE_RESULT_SUCCESS),
+        (None, None) if phase::is_ready() => (c"".as_ptr(), ZE_RESULT_SUCCESS),
         (None, None) => (
             c"zerGetLastErrorDescription: called before zeInit or zeInitDrivers, or after teardown"
                 .as_ptr(),
@@ -113,7 +56,7 @@ pub unsafe fn last_error(out: *mut *const c_char) -> ze_result_t {
 /// `device` is null or a live device handle.
 pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
     const NAME: &str = "zerTranslateDeviceHandleToIdentifier";
-    let Some(default) = Default::find() else {
+    let Some(default) = default_driver() else {
         not_ready(&NAME);
         return u32::MAX;
     };
@@ -124,7 +67,7 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
     }
     let native = match &default {
         _ if device.is_null() => device,
-        Default::Wrapped(driver) => {
+        DefaultDriver::Wrapped(driver) => {
             let call = Call {
                 name: &NAME,
                 driver,
@@ -134,7 +77,7 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
                 Err(_) => return u32::MAX,
             }
         }
-        Default::Ddi(tables) => {
+        DefaultDriver::Ddi(tables) => {
             let known = !arena::is_in_use()
                 || !arena::holds(device.addr()) && driver::is_known(device.cast());
             // SAFETY: each object of a driver that was let in begins with this header.
@@ -148,7 +91,7 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
             device
         }
     };
-    match default.slots().pfnTranslateDeviceHandleToIdentifier {
+    match default.functions().pfnTranslateDeviceHandleToIdentifier {
         // SAFETY: the driver's own handle.
         Some(translate) => unsafe { translate(native) },
         None => {
@@ -162,11 +105,11 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
 #[must_use]
 pub fn identifier_to_device(identifier: u32) -> ze_device_handle_t {
     const NAME: &str = "zerTranslateIdentifierToDeviceHandle";
-    let Some(default) = Default::find() else {
+    let Some(default) = default_driver() else {
         not_ready(&NAME);
         return std::ptr::null_mut();
     };
-    match default.slots().pfnTranslateIdentifierToDeviceHandle {
+    match default.functions().pfnTranslateIdentifierToDeviceHandle {
         // SAFETY: any number may be asked.
         Some(translate) => default.shown(&NAME, DEVICE, unsafe { translate(identifier) }),
         None => {
@@ -180,11 +123,11 @@ pub fn identifier_to_device(identifier: u32) -> ze_device_handle_t {
 #[must_use]
 pub fn default_context() -> ze_context_handle_t {
     const NAME: &str = "zerGetDefaultContext";
-    let Some(default) = Default::find() else {
+    let Some(default) = default_driver() else {
         not_ready(&NAME);
         return std::ptr::null_mut();
     };
-    match default.slots().pfnGetDefaultContext {
+    match default.functions().pfnGetDefaultContext {
         // SAFETY: no arguments.
         Some(get) => default.shown(&NAME, CONTEXT, unsafe { get() }),
         None => {
@@ -203,7 +146,7 @@ pub unsafe fn default_context_of(driver: ze_driver_handle_t) -> ze_context_handl
     let mut ask = || -> ze_result_t {
         const SINCE: u32 = sys::ZE_API_VERSION_1_14.0;
         const NAME: &str = "zeDriverGetDefaultContext";
-        if !state::is_ready() {
+        if !phase::is_ready() {
             return not_ready(&NAME);
         }
         if is_no_object(driver.addr()) {

@@ -7,9 +7,17 @@ use level_zero_sys::{
 
 pub use ze_layers::Tables;
 
-use crate::{init, text};
+use crate::{phase, text};
 
-/// What every getter checks first, in this order: drivers found, table given, version known.
+/// One member of a driver table: its name and the API version that added it.
+pub(crate) struct Member {
+    pub(crate) name: &'static str,
+    pub(crate) since: u32,
+    /// Drivers may leave it out (null): its functions are unsupported then.
+    pub(crate) optional: bool,
+}
+
+/// The checks of every getter, in this order: drivers found, table given, version known.
 ///
 /// # Errors
 /// UNINITIALIZED without a driver, INVALID_NULL_POINTER, UNSUPPORTED_VERSION.
@@ -19,7 +27,7 @@ fn check<T>(
     table: *mut T,
 ) -> Result<(), ze_result_t> {
     let current = ZE_API_VERSION_CURRENT.0;
-    if !init::is_discovered() {
+    if !phase::is_discovered() {
         text::set_consequence(format_args!(
             "{name}: no driver library is open (zeLoaderInit or zeInit comes first)"
         ));

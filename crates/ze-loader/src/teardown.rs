@@ -11,9 +11,9 @@ use level_zero_sys::{
     ze_result_t, zel_application_teardown_callback_t, zel_loader_teardown_callback_t,
 };
 
-use crate::dispatch::not_ready;
 use crate::guard::guarded;
-use crate::{layers, state, text};
+use crate::refusals::not_ready;
+use crate::{dispatch_table, layers, phase, text};
 
 struct Callbacks {
     /// The index given out last; indices start at 1 and are never used twice.
@@ -54,7 +54,7 @@ pub unsafe fn register(
 ) -> ze_result_t {
     const NAME: &str = "zelRegisterTeardownCallback";
     guarded(NAME, || {
-        if state::is_torn_down() {
+        if phase::is_torn_down() {
             return not_ready(&NAME);
         }
         let Some(callback) = callback else {
@@ -96,7 +96,7 @@ unsafe extern "C" fn deregister(index: u32) {
 /// Runs and forgets all callbacks in the order of their indices, then closes the gate. Does nothing the second time.
 pub fn run() {
     guarded("teardown", || {
-        if state::is_torn_down() {
+        if phase::is_torn_down() {
             return ZE_RESULT_SUCCESS;
         }
         // One at a time and unlocked: a callback may take back others', or its own.
@@ -109,7 +109,7 @@ pub fn run() {
             unsafe { callback() };
         }
         layers::finish();
-        state::mark_torn_down();
+        dispatch_table::mark_torn_down();
         ZE_RESULT_SUCCESS
     });
 }

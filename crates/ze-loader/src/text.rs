@@ -3,10 +3,13 @@
 //! A fixed buffer without a destructor, so that a thread that ends never runs code of an unmapped loader.
 
 use std::cell::{Cell, UnsafeCell};
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 use std::fmt::{self, Write};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::runtime;
+use level_zero_sys::{ZE_RESULT_SUCCESS, zer_global_dditable_t};
+
+use crate::phase;
 
 /// Longest text in bytes, its NUL included; longer ones are cut.
 const CAPACITY: usize = 4096;
@@ -31,6 +34,42 @@ thread_local! {
     };
 }
 
+/// The `zer` functions of the default driver; null without one.
+static DEFAULT_DRIVER: AtomicPtr<zer_global_dditable_t> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Sets the default driver: the first one in order.
+pub(crate) fn set_default_driver(functions: Option<&'static zer_global_dditable_t>) {
+    let functions = functions.map_or(std::ptr::null_mut(), |functions| {
+        std::ptr::from_ref(functions).cast_mut()
+    });
+    DEFAULT_DRIVER.store(functions, Ordering::Release);
+}
+
+/// The default driver's last-error text of this thread.
+pub(crate) fn driver_text() -> Option<*const c_char> {
+    if !phase::is_ready() {
+        return None;
+    }
+    // SAFETY: null or a static table of a driver.
+    let functions = unsafe { DEFAULT_DRIVER.load(Ordering::Acquire).as_ref()? };
+    let get = functions.pfnGetLastErrorDescription?;
+    let mut text = std::ptr::null();
+    // SAFETY: the driver writes a pointer to a C string of its own.
+    let result = unsafe { get(&raw mut text) };
+    (result == ZE_RESULT_SUCCESS && !text.is_null()).then_some(text)
+}
+
+/// Identifies the default driver's current text, so that a later one is known to be newer than the loader's.
+pub(crate) fn driver_mark() -> u64 {
+    let Some(text) = driver_text() else { return 0 };
+    // SAFETY: non-null C string of the driver, valid until its next call on this thread.
+    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    // FNV-1a: only equality matters.
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
 struct Cursor<'a> {
     bytes: &'a mut [u8; CAPACITY],
     length: usize,
@@ -50,7 +89,7 @@ impl Write for Cursor<'_> {
 }
 
 fn write(text: fmt::Arguments<'_>, cause: bool) {
-    let driver_mark = runtime::driver_mark();
+    let driver_mark = driver_mark();
     BUFFER.with(|buffer| {
         // SAFETY: the buffer is this thread's own and `write_fmt` below formats values of ours only, which never
         // come back into this module, so no second reference exists.
@@ -107,7 +146,6 @@ pub(crate) fn current() -> Option<(*const c_char, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::CStr;
 
     fn read() -> String {
         current().map_or(String::new(), |(text, _)| {

@@ -29,6 +29,7 @@ mod bottom_tools;
 pub(crate) mod driver_tables;
 pub(crate) mod legacy;
 mod legacy_core;
+pub(crate) mod legacy_facts;
 mod legacy_sysman;
 mod legacy_tools;
 ";
@@ -114,7 +115,7 @@ pub(super) fn members<'t>(table: &'t Table, name: &str) -> Result<Vec<(&'t str, 
 fn driver_tables(table: &Table) -> Result<String> {
     let mut out =
         rust::head("The members of the four driver tables, in the order of their offsets from 8.");
-    out += "use crate::driver::Member;\n\n";
+    out += "use crate::tables::Member;\n\n";
     for (name, header, list) in DRIVER_TABLES {
         let members = members(table, name)?;
         writeln!(

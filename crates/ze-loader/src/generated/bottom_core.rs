@@ -8,7 +8,7 @@ use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 
 use super::legacy_core as legacy;
-use crate::dispatch::bottom;
+use crate::checked::bottom;
 
 pub(crate) unsafe extern "C" fn zeDriverGetApiVersion(hDriver: ze_driver_handle_t, version: *mut ze_api_version_t) -> ze_result_t {
     bottom!("zeDriverGetApiVersion", pCore, Driver, pfnGetApiVersion, legacy::zeDriverGetApiVersion, hDriver => hDriver, version)

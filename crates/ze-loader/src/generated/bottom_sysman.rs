@@ -8,7 +8,7 @@ use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 
 use super::legacy_sysman as legacy;
-use crate::dispatch::bottom;
+use crate::checked::bottom;
 
 pub(crate) unsafe extern "C" fn zesDriverGetExtensionProperties(hDriver: zes_driver_handle_t, pCount: *mut u32, pExtensionProperties: *mut zes_driver_extension_properties_t) -> ze_result_t {
     bottom!("zesDriverGetExtensionProperties", pSysman, Driver, pfnGetExtensionProperties, legacy::zesDriverGetExtensionProperties, hDriver => hDriver, pCount, pExtensionProperties)

@@ -8,7 +8,7 @@ use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 
 use super::legacy_tools as legacy;
-use crate::dispatch::bottom;
+use crate::checked::bottom;
 
 pub(crate) unsafe extern "C" fn zetModuleGetDebugInfo(hModule: zet_module_handle_t, format: zet_module_debug_info_format_t, pSize: *mut usize, pDebugInfo: *mut u8) -> ze_result_t {
     bottom!("zetModuleGetDebugInfo", pTools, Module, pfnGetDebugInfo, legacy::zetModuleGetDebugInfo, hModule => hModule, format, pSize, pDebugInfo)

@@ -9,7 +9,7 @@
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 
-use super::legacy::*;
+use super::legacy_facts::*;
 use crate::wrapper::arguments::{Arguments, Buffer, Output, deciding, filled, hides_wrapper, missing, room};
 use crate::wrapper::chain::Chain;
 use crate::wrapper::Origin;
@@ -1436,7 +1436,7 @@ pub(crate) unsafe extern "C" fn zeModuleDestroy(hModule: ze_module_handle_t) -> 
 
 pub(crate) unsafe extern "C" fn zeModuleDynamicLink(numModules: u32, phModules: *mut ze_module_handle_t, phLinkLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
     unsafe {
-        let first = check!(crate::dispatch::first_of("zeModuleDynamicLink", "phModules", numModules, phModules));
+        let first = check!(crate::refusals::first_of("zeModuleDynamicLink", "phModules", numModules, phModules));
         let (call, _) = check!(deciding(&"zeModuleDynamicLink", &"the first module", MODULE, first));
         let Some(function) = call.driver.tables.ze.Module.pfnDynamicLink else {
             return missing(call, 0x10000);
@@ -2069,7 +2069,7 @@ pub(crate) unsafe extern "C" fn zeImageGetAllocPropertiesExt(hContext: ze_contex
 
 pub(crate) unsafe extern "C" fn zeModuleInspectLinkageExt(pInspectDesc: *mut ze_linkage_inspection_ext_desc_t, numModules: u32, phModules: *mut ze_module_handle_t, phLog: *mut ze_module_build_log_handle_t) -> ze_result_t {
     unsafe {
-        let first = check!(crate::dispatch::first_of("zeModuleInspectLinkageExt", "phModules", numModules, phModules));
+        let first = check!(crate::refusals::first_of("zeModuleInspectLinkageExt", "phModules", numModules, phModules));
         let (call, _) = check!(deciding(&"zeModuleInspectLinkageExt", &"the first module", MODULE, first));
         let Some(function) = call.driver.tables.ze.Module.pfnInspectLinkageExt else {
             return missing(call, 0x10003);

@@ -9,7 +9,7 @@
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 
-use super::legacy::*;
+use super::legacy_facts::*;
 use crate::wrapper::arguments::{Buffer, Output, deciding, filled, missing, room};
 use crate::wrapper::Origin;
 

@@ -19,5 +19,6 @@ mod bottom_tools;
 pub(crate) mod driver_tables;
 pub(crate) mod legacy;
 mod legacy_core;
+pub(crate) mod legacy_facts;
 mod legacy_sysman;
 mod legacy_tools;

@@ -1,4 +1,4 @@
-//! Where wrappers lie: one reserved range of addresses, so that "is this ours?" is a compare.
+//! The memory of wrappers: one reserved range of addresses, so that one comparison tells wrappers from other handles.
 //!
 //! Reserved when the first driver is wrapped, made accessible page by page, never given back: when the library is unloaded
 //! calls of other threads may still be on their way through a wrapper. A loader that is closed and opened again reserves
@@ -7,16 +7,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::Wrapper;
-
 /// Sizes to try, largest first: address space may be limited.
 const SIZES: [usize; 3] = [1 << 32, 1 << 28, 1 << 24];
 /// How much is made accessible at a time.
 const STEP: usize = 1 << 20;
 /// How much is handed out at a time.
-const PAGE: usize = 4096;
-/// Wrappers that one page holds.
-pub(super) const PER_PAGE: usize = PAGE / size_of::<Wrapper>();
+pub(super) const PAGE: usize = 4096;
 
 static BASE: AtomicUsize = AtomicUsize::new(0);
 /// Bytes from the base that may be read; 0 until something is wrapped.
@@ -67,8 +63,8 @@ fn reserve() -> Option<(*mut u8, usize)> {
     })
 }
 
-/// A page of zeroed wrappers that nobody else gets; `None` when memory or the range is exhausted.
-pub(super) fn page() -> Option<*mut Wrapper> {
+/// A page of zeroed memory for wrappers, the caller's alone; `None` when memory or the range is exhausted.
+pub(super) fn page() -> Option<*mut u8> {
     let mut range = RANGE.lock().unwrap_or_else(PoisonError::into_inner);
     if range.start.is_null() {
         (range.start, range.size) = reserve()?;
@@ -78,7 +74,7 @@ pub(super) fn page() -> Option<*mut Wrapper> {
     }
     let accessible = ACCESSIBLE.load(Ordering::Relaxed);
     if range.used == accessible {
-        // SAFETY: a part of the range that nobody uses yet.
+        // SAFETY: a part of the range that is not used yet.
         let failed = unsafe {
             libc::mprotect(
                 range.start.add(accessible).cast(),
@@ -95,5 +91,5 @@ pub(super) fn page() -> Option<*mut Wrapper> {
     // SAFETY: within the accessible part.
     let page = unsafe { range.start.add(range.used) };
     range.used += PAGE;
-    Some(page.cast())
+    Some(page)
 }

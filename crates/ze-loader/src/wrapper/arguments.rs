@@ -11,9 +11,9 @@ use level_zero_sys::{
 };
 
 use super::{Kind, Origin, Release, Wrapper, begin_release, end_release, of, wrap};
-use crate::dispatch::{null_handle, null_slot, too_old};
-use crate::generated::legacy::{IMAGE, KINDS, SAMPLER};
-use crate::legacy::LegacyDriver;
+use crate::generated::legacy_facts::{IMAGE, KINDS, SAMPLER};
+use crate::legacy_driver::LegacyDriver;
+use crate::refusals::{null_handle, null_slot, too_old};
 use crate::text;
 
 /// A name in the text of an error, behind one thin pointer.

@@ -11,23 +11,9 @@ use level_zero_sys::{
 };
 
 use super::arguments::{Call, Name, aligned_word};
-use super::{Kind, of};
-use crate::generated::legacy::{HANDLES_IN_STRUCTS, SIZES, VALUES_IN_STRUCTS};
+use super::of;
+use crate::generated::legacy_facts::{HANDLES_IN_STRUCTS, SIZES, VALUES_IN_STRUCTS};
 use crate::text;
-
-/// A struct with a handle: its type, the place and type of the handle.
-pub(crate) struct HandleIn {
-    pub(crate) stype: u32,
-    pub(crate) offset: usize,
-    pub(crate) kind: Kind,
-}
-
-/// A struct with the value of a kernel argument: its type, the places of the pointer to it and of its size, if it has one.
-pub(crate) struct ValueIn {
-    pub(crate) stype: u32,
-    pub(crate) value: usize,
-    pub(crate) size: Option<usize>,
-}
 
 /// Longer chains are loops.
 const LONGEST: usize = 256;

@@ -13,6 +13,7 @@
 pub(crate) mod arena;
 pub(crate) mod arguments;
 pub(crate) mod chain;
+pub(crate) mod kinds;
 mod map;
 
 use std::collections::VecDeque;
@@ -20,11 +21,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use level_zero_sys::ze_handle_t;
 
-use crate::legacy::LegacyDriver;
+use crate::legacy_driver::LegacyDriver;
+pub(crate) use kinds::Kind;
 use map::{Entry, Locked, Shard};
-
-/// The type of a handle, one number for all aliases of one opaque type; 0 is none.
-pub(crate) type Kind = u8;
 
 /// The wrapper is not in use.
 const FREE: Kind = 0;
@@ -46,6 +45,9 @@ pub(crate) struct Wrapper {
 }
 
 const _: () = assert!(size_of::<Wrapper>() == 64);
+
+/// Wrappers in one page.
+const PER_PAGE: usize = arena::PAGE / size_of::<Wrapper>();
 
 // SAFETY: the header is written before the wrapper is shared and points to static tables; all else is atomic.
 unsafe impl Sync for Wrapper {}
@@ -188,7 +190,7 @@ pub(crate) fn wrap<T>(
     if !locked.reserve() {
         return None;
     }
-    let new = take(&mut locked)?;
+    let new = take(&mut locked, &driver.header.0)?;
     new.native.store(key.native, Ordering::Relaxed);
     new.driver
         .store(std::ptr::from_ref(driver).cast_mut(), Ordering::Relaxed);
@@ -201,18 +203,18 @@ pub(crate) fn wrap<T>(
 }
 
 /// A wrapper out of use, from the shard's own or a fresh page of them.
-fn take(locked: &mut Locked<'_, Wrapper, Free>) -> Option<&'static Wrapper> {
+fn take(locked: &mut Locked<'_, Wrapper, Free>, header: &ze_handle_t) -> Option<&'static Wrapper> {
     let free = &mut locked.extra().0;
     if let Some(unused) = free.pop_front() {
         return Some(unused);
     }
-    free.try_reserve(arena::PER_PAGE).ok()?;
-    let page = arena::page()?;
-    for index in 0..arena::PER_PAGE {
+    free.try_reserve(PER_PAGE).ok()?;
+    let page = arena::page()?.cast::<Wrapper>();
+    for index in 0..PER_PAGE {
         // SAFETY: this thread alone has the page, which is zeroed, and zero is a valid value of each field.
         unsafe {
             let place = page.add(index);
-            (&raw mut (*place).header).write(crate::generated::legacy::header());
+            (&raw mut (*place).header).write(*header);
             free.push_back(&*place);
         }
     }

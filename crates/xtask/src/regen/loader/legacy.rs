@@ -51,7 +51,10 @@ const CREATORS: [&str; 8] = [
 const NAMESPACES: [(&str, &str); 3] = [("ze", "core"), ("zet", "tools"), ("zes", "sysman")];
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
-    let mut outputs = vec![Output::new(format!("{LOGIC}/legacy.rs"), facts(table)?)];
+    let mut outputs = vec![
+        Output::new(format!("{LOGIC}/legacy_facts.rs"), facts(table)?),
+        Output::new(format!("{LOGIC}/legacy.rs"), headers(table)?),
+    ];
     for (prefix, file) in NAMESPACES {
         outputs.push(Output::new(
             format!("{LOGIC}/legacy_{file}.rs"),
@@ -111,9 +114,9 @@ fn stype(table: &Table, name: &str) -> Result<u32> {
 
 fn facts(table: &Table) -> Result<String> {
     let mut out = rust::head(
-        "What wrapping knows: types of handles, structs that hold them, tables and their getters.",
+        "Facts for wrapping: types of handles, structs that hold them, getters of tables.",
     );
-    out += "use std::ffi::CStr;\n\nuse level_zero_sys::*;\n\nuse super::{legacy_core as core, legacy_sysman as sysman, legacy_tools as tools};\nuse crate::legacy::Shared;\nuse crate::tables::Tables;\nuse crate::wrapper::Kind;\nuse crate::wrapper::chain::{HandleIn, ValueIn};\n\n";
+    out += "use std::ffi::CStr;\n\nuse crate::tables::Tables;\nuse crate::wrapper::kinds::{HandleIn, Kind, ValueIn};\n\n";
     let kinds = kinds(table)?;
     for (index, kind) in kinds.iter().enumerate() {
         writeln!(out, "pub(crate) const {kind}: Kind = {};", index + 1)?;
@@ -189,7 +192,6 @@ fn facts(table: &Table) -> Result<String> {
     }
     out += "];\n\n";
     out += &getters(table)?;
-    out += &headers(table)?;
     Ok(out)
 }
 
@@ -227,7 +229,8 @@ fn place<'t>(table: &'t Table, name: &str) -> Result<(&'static str, &'t str)> {
 
 /// The tables behind a wrapper's header.
 fn headers(table: &Table) -> Result<String> {
-    let mut out = String::new();
+    let mut out = rust::head("The tables behind a wrapper's header.");
+    out += "use level_zero_sys::*;\n\nuse super::{legacy_core as core, legacy_sysman as sysman, legacy_tools as tools};\nuse crate::legacy_driver::Shared;\n\n";
     let mut fields = String::new();
     for (name, header, list) in DRIVER_TABLES {
         let file = match header {
@@ -276,7 +279,7 @@ fn headers(table: &Table) -> Result<String> {
     }
     writeln!(
         out,
-        "/// What each wrapper begins with.\npub(crate) fn header() -> ze_handle_t {{\n    ze_handle_t {{\n{fields}    }}\n}}"
+        "/// The header of each wrapper.\npub(crate) fn header() -> ze_handle_t {{\n    ze_handle_t {{\n{fields}    }}\n}}"
     )?;
     Ok(out)
 }
@@ -322,7 +325,8 @@ fn destroys(f: &Function, p: &Param) -> bool {
 fn functions(table: &Table, prefix: &str) -> Result<String> {
     let mut out = rust::head("Functions of drivers without DDI handles: unwrap, call, wrap.");
     out += "#![expect(non_snake_case, reason = \"functions and parameters carry C's names\")]\n#![expect(clippy::undocumented_unsafe_blocks, reason = \"one contract for all: the arguments are what Level Zero requires of them\")]\n#![expect(clippy::let_and_return, reason = \"each output has its line\")]\n\n";
-    out += "use level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\nuse super::legacy::*;\n";
+    out +=
+        "use level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\nuse super::legacy_facts::*;\n";
     let mut body = String::new();
     for function in slotted(table, prefix) {
         body += &one(table, function)?;
@@ -392,7 +396,7 @@ fn one(table: &Table, f: &Function) -> Result<String> {
         let count = array.count.clone().context("an array without count")?;
         writeln!(
             out,
-            "        let first = check!(crate::dispatch::first_of({:?}, {:?}, {count}, {}));",
+            "        let first = check!(crate::refusals::first_of({:?}, {:?}, {count}, {}));",
             f.name, array.name, array.name
         )?;
         (
@@ -560,7 +564,7 @@ fn bottom(table: &Table, prefix: &str, file: &str) -> Result<String> {
     out += "use level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
     writeln!(
         out,
-        "use super::legacy_{file} as legacy;\nuse crate::dispatch::bottom;\n"
+        "use super::legacy_{file} as legacy;\nuse crate::checked::bottom;\n"
     )?;
     for f in slotted(table, prefix) {
         let (header, member) = way(table, f)?.with_context(|| format!("{}: no way", f.name))?;

@@ -1,0 +1,48 @@
+//! The default driver: the first one in order. The `zer` functions concern it.
+
+use level_zero_sys as sys;
+use level_zero_sys::{ze_driver_handle_t, ze_handle_t};
+
+use crate::legacy_driver::LegacyDriver;
+use crate::wrapper::arguments::{Call, Name};
+use crate::wrapper::{self, Kind, Origin};
+
+/// The default driver: the first one in order.
+pub(crate) enum DefaultDriver {
+    /// Its handles carry tables.
+    Ddi(&'static sys::zer_dditable_driver_t),
+    /// Its handles are wrapped.
+    Wrapped(&'static LegacyDriver),
+}
+
+impl DefaultDriver {
+    /// The driver of `first`, a published handle.
+    pub(crate) fn of(first: ze_driver_handle_t) -> DefaultDriver {
+        match wrapper::of(first) {
+            Some(first) => DefaultDriver::Wrapped(first.driver()),
+            // SAFETY: published handles have passed the checks; tables are static.
+            None => DefaultDriver::Ddi(unsafe { &*(*first.cast::<ze_handle_t>()).pRuntime }),
+        }
+    }
+
+    /// Its `zer` functions.
+    pub(crate) fn functions(&self) -> &'static sys::zer_global_dditable_t {
+        match self {
+            // SAFETY: sub-tables were checked on load.
+            DefaultDriver::Ddi(tables) => unsafe { &*tables.Global },
+            DefaultDriver::Wrapped(driver) => &driver.tables.zer.Global,
+        }
+    }
+
+    /// A handle of this driver's as the application's; null and a text when there is no memory.
+    pub(crate) fn shown<T>(&self, name: Name, kind: Kind, handle: *mut T) -> *mut T {
+        match self {
+            DefaultDriver::Ddi(_) => handle,
+            DefaultDriver::Wrapped(driver) => {
+                let call = Call { name, driver };
+                call.wrapped(kind, handle, Origin::Known)
+                    .unwrap_or(std::ptr::null_mut())
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! A driver whose handles are wrapped.
+
+use level_zero_sys::ze_handle_t;
+
+use crate::tables::Tables;
+
+/// A driver behind wrappers: its own functions, and its name and version for texts.
+pub(crate) struct LegacyDriver {
+    /// Different for each one.
+    pub(crate) number: usize,
+    pub(crate) name: String,
+    /// The answer of `zeDriverGetApiVersion`; newer functions are not expected.
+    pub(crate) version: u32,
+    pub(crate) tables: Tables,
+    /// The header of its handles' wrappers.
+    pub(crate) header: Shared<ze_handle_t>,
+}
+
+/// A table of pointers that never change.
+pub(crate) struct Shared<T>(pub(crate) T);
+
+// SAFETY: the pointers lead to static tables that are never written.
+unsafe impl<T> Sync for Shared<T> {}

@@ -1,0 +1,54 @@
+//! The phase of the loader: before init, ready, torn down; and whether driver libraries are open.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+/// No init function has succeeded yet.
+const IDLE: u8 = 0;
+/// At least one driver is initialised.
+const READY: u8 = 1;
+/// The loader is going away; every call answers UNINITIALIZED.
+const TORN_DOWN: u8 = 2;
+
+static PHASE: AtomicU8 = AtomicU8::new(IDLE);
+
+/// Whether driver libraries are open.
+static DISCOVERED: AtomicBool = AtomicBool::new(false);
+
+/// True when calls may be dispatched.
+#[inline(always)]
+#[must_use]
+pub(crate) fn is_ready() -> bool {
+    PHASE.load(Ordering::Relaxed) == READY
+}
+
+/// True once teardown has begun.
+#[must_use]
+pub(crate) fn is_torn_down() -> bool {
+    PHASE.load(Ordering::Acquire) == TORN_DOWN
+}
+
+/// As [`is_torn_down`], in one order with [`tear_down`] and the changes of the dispatch table (SeqCst).
+pub(crate) fn is_torn_down_in_order() -> bool {
+    PHASE.load(Ordering::SeqCst) == TORN_DOWN
+}
+
+/// Enters the ready phase, unless the loader is being torn down.
+pub(crate) fn make_ready() {
+    // A failed exchange means: ready already, or torn down, and both stay.
+    let _ = PHASE.compare_exchange(IDLE, READY, Ordering::Release, Ordering::Relaxed);
+}
+
+/// Enters the last phase; returns false when the loader was in it already.
+pub(crate) fn tear_down() -> bool {
+    PHASE.swap(TORN_DOWN, Ordering::SeqCst) != TORN_DOWN
+}
+
+/// Notes whether a driver library is open.
+pub(crate) fn set_discovered(discovered: bool) {
+    DISCOVERED.store(discovered, Ordering::Release);
+}
+
+/// True when at least one driver library is open and no teardown has begun.
+pub(crate) fn is_discovered() -> bool {
+    DISCOVERED.load(Ordering::Acquire) && !is_torn_down()
+}
