@@ -4,7 +4,7 @@
 //! linked in finds getters and functions by name instead, through [`lookup`].
 
 use crate::tables;
-use crate::tracing::served;
+use crate::traced_tables::served;
 use level_zero_sys::*;
 use std::ffi::CStr;
 

@@ -21,26 +21,30 @@ pub mod call_log;
 mod check;
 mod core;
 pub mod device;
+mod dispatch;
 pub mod extensions;
 #[expect(dead_code, reason = "entries that ours replace are generated all the same")]
 #[rustfmt::skip]
 #[path = "generated/unsupported.rs"]
 mod unsupported_entries;
 pub mod getters;
+mod install;
 mod outside;
 mod rtas;
 mod schedule;
 mod signal;
 mod spirv;
-mod state;
 mod sysman;
 mod tables;
 pub mod telemetry;
 mod tools;
+mod traced_tables;
 mod tracing;
 
-pub use state::{Factory, install};
-pub use tracing::{Tracing, install_tracing};
+pub use core::driver::Factory;
+pub use install::install;
+pub use traced_tables::install_tracing;
+pub use tracing::Tracing;
 
 #[cfg(test)]
 extern crate self as ze_driver;

@@ -9,6 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+/// Starts the commands that wait in a lost context: they end at once.
+pub(crate) type OnLoss = fn(&Arc<Context>);
+
 /// A word of the application's.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -35,8 +38,8 @@ impl Place {
         may_read(self.address)
     }
 
-    /// Whether the word is still there; else the context is lost.
-    fn look(self, context: &Arc<Context>, what: &str) -> bool {
+    /// Whether the word is still there; else the context is lost, and another thread calls `on_loss`.
+    fn look(self, context: &Arc<Context>, what: &str, on_loss: OnLoss) -> bool {
         if self.is_there(context) {
             return true;
         }
@@ -45,10 +48,10 @@ impl Place {
                 "{what} at {:#x} was freed while it was in use",
                 self.address
             ));
-            // Not here: the caller may have a lane's lock.
+            // Not here: the caller may hold the lock of a lane.
             let lost = Arc::clone(context);
             context.platform().poll(Box::new(move || {
-                crate::schedule::run(lost.lanes());
+                on_loss(&lost);
                 false
             }));
         }
@@ -83,6 +86,7 @@ pub(crate) struct Outside {
     /// A signal adds this; else it writes `completion`.
     increment: Option<u64>,
     context: Arc<Context>,
+    on_loss: OnLoss,
 }
 
 impl fmt::Debug for Outside {
@@ -99,6 +103,7 @@ impl Outside {
         host: Option<usize>,
         completion: u64,
         increment: Option<u64>,
+        on_loss: OnLoss,
     ) -> Self {
         Self {
             place: Place::new(&context, address),
@@ -106,6 +111,7 @@ impl Outside {
             completion,
             increment,
             context,
+            on_loss,
         }
     }
 
@@ -120,7 +126,8 @@ impl Outside {
     }
 
     fn at(&self, place: Place) -> Option<&AtomicU64> {
-        if !place.look(&self.context, "the counter of a counter-based event") {
+        let what = "the counter of a counter-based event";
+        if !place.look(&self.context, what, self.on_loss) {
             return None;
         }
         let word = std::ptr::with_exposed_provenance::<AtomicU64>(place.address);
@@ -172,6 +179,7 @@ pub(crate) struct Condition {
     comparison: Comparison,
     data: u64,
     context: Arc<Context>,
+    on_loss: OnLoss,
 }
 
 impl fmt::Debug for Condition {
@@ -191,6 +199,7 @@ impl Condition {
         is_wide: bool,
         comparison: Comparison,
         data: u64,
+        on_loss: OnLoss,
     ) -> Self {
         Self {
             place: Place::new(&context, address),
@@ -198,15 +207,14 @@ impl Condition {
             comparison,
             data,
             context,
+            on_loss,
         }
     }
 
     /// Whether it holds now; nobody waits for a word that is gone.
     pub(crate) fn holds(&self) -> bool {
-        if !self
-            .place
-            .look(&self.context, "a word that a command list waits for")
-        {
+        let what = "a word that a command list waits for";
+        if !self.place.look(&self.context, what, self.on_loss) {
             return true;
         }
         let address = self.place.address;

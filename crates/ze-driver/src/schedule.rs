@@ -16,13 +16,16 @@
 use crate::check::lock;
 use crate::core::context::Context;
 use crate::device::{GroupCount, Launch, Need, Outcome, Platform, Priority, Task, Work};
-use crate::signal::{Signal, wait_until, wake_sleepers};
+use crate::signal::{self, wait_until, wake_sleepers};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use work_progress::Milestone;
+
+/// A signal that lanes wait for.
+pub(crate) type Signal = signal::Signal<Lane>;
 
 /// What a command does.
 pub(crate) enum Op {
@@ -373,7 +376,7 @@ impl Lane {
             word: AtomicU32::new(0),
             sleepers: AtomicU32::new(0),
         });
-        context.driver().register(&lane);
+        register(&lane);
         lane
     }
 
@@ -559,6 +562,9 @@ impl Lane {
         while let Some(signal) = head.batch.first().waits.get(head.met) {
             let goal = head.goals.get(head.met).copied().unwrap_or(1);
             if !signal.has_reached_or_hang(goal, self) {
+                if signal.is_foreign() {
+                    watch(signal, self.platform());
+                }
                 state.hanging = true;
                 return false;
             }
@@ -701,6 +707,72 @@ impl Lane {
     }
 }
 
+/// All lanes of the process, for waits that concern a whole context or device.
+static LANES: Mutex<Vec<Weak<Lane>>> = Mutex::new(Vec::new());
+
+fn register(lane: &Arc<Lane>) {
+    let mut lanes = lock(&LANES);
+    if lanes.len() == lanes.capacity() {
+        // At least as many more may come before the next look: each pays for a few, however many there are.
+        lanes.retain(|lane| lane.strong_count() > 0);
+        let alive = lanes.len();
+        lanes.reserve(alive);
+    }
+    lanes.push(Arc::downgrade(lane));
+}
+
+/// All lanes alive that `wanted` takes.
+pub(crate) fn lanes(wanted: impl Fn(&Lane) -> bool) -> Vec<Arc<Lane>> {
+    let lanes = lock(&LANES);
+    lanes
+        .iter()
+        .filter_map(Weak::upgrade)
+        .filter(|lane| wanted(lane))
+        .collect()
+}
+
+/// Queues and immediate lists alive on a context.
+pub(crate) fn lanes_of(context: &Arc<Context>) -> Vec<Arc<Lane>> {
+    lanes(|lane| Arc::ptr_eq(lane.context(), context))
+}
+
+/// Starts the commands that wait in a lost context: they end at once.
+pub(crate) fn start_lost(context: &Arc<Context>) {
+    run(lanes_of(context));
+}
+
+/// Signals that other processes or the application may give while lanes hang on them: a thread of the platform looks at
+/// them every millisecond or so.
+static WATCHED: Mutex<Vec<Arc<Signal>>> = Mutex::new(Vec::new());
+
+fn watch(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
+    let mut watched = lock(&WATCHED);
+    if watched.iter().any(|other| Arc::ptr_eq(other, signal)) {
+        return;
+    }
+    watched.push(Arc::clone(signal));
+    if watched.len() > 1 {
+        return;
+    }
+    let served = platform.poll(Box::new(|| {
+        // A copy: driving a lane may make it hang on another watched signal.
+        let now = lock(&WATCHED).clone();
+        for signal in now {
+            let ready = signal.take_reached();
+            if !ready.is_empty() {
+                run(ready);
+            }
+        }
+        let mut watched = lock(&WATCHED);
+        watched.retain(|signal| signal.is_awaited());
+        !watched.is_empty()
+    }));
+    if !served {
+        // A host's wait looks at the signal itself; for the commands behind it, the next lane that hangs tries again.
+        watched.clear();
+    }
+}
+
 /// What the platform says of launches that follow each other: once for those that are alike.
 struct Asked<'a> {
     platform: &'a dyn Platform,
@@ -796,7 +868,7 @@ impl Task for Node {
         let mut ready = Ready::new();
         if let Some(fault) = outcome.fault {
             self.lane.context.lose(fault);
-            ready.extend(self.lane.context.lanes());
+            ready.extend(lanes_of(&self.lane.context));
         }
         let times = (outcome.start_ns, outcome.end_ns);
         self.lane

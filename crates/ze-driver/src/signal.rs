@@ -12,7 +12,6 @@ use crate::address_space::{Access, Pages};
 use crate::check::lock;
 use crate::device::{AllocError, NoFile, Platform};
 use crate::outside::{Condition, Outside};
-use crate::schedule::{Lane, Ready};
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -203,9 +202,11 @@ enum Mode {
     While(Condition),
 }
 
-/// Something that is signalled or not: a slot and those who wait for it here.
+/// Something that is signalled or not: a slot, and the lanes of this process that wait for it.
+///
+/// The type of lanes is a parameter, because a lane holds commands, which hold signals: [`crate::schedule`] has both.
 #[derive(Debug)]
-pub(crate) struct Signal {
+pub(crate) struct Signal<Lane> {
     slots: Arc<Slots>,
     index: usize,
     mode: Mode,
@@ -217,13 +218,13 @@ pub(crate) struct Signal {
 
 /// Signals of counter-based events come and go, so one thread's may lie where another's was.
 #[cfg(test)]
-impl Drop for Signal {
+impl<Lane> Drop for Signal<Lane> {
     fn drop(&mut self) {
         crate::census::forget(&self.lanes);
     }
 }
 
-impl Signal {
+impl<Lane> Signal<Lane> {
     fn make(slots: Arc<Slots>, index: usize, mode: Mode) -> Arc<Self> {
         Arc::new(Self {
             slots,
@@ -358,7 +359,7 @@ impl Signal {
     }
 
     /// Signals: wakes host waiters, hands waiting lanes to `ready`.
-    pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Ready) {
+    pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Vec<Arc<Lane>>) {
         let slot = self.slot();
         // Asked here, where the fence below does not hold the loads up.
         let is_shared = matches!(*self.slots, Slots::Shared(_));
@@ -411,13 +412,13 @@ impl Signal {
     }
 
     /// Whether others may signal without telling anybody here.
-    fn is_foreign(&self) -> bool {
+    pub(crate) fn is_foreign(&self) -> bool {
         matches!(*self.slots, Slots::Shared(_))
             || matches!(self.mode, Mode::Outside(_) | Mode::While(_))
     }
 
     /// True when `goal` is reached; else `lane` will be driven at the next signal.
-    pub(crate) fn has_reached_or_hang(self: &Arc<Self>, goal: u64, lane: &Arc<Lane>) -> bool {
+    pub(crate) fn has_reached_or_hang(&self, goal: u64, lane: &Arc<Lane>) -> bool {
         if self.has_reached(goal) {
             return true;
         }
@@ -433,29 +434,25 @@ impl Signal {
             Some((_, known)) => *known = goal,
             None => lanes.push((Arc::clone(lane), goal)),
         }
-        drop(lanes);
-        if self.is_foreign() {
-            watch(self, lane.context().platform());
-        }
         false
     }
 
-    /// Drives the lanes that hang on a signal which somebody else has given, perhaps not for the first time.
-    fn catch_up(&self) {
+    /// Takes the lanes whose goal another process or the application has reached without a word.
+    pub(crate) fn take_reached(&self) -> Vec<Arc<Lane>> {
         let count = self.count();
         let reached = |(_, goal): &mut (Arc<Lane>, u64)| count >= *goal;
-        let ready: Ready = {
-            let mut lanes = lock(&self.lanes);
-            let ready = lanes
-                .extract_if(.., reached)
-                .map(|(lane, _)| lane)
-                .collect();
-            self.hung.store(!lanes.is_empty(), Ordering::Relaxed);
-            ready
-        };
-        if !ready.is_empty() {
-            crate::schedule::run(ready);
-        }
+        let mut lanes = lock(&self.lanes);
+        let ready = lanes
+            .extract_if(.., reached)
+            .map(|(lane, _)| lane)
+            .collect();
+        self.hung.store(!lanes.is_empty(), Ordering::Relaxed);
+        ready
+    }
+
+    /// Whether a lane hangs here.
+    pub(crate) fn is_awaited(&self) -> bool {
+        !lock(&self.lanes).is_empty()
     }
 
     /// Blocks the host until signalled, `gave_up()` or the timeout in ns; true unless it timed out.
@@ -491,34 +488,6 @@ impl Signal {
 
 /// How often a waiting host thread looks at a counter that the application writes.
 const LOOK_NS: u64 = 50_000;
-
-/// Signals that others may give while lanes hang on them; somebody looks at them now and then.
-static WATCHED: Mutex<Vec<Arc<Signal>>> = Mutex::new(Vec::new());
-
-fn watch(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
-    let mut watched = lock(&WATCHED);
-    if watched.iter().any(|other| Arc::ptr_eq(other, signal)) {
-        return;
-    }
-    watched.push(Arc::clone(signal));
-    if watched.len() > 1 {
-        return;
-    }
-    let served = platform.poll(Box::new(|| {
-        // A copy: driving a lane may make it hang on another watched signal.
-        let now = lock(&WATCHED).clone();
-        for signal in now {
-            signal.catch_up();
-        }
-        let mut watched = lock(&WATCHED);
-        watched.retain(|signal| !lock(&signal.lanes).is_empty());
-        !watched.is_empty()
-    }));
-    if !served {
-        // A host's wait for the signal itself looks by itself; for what is behind it, the next lane that hangs tries again.
-        watched.clear();
-    }
-}
 
 /// Blocks until `done` or the timeout in ns (`u64::MAX`: none); returns `done()`.
 pub(crate) fn wait_until(

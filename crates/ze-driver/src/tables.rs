@@ -4,9 +4,10 @@
 //! getters copy from the same tables.
 
 use crate::core::{
-    append, attributes, context, counter, device, device_more, driver, event, event_pool, fabric,
-    fence, graph, image, image_copy, ipc, kernel, launch, link, list, mem, module, mutable, queue,
-    requirements, runtime, sampler, virtual_mem,
+    append, attributes, context_entries, counter_entries, device_entries, device_more,
+    driver_entries, event_entries, event_pool, fabric, fence, graph, image, image_copy, ipc,
+    kernel, launch, link, list, mem, module, mutable, queue, requirements, runtime, sampler,
+    virtual_mem,
 };
 use crate::rtas;
 use crate::sysman;
@@ -28,7 +29,7 @@ pub(crate) fn core() -> *mut ze_dditable_driver_t {
     CORE.0.get()
 }
 
-/// The tables that our handles point to.
+/// The tables that handles point to.
 pub(crate) fn all() -> Tables {
     Tables {
         core: core(),
@@ -173,8 +174,8 @@ pub(crate) static ZE_RTAS_PARALLEL_OPERATION_EXP: ze_rtas_parallel_operation_exp
 
 /// `ze_global_dditable_t`.
 pub(crate) static ZE_GLOBAL: ze_global_dditable_t = ze_global_dditable_t {
-    pfnInit: Some(driver::zeInit),
-    pfnInitDrivers: Some(driver::zeInitDrivers),
+    pfnInit: Some(driver_entries::zeInit),
+    pfnInitDrivers: Some(driver_entries::zeInitDrivers),
 };
 
 /// `ze_driver_dditable_t`.
@@ -182,14 +183,14 @@ pub(crate) static ZE_DRIVER: ze_driver_dditable_t = ze_driver_dditable_t {
     pfnRTASFormatCompatibilityCheckExt: Some(
         rtas::entries::zeDriverRTASFormatCompatibilityCheckExt,
     ),
-    pfnGet: Some(driver::zeDriverGet),
-    pfnGetApiVersion: Some(driver::zeDriverGetApiVersion),
-    pfnGetProperties: Some(driver::zeDriverGetProperties),
-    pfnGetIpcProperties: Some(driver::zeDriverGetIpcProperties),
-    pfnGetExtensionProperties: Some(driver::zeDriverGetExtensionProperties),
-    pfnGetExtensionFunctionAddress: Some(driver::zeDriverGetExtensionFunctionAddress),
-    pfnGetLastErrorDescription: Some(driver::zeDriverGetLastErrorDescription),
-    pfnGetDefaultContext: Some(driver::zeDriverGetDefaultContext),
+    pfnGet: Some(driver_entries::zeDriverGet),
+    pfnGetApiVersion: Some(driver_entries::zeDriverGetApiVersion),
+    pfnGetProperties: Some(driver_entries::zeDriverGetProperties),
+    pfnGetIpcProperties: Some(driver_entries::zeDriverGetIpcProperties),
+    pfnGetExtensionProperties: Some(driver_entries::zeDriverGetExtensionProperties),
+    pfnGetExtensionFunctionAddress: Some(driver_entries::zeDriverGetExtensionFunctionAddress),
+    pfnGetLastErrorDescription: Some(driver_entries::zeDriverGetLastErrorDescription),
+    pfnGetDefaultContext: Some(driver_entries::zeDriverGetDefaultContext),
 };
 
 /// `ze_driver_exp_dditable_t`.
@@ -201,15 +202,15 @@ pub(crate) static ZE_DRIVER_EXP: ze_driver_exp_dditable_t = ze_driver_exp_dditab
 
 /// `ze_device_dditable_t`.
 pub(crate) static ZE_DEVICE: ze_device_dditable_t = ze_device_dditable_t {
-    pfnGet: Some(device::zeDeviceGet),
-    pfnGetSubDevices: Some(device::zeDeviceGetSubDevices),
-    pfnGetProperties: Some(device::zeDeviceGetProperties),
-    pfnGetComputeProperties: Some(device::zeDeviceGetComputeProperties),
-    pfnGetModuleProperties: Some(device::zeDeviceGetModuleProperties),
-    pfnGetCommandQueueGroupProperties: Some(device::zeDeviceGetCommandQueueGroupProperties),
-    pfnGetMemoryProperties: Some(device::zeDeviceGetMemoryProperties),
-    pfnGetMemoryAccessProperties: Some(device::zeDeviceGetMemoryAccessProperties),
-    pfnGetCacheProperties: Some(device::zeDeviceGetCacheProperties),
+    pfnGet: Some(device_entries::zeDeviceGet),
+    pfnGetSubDevices: Some(device_entries::zeDeviceGetSubDevices),
+    pfnGetProperties: Some(device_entries::zeDeviceGetProperties),
+    pfnGetComputeProperties: Some(device_entries::zeDeviceGetComputeProperties),
+    pfnGetModuleProperties: Some(device_entries::zeDeviceGetModuleProperties),
+    pfnGetCommandQueueGroupProperties: Some(device_entries::zeDeviceGetCommandQueueGroupProperties),
+    pfnGetMemoryProperties: Some(device_entries::zeDeviceGetMemoryProperties),
+    pfnGetMemoryAccessProperties: Some(device_entries::zeDeviceGetMemoryAccessProperties),
+    pfnGetCacheProperties: Some(device_entries::zeDeviceGetCacheProperties),
     pfnGetImageProperties: Some(image::zeDeviceGetImageProperties),
     pfnGetExternalMemoryProperties: Some(device_more::zeDeviceGetExternalMemoryProperties),
     pfnGetP2PProperties: Some(device_more::zeDeviceGetP2PProperties),
@@ -219,7 +220,7 @@ pub(crate) static ZE_DEVICE: ze_device_dditable_t = ze_device_dditable_t {
     pfnReserveCacheExt: Some(device_more::zeDeviceReserveCacheExt),
     pfnSetCacheAdviceExt: Some(device_more::zeDeviceSetCacheAdviceExt),
     pfnPciGetPropertiesExt: Some(device_more::zeDevicePciGetPropertiesExt),
-    pfnGetRootDevice: Some(device::zeDeviceGetRootDevice),
+    pfnGetRootDevice: Some(device_entries::zeDeviceGetRootDevice),
     pfnGetVectorWidthPropertiesExt: Some(device_more::zeDeviceGetVectorWidthPropertiesExt),
     pfnSynchronize: Some(device_more::zeDeviceSynchronize),
     pfnGetAggregatedCopyOffloadIncrementValue: Some(
@@ -239,15 +240,15 @@ pub(crate) static ZE_DEVICE_EXP: ze_device_exp_dditable_t = ze_device_exp_dditab
 
 /// `ze_context_dditable_t`.
 pub(crate) static ZE_CONTEXT: ze_context_dditable_t = ze_context_dditable_t {
-    pfnCreate: Some(context::zeContextCreate),
-    pfnDestroy: Some(context::zeContextDestroy),
-    pfnGetStatus: Some(context::zeContextGetStatus),
-    pfnSystemBarrier: Some(context::zeContextSystemBarrier),
-    pfnMakeMemoryResident: Some(context::zeContextMakeMemoryResident),
-    pfnEvictMemory: Some(context::zeContextEvictMemory),
+    pfnCreate: Some(context_entries::zeContextCreate),
+    pfnDestroy: Some(context_entries::zeContextDestroy),
+    pfnGetStatus: Some(context_entries::zeContextGetStatus),
+    pfnSystemBarrier: Some(context_entries::zeContextSystemBarrier),
+    pfnMakeMemoryResident: Some(context_entries::zeContextMakeMemoryResident),
+    pfnEvictMemory: Some(context_entries::zeContextEvictMemory),
     pfnMakeImageResident: Some(image::zeContextMakeImageResident),
     pfnEvictImage: Some(image::zeContextEvictImage),
-    pfnCreateEx: Some(context::zeContextCreateEx),
+    pfnCreateEx: Some(context_entries::zeContextCreateEx),
 };
 
 /// `ze_command_queue_dditable_t`.
@@ -410,28 +411,28 @@ pub(crate) static ZE_EVENT_POOL: ze_event_pool_dditable_t = ze_event_pool_dditab
 
 /// `ze_event_dditable_t`.
 pub(crate) static ZE_EVENT: ze_event_dditable_t = ze_event_dditable_t {
-    pfnCreate: Some(event::zeEventCreate),
-    pfnDestroy: Some(event::zeEventDestroy),
-    pfnHostSignal: Some(event::zeEventHostSignal),
-    pfnHostSynchronize: Some(event::zeEventHostSynchronize),
-    pfnQueryStatus: Some(event::zeEventQueryStatus),
-    pfnHostReset: Some(event::zeEventHostReset),
-    pfnQueryKernelTimestamp: Some(event::zeEventQueryKernelTimestamp),
-    pfnQueryKernelTimestampsExt: Some(event::zeEventQueryKernelTimestampsExt),
-    pfnGetEventPool: Some(event::zeEventGetEventPool),
-    pfnGetSignalScope: Some(event::zeEventGetSignalScope),
-    pfnGetWaitScope: Some(event::zeEventGetWaitScope),
-    pfnCounterBasedCreate: Some(counter::zeEventCounterBasedCreate),
-    pfnCounterBasedGetIpcHandle: Some(counter::zeEventCounterBasedGetIpcHandle),
-    pfnCounterBasedOpenIpcHandle: Some(counter::zeEventCounterBasedOpenIpcHandle),
-    pfnCounterBasedCloseIpcHandle: Some(counter::zeEventCounterBasedCloseIpcHandle),
-    pfnCounterBasedGetDeviceAddress: Some(counter::zeEventCounterBasedGetDeviceAddress),
-    pfnGetCounterBasedFlags: Some(event::zeEventGetCounterBasedFlags),
+    pfnCreate: Some(event_entries::zeEventCreate),
+    pfnDestroy: Some(event_entries::zeEventDestroy),
+    pfnHostSignal: Some(event_entries::zeEventHostSignal),
+    pfnHostSynchronize: Some(event_entries::zeEventHostSynchronize),
+    pfnQueryStatus: Some(event_entries::zeEventQueryStatus),
+    pfnHostReset: Some(event_entries::zeEventHostReset),
+    pfnQueryKernelTimestamp: Some(event_entries::zeEventQueryKernelTimestamp),
+    pfnQueryKernelTimestampsExt: Some(event_entries::zeEventQueryKernelTimestampsExt),
+    pfnGetEventPool: Some(event_entries::zeEventGetEventPool),
+    pfnGetSignalScope: Some(event_entries::zeEventGetSignalScope),
+    pfnGetWaitScope: Some(event_entries::zeEventGetWaitScope),
+    pfnCounterBasedCreate: Some(counter_entries::zeEventCounterBasedCreate),
+    pfnCounterBasedGetIpcHandle: Some(counter_entries::zeEventCounterBasedGetIpcHandle),
+    pfnCounterBasedOpenIpcHandle: Some(counter_entries::zeEventCounterBasedOpenIpcHandle),
+    pfnCounterBasedCloseIpcHandle: Some(counter_entries::zeEventCounterBasedCloseIpcHandle),
+    pfnCounterBasedGetDeviceAddress: Some(counter_entries::zeEventCounterBasedGetDeviceAddress),
+    pfnGetCounterBasedFlags: Some(event_entries::zeEventGetCounterBasedFlags),
 };
 
 /// `ze_event_exp_dditable_t`.
 pub(crate) static ZE_EVENT_EXP: ze_event_exp_dditable_t = ze_event_exp_dditable_t {
-    pfnQueryTimestampsExp: Some(event::zeEventQueryTimestampsExp),
+    pfnQueryTimestampsExp: Some(event_entries::zeEventQueryTimestampsExp),
 };
 
 /// `ze_module_dditable_t`.

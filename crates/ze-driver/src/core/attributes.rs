@@ -11,7 +11,7 @@ use ze_abi::{Handle, OptHandle, Out, ZeResult};
 use ze_entry::ze_entry;
 
 /// Bits of `ze_memory_atomic_attr_exp_flags_t`.
-const ATTRIBUTES: u32 = 0x7f;
+const ATTRIBUTE_BITS: u32 = 0x7f;
 
 /// Attributes of which only one of a pair can be.
 const OPPOSITES: [(u32, u32); 4] = [
@@ -43,13 +43,19 @@ struct Range {
     attribute: u32,
 }
 
-/// What was set; the last range that holds an address counts.
+/// Attributes that programs set; the last range that holds an address counts.
 #[derive(Default)]
 pub(crate) struct Attributes {
     /// Number of ranges: a free asks only this when there are none.
     count: AtomicUsize,
     all: Mutex<Vec<Range>>,
 }
+
+/// Those of this process.
+pub(crate) static ATTRIBUTES: Attributes = Attributes {
+    count: AtomicUsize::new(0),
+    all: Mutex::new(Vec::new()),
+};
 
 impl Attributes {
     fn set(&self, range: Range) {
@@ -100,7 +106,7 @@ pub(crate) fn zeMemSetAtomicAccessAttributeExp(
 ) -> ZeResult {
     hContext.check()?;
     not_null("ptr", ptr)?;
-    flags("attr", attr, ATTRIBUTES)?;
+    flags("attr", attr, ATTRIBUTE_BITS)?;
     if let Some((no, yes)) = OPPOSITES
         .iter()
         .find(|(no, yes)| attr & no != 0 && attr & yes != 0)
@@ -123,7 +129,7 @@ pub(crate) fn zeMemSetAtomicAccessAttributeExp(
             ),
         );
     };
-    hContext.driver().attributes().set(Range {
+    ATTRIBUTES.set(Range {
         start,
         end,
         device: hDevice.0.map(|device| device.index()),
@@ -144,7 +150,7 @@ pub(crate) fn zeMemGetAtomicAccessAttributeExp(
     hContext.check()?;
     not_null("ptr", ptr)?;
     let device = hDevice.0.map(|device| device.index());
-    pAttr.write(hContext.driver().attributes().get(ptr.addr(), device));
+    pAttr.write(ATTRIBUTES.get(ptr.addr(), device));
     Ok(())
 }
 

@@ -312,11 +312,16 @@ impl Seat {
 }
 
 /// Captures under way; appends look here only when there are any.
-#[derive(Default)]
 pub(crate) struct Captures {
     count: AtomicUsize,
     active: Mutex<Vec<Arc<Graph>>>,
 }
+
+/// Those of this process.
+pub(crate) static CAPTURES: Captures = Captures {
+    count: AtomicUsize::new(0),
+    active: Mutex::new(Vec::new()),
+};
 
 impl Captures {
     /// True when no list is in capture mode.

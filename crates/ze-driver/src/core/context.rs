@@ -1,19 +1,16 @@
 //! Contexts: which devices, and whether a fault has lost them.
 
 use crate::address_space::AddressSpace;
-use crate::check::{error, flags};
+use crate::check::error;
 use crate::core::device::Device;
-use crate::core::driver::Driver;
+use crate::core::driver::{self, Driver};
 use crate::core::object;
 use crate::device::Platform;
-use crate::schedule::Lane;
-use crate::{state, tables};
+use crate::dispatch;
 use level_zero_sys::*;
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use ze_abi::{Handle, Handles, Head, In, Object, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi::{Head, Object, ZeResult};
 
 /// Owner of allocations, lists, events and modules.
 #[repr(C)]
@@ -28,10 +25,9 @@ object!(Context, _ze_context_handle_t, b"ZeCt", "context");
 
 impl Context {
     /// A context of those devices.
-    pub(crate) fn new(devices: Vec<Arc<Device>>) -> Arc<Self> {
-        let driver = state::driver().expect("objects are created while the driver is in service");
+    pub(crate) fn new(driver: &'static Driver, devices: Vec<Arc<Device>>) -> Arc<Self> {
         Arc::new(Self {
-            head: Head::new::<Self>(tables::all()),
+            head: Head::new::<Self>(dispatch::tables()),
             driver,
             devices,
             lost: AtomicBool::new(false),
@@ -53,6 +49,13 @@ impl Context {
     /// The platform.
     pub(crate) fn platform(&self) -> &Arc<dyn Platform> {
         self.driver.platform()
+    }
+
+    /// True for the context that `zeDriverGetDefaultContext` gives.
+    pub(crate) fn is_default(&self) -> bool {
+        DEFAULT
+            .get()
+            .is_some_and(|default| std::ptr::eq(&raw const **default, self))
     }
 
     /// True after a fault.
@@ -100,104 +103,17 @@ impl Context {
             ),
         )
     }
-
-    /// Queues and immediate lists alive on this context.
-    pub(crate) fn lanes(self: &Arc<Self>) -> Vec<Arc<Lane>> {
-        self.driver.lanes(|lane| Arc::ptr_eq(lane.context(), self))
-    }
 }
 
-fn create(desc: &ze_context_desc_t, devices: Vec<Arc<Device>>) -> ZeResult<ze_context_handle_t> {
-    flags("desc->flags", desc.flags, ZE_CONTEXT_FLAG_TBD)?;
-    Ok(Object::give(Context::new(devices)))
-}
+static DEFAULT: OnceLock<Arc<Context>> = OnceLock::new();
 
-/// A context of all devices; core/context.yml.
-#[ze_entry(ze_pfnContextCreate_t)]
-pub(crate) fn zeContextCreate(
-    hDriver: Handle<'_, Driver>,
-    desc: In<'_, ze_context_desc_t>,
-    phContext: OutHandle<'_, _ze_context_handle_t>,
-) -> ZeResult {
-    phContext.write(create(&desc, hDriver.listed())?);
-    Ok(())
-}
-
-/// A context of some devices, of all when none is named; core/context.yml.
-#[ze_entry(ze_pfnContextCreateEx_t)]
-pub(crate) fn zeContextCreateEx(
-    hDriver: Handle<'_, Driver>,
-    desc: In<'_, ze_context_desc_t>,
-    phDevices: Handles<'_, Device>,
-    phContext: OutHandle<'_, _ze_context_handle_t>,
-) -> ZeResult {
-    let all = hDriver.devices();
-    let devices = match phDevices.get() {
-        [] => hDriver.listed(),
-        some => some
-            .iter()
-            .map(|device| Arc::clone(&all[device.index()]))
-            .collect(),
-    };
-    phContext.write(create(&desc, devices)?);
-    Ok(())
-}
-
-/// Ends the handle; commands in flight keep what they need; core/context.yml.
-#[ze_entry(ze_pfnContextDestroy_t)]
-pub(crate) fn zeContextDestroy(hContext: Handle<'_, Context>) -> ZeResult {
-    if hContext.driver.is_default(&hContext) {
-        return error(
-            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "hContext is the driver's default context, which is never destroyed",
-        );
-    }
-    hContext.driver.tools().forget(&hContext);
-    drop(hContext.take());
-    Ok(())
-}
-
-/// DEVICE_LOST after a fault; core/context.yml.
-#[ze_entry(ze_pfnContextGetStatus_t)]
-pub(crate) fn zeContextGetStatus(hContext: Handle<'_, Context>) -> ZeResult {
-    hContext.check()
-}
-
-/// Caches are coherent: nothing to do; core/barrier.yml.
-#[ze_entry(ze_pfnContextSystemBarrier_t)]
-pub(crate) fn zeContextSystemBarrier(
-    hContext: Handle<'_, Context>,
-    hDevice: Handle<'_, Device>,
-) -> ZeResult {
-    hContext.check_device(&hDevice)?;
-    hContext.check()
-}
-
-/// In a lost context, too: DPC++'s second adapter makes new device memory resident, and gives programs null otherwise.
-fn residency(context: &Context, device: &Device, ptr: *mut c_void, size: usize) -> ZeResult {
-    crate::check::not_null("ptr", ptr)?;
-    let _ = size;
-    context.check_device(device)
-}
-
-/// Memory is always resident; core/residency.yml.
-#[ze_entry(ze_pfnContextMakeMemoryResident_t)]
-pub(crate) fn zeContextMakeMemoryResident(
-    hContext: Handle<'_, Context>,
-    hDevice: Handle<'_, Device>,
-    ptr: *mut c_void,
-    size: usize,
-) -> ZeResult {
-    residency(&hContext, &hDevice, ptr, size)
-}
-
-/// Memory is always resident; core/residency.yml.
-#[ze_entry(ze_pfnContextEvictMemory_t)]
-pub(crate) fn zeContextEvictMemory(
-    hContext: Handle<'_, Context>,
-    hDevice: Handle<'_, Device>,
-    ptr: *mut c_void,
-    size: usize,
-) -> ZeResult {
-    residency(&hContext, &hDevice, ptr, size)
+/// The context of all devices that the driver gives out itself.
+pub(crate) fn default_context() -> ZeResult<&'static Arc<Context>> {
+    let driver = driver::driver()?;
+    Ok(DEFAULT.get_or_init(|| {
+        let context = Context::new(driver, driver.listed());
+        // One reference belongs to C for ever: the handle is never destroyed.
+        let _ = Object::give(Arc::clone(&context));
+        context
+    }))
 }

@@ -5,6 +5,7 @@ use crate::core::device::Device;
 use crate::core::external::{EXPORTS, IMPORTS};
 use crate::device::DeviceFacts;
 use crate::extensions::COUNTER_MAX;
+use crate::schedule;
 use level_zero_sys::*;
 use ze_abi::{Enumerate, Handle, Out, Prop, ZeResult};
 use ze_entry::ze_entry;
@@ -85,9 +86,9 @@ pub(crate) fn zeDeviceGetGlobalTimestamps(
 /// that has queues or immediate lists on the device; core/device.yml.
 #[ze_entry(ze_pfnDeviceSynchronize_t)]
 pub(crate) fn zeDeviceSynchronize(hDevice: Handle<'_, Device>) -> ZeResult {
-    let driver = crate::state::driver()?;
+    let driver = crate::core::driver::driver()?;
     let index = hDevice.index();
-    let lanes = driver.lanes(|lane| driver.is_part(lane.device(), index));
+    let lanes = schedule::lanes(|lane| driver.is_part(lane.device(), index));
     for lane in &lanes {
         lane.wait(lane.pushed(), u64::MAX);
     }

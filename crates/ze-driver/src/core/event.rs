@@ -1,20 +1,18 @@
-//! Events, from pools and counter-based.
+//! The event object, of pools and counter-based.
 //!
 //! A regular event is one signal for its life; counter-based ones: [`crate::core::counter`].
 
-use crate::check::{error, flags, not_ready};
+use crate::check::{error, not_ready};
 use crate::core::context::Context;
 use crate::core::counter::Counter;
 use crate::core::device::Device;
 use crate::core::event_pool::EventPool;
 use crate::core::object;
-use crate::schedule::{Ready, run};
-use crate::signal::Signal;
-use crate::tables;
+use crate::dispatch;
+use crate::schedule::Signal;
 use level_zero_sys::*;
 use std::sync::Arc;
-use ze_abi::{Enumerate, Handle, Head, In, Object, Out, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi::{Head, ZeResult};
 
 /// Bits of `ze_event_scope_flags_t`.
 pub(crate) const SCOPES: u32 = 0x7;
@@ -22,22 +20,22 @@ pub(crate) const SCOPES: u32 = 0x7;
 /// An event.
 #[repr(C)]
 pub(crate) struct Event {
-    head: Head,
-    home: Home,
-    kind: Kind,
-    signal_scope: u32,
-    wait_scope: u32,
-    has_timestamps: bool,
+    pub(super) head: Head,
+    pub(super) home: Home,
+    pub(super) kind: Kind,
+    pub(super) signal_scope: u32,
+    pub(super) wait_scope: u32,
+    pub(super) has_timestamps: bool,
 }
 object!(Event, _ze_event_handle_t, b"ZeEv", "event");
 
 /// What an event belongs to.
-enum Home {
+pub(super) enum Home {
     Pool(Arc<EventPool>),
     Context(Arc<Context>),
 }
 
-enum Kind {
+pub(super) enum Kind {
     Regular(Arc<Signal>),
     Counter(Counter),
 }
@@ -52,7 +50,7 @@ impl Event {
     }
 
     /// Whether the signal that [`Self::waited`] gives is set.
-    fn is_set(&self) -> bool {
+    pub(super) fn is_set(&self) -> bool {
         match &self.kind {
             Kind::Regular(signal) => signal.is_set(),
             Kind::Counter(counter) => counter.waited().is_set(),
@@ -70,7 +68,7 @@ impl Event {
     /// A counter-based event that belongs to no pool.
     pub(crate) fn of_counter(context: Arc<Context>, counter: Counter, scopes: [u32; 2]) -> Self {
         Self {
-            head: Head::new::<Self>(tables::all()),
+            head: Head::new::<Self>(dispatch::tables()),
             home: Home::Context(context),
             has_timestamps: counter.has_timestamps(),
             kind: Kind::Counter(counter),
@@ -151,216 +149,4 @@ impl Event {
             ),
         )
     }
-}
-
-/// An event in a pool; core/event.yml.
-#[ze_entry(ze_pfnEventCreate_t)]
-pub(crate) fn zeEventCreate(
-    hEventPool: Handle<'_, EventPool>,
-    desc: In<'_, ze_event_desc_t>,
-    phEvent: OutHandle<'_, _ze_event_handle_t>,
-) -> ZeResult {
-    hEventPool.context().check()?;
-    flags("desc->signal", desc.signal, SCOPES)?;
-    flags("desc->wait", desc.wait, SCOPES)?;
-    let (index, count) = (desc.index as usize, hEventPool.slots().get().len());
-    if index >= count {
-        return error(
-            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("desc->index is {index}, the pool has {count} events: less is required"),
-        );
-    }
-    let kind = match hEventPool.counter_based() {
-        Some(flags) => Kind::Counter(Counter::new(flags)),
-        None if hEventPool.is_opened() => {
-            Kind::Regular(Signal::attach(Arc::clone(hEventPool.slots()), index))
-        }
-        None => Kind::Regular(Signal::new(Arc::clone(hEventPool.slots()), index)),
-    };
-    let event = Event {
-        head: Head::new::<Event>(tables::all()),
-        home: Home::Pool(hEventPool.arc()),
-        kind,
-        signal_scope: desc.signal,
-        wait_scope: desc.wait,
-        has_timestamps: hEventPool.has_timestamps(),
-    };
-    phEvent.write(Object::give(Arc::new(event)));
-    Ok(())
-}
-
-/// Ends the handle; commands in flight keep the signal; core/event.yml.
-#[ze_entry(ze_pfnEventDestroy_t)]
-pub(crate) fn zeEventDestroy(hEvent: Handle<'_, Event>) -> ZeResult {
-    drop(hEvent.take());
-    Ok(())
-}
-
-/// Signals from the host; waiting work goes to workers, never to this thread; core/event.yml.
-#[ze_entry(ze_pfnEventHostSignal_t)]
-pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
-    hEvent.context().check()?;
-    let signal = hEvent.resettable("hEvent")?;
-    let now = if hEvent.has_timestamps {
-        hEvent.context().platform().now_ns()
-    } else {
-        0
-    };
-    let mut ready = Ready::new();
-    signal.set(now, now, &mut ready);
-    run(ready);
-    Ok(())
-}
-
-/// Blocks until signalled or the timeout in ns; core/event.yml.
-#[ze_entry(ze_pfnEventHostSynchronize_t)]
-pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) -> ZeResult {
-    let context = hEvent.context();
-    context.driver().captures().check_wait(&hEvent)?;
-    let met = hEvent
-        .waited()
-        .wait(&**context.platform(), timeout, &|| context.is_lost());
-    context.check()?;
-    if met { Ok(()) } else { not_ready() }
-}
-
-/// SUCCESS or NOT_READY; core/event.yml.
-#[ze_entry(ze_pfnEventQueryStatus_t)]
-pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
-    hEvent.context().check()?;
-    hEvent.context().driver().captures().check_query(&hEvent)?;
-    if hEvent.is_set() { Ok(()) } else { not_ready() }
-}
-
-/// Back to not signalled, timestamps cleared; core/event.yml.
-#[ze_entry(ze_pfnEventHostReset_t)]
-pub(crate) fn zeEventHostReset(hEvent: Handle<'_, Event>) -> ZeResult {
-    hEvent.context().check()?;
-    hEvent.resettable("hEvent")?.reset();
-    Ok(())
-}
-
-/// Timestamps of the signalling command; core/event.yml.
-#[ze_entry(ze_pfnEventQueryKernelTimestamp_t)]
-pub(crate) fn zeEventQueryKernelTimestamp(
-    hEvent: Handle<'_, Event>,
-    dstptr: Out<'_, ze_kernel_timestamp_result_t>,
-) -> ZeResult {
-    hEvent.context().check()?;
-    hEvent.check_timestamps("hEvent")?;
-    dstptr.write(hEvent.kernel_times(None)?);
-    Ok(())
-}
-
-/// One result: no command is split; core/eventquerytimestamps.yml.
-#[ze_entry(ze_pfnEventQueryTimestampsExp_t)]
-pub(crate) fn zeEventQueryTimestampsExp(
-    hEvent: Handle<'_, Event>,
-    hDevice: Handle<'_, Device>,
-    pCount: Enumerate<'_, ze_kernel_timestamp_result_t>,
-) -> ZeResult {
-    hEvent.context().check()?;
-    if pCount.asks_how_many() {
-        // How many there will be is known before the command ends, and is a question to any event.
-        pCount.fill(usize::from(hEvent.has_timestamps), |_, _| {});
-        return Ok(());
-    }
-    hEvent.check_timestamps("hEvent")?;
-    let times = hEvent.kernel_times(Some(hDevice.get()))?;
-    pCount.fill(1, |_, slot| *slot = times);
-    Ok(())
-}
-
-/// One result, and the same on the host's clock; core/eventQueryKernelTimestamps.yml.
-#[ze_entry(ze_pfnEventQueryKernelTimestampsExt_t)]
-pub(crate) fn zeEventQueryKernelTimestampsExt(
-    hEvent: Handle<'_, Event>,
-    hDevice: Handle<'_, Device>,
-    pCount: *mut u32,
-    pResults: *mut ze_event_query_kernel_timestamps_results_ext_properties_t,
-) -> ZeResult {
-    crate::check::not_null("pCount", pCount)?;
-    hEvent.context().check()?;
-    // SAFETY: not null, so the caller's count.
-    let count = unsafe { &mut *pCount };
-    if *count == 0 {
-        // As above: a question to any event, at any time.
-        *count = u32::from(hEvent.has_timestamps);
-        return Ok(());
-    }
-    hEvent.check_timestamps("hEvent")?;
-    let times = hEvent.kernel_times(Some(hDevice.get()))?;
-    *count = 1;
-    // SAFETY: null is handled by `as_ref`; else the caller's struct of buffers for `count` results.
-    let Some(results) = (unsafe { pResults.as_ref() }) else {
-        return Ok(());
-    };
-    // SAFETY: null is handled by `as_mut`; else room for one result.
-    if let Some(kernel) = unsafe { results.pKernelTimestampsBuffer.as_mut() } {
-        *kernel = times;
-    }
-    // SAFETY: null is handled by `as_mut`; else room for one result.
-    if let Some(synchronized) = unsafe { results.pSynchronizedTimestampsBuffer.as_mut() } {
-        let to_host = hEvent.waited().to_host(|| {
-            let (host, device) = hDevice.platform().clocks();
-            host.wrapping_sub(device)
-        });
-        let on_host = |time: u64| time.wrapping_add(to_host);
-        let data = ze_synchronized_timestamp_data_ext_t {
-            kernelStart: on_host(times.global.kernelStart),
-            kernelEnd: on_host(times.global.kernelEnd),
-        };
-        synchronized.global = data;
-        synchronized.context = data;
-    }
-    Ok(())
-}
-
-/// The pool; core/event.yml.
-#[ze_entry(ze_pfnEventGetEventPool_t)]
-pub(crate) fn zeEventGetEventPool(
-    hEvent: Handle<'_, Event>,
-    phEventPool: OutHandle<'_, _ze_event_pool_handle_t>,
-) -> ZeResult {
-    let Home::Pool(pool) = &hEvent.home else {
-        return error(
-            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "hEvent was created without a pool",
-        );
-    };
-    phEventPool.write(pool.handle());
-    Ok(())
-}
-
-/// As created; core/event.yml.
-#[ze_entry(ze_pfnEventGetSignalScope_t)]
-pub(crate) fn zeEventGetSignalScope(
-    hEvent: Handle<'_, Event>,
-    pSignalScope: Out<'_, ze_event_scope_flags_t>,
-) -> ZeResult {
-    pSignalScope.write(hEvent.signal_scope);
-    Ok(())
-}
-
-/// As created; core/event.yml.
-#[ze_entry(ze_pfnEventGetWaitScope_t)]
-pub(crate) fn zeEventGetWaitScope(
-    hEvent: Handle<'_, Event>,
-    pWaitScope: Out<'_, ze_event_scope_flags_t>,
-) -> ZeResult {
-    pWaitScope.write(hEvent.wait_scope);
-    Ok(())
-}
-
-/// As created; 0 for regular events; core/event.yml (1.17).
-#[ze_entry(ze_pfnEventGetCounterBasedFlags_t)]
-pub(crate) fn zeEventGetCounterBasedFlags(
-    hEvent: Handle<'_, Event>,
-    pFlags: Out<'_, ze_event_counter_based_flags_t>,
-) -> ZeResult {
-    pFlags.write(match &hEvent.kind {
-        Kind::Regular(_) => 0,
-        Kind::Counter(counter) => counter.flags(),
-    });
-    Ok(())
 }

@@ -6,8 +6,8 @@ use crate::core::device::Device;
 use crate::core::object;
 use crate::core::shared_file::{self, Part, Purpose};
 use crate::device::AllocError;
+use crate::dispatch;
 use crate::signal::Slots;
-use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, Head, In, Object, Out, OutHandle, ZeResult};
@@ -99,7 +99,7 @@ pub(crate) fn zeEventPoolCreate(
         }
     }
     let pool = EventPool {
-        head: Head::new::<EventPool>(tables::all()),
+        head: Head::new::<EventPool>(dispatch::tables()),
         context: hContext.arc(),
         flags: desc.flags,
         slots: if desc.flags & ZE_EVENT_POOL_FLAG_IPC != 0 {
@@ -198,7 +198,7 @@ pub(crate) fn zeEventPoolOpenIpcHandle(
         );
     };
     let pool = EventPool {
-        head: Head::new::<EventPool>(tables::all()),
+        head: Head::new::<EventPool>(dispatch::tables()),
         context,
         flags: flags & POOL_FLAGS,
         slots,

@@ -28,7 +28,10 @@ type BaseFn =
 
 /// Ranges announced: bytes by first address.
 #[derive(Debug, Default)]
-pub(crate) struct Imported(Mutex<BTreeMap<usize, usize>>);
+struct Imported(Mutex<BTreeMap<usize, usize>>);
+
+/// Those of this process.
+static IMPORTED: Imported = Imported(Mutex::new(BTreeMap::new()));
 
 impl Imported {
     /// Remembers a range; `false` when it overlaps another. The same or the beginning of it again is no new one.
@@ -72,7 +75,7 @@ fn zexDriverImportExternalPointer(
         );
     }
     let known = hDriver.platform().find(ptr.cast::<u8>().cast_const());
-    if known.is_none() && hDriver.imported().add(ptr.addr(), size) {
+    if known.is_none() && IMPORTED.add(ptr.addr(), size) {
         return Ok(());
     }
     error(
@@ -83,9 +86,9 @@ fn zexDriverImportExternalPointer(
 
 /// Forgets a range.
 #[ze_entry(ReleaseFn)]
-fn zexDriverReleaseImportedPointer(hDriver: Handle<'_, Driver>, ptr: *mut c_void) -> ZeResult {
+fn zexDriverReleaseImportedPointer(_hDriver: Handle<'_, Driver>, ptr: *mut c_void) -> ZeResult {
     not_null("ptr", ptr)?;
-    if hDriver.imported().remove(ptr.addr()) {
+    if IMPORTED.remove(ptr.addr()) {
         return Ok(());
     }
     error(
@@ -97,12 +100,12 @@ fn zexDriverReleaseImportedPointer(hDriver: Handle<'_, Driver>, ptr: *mut c_void
 /// Where the imported range around `ptr` begins; `base` may be null, to ask whether there is one.
 #[ze_entry(BaseFn)]
 fn zexDriverGetHostPointerBaseAddress(
-    hDriver: Handle<'_, Driver>,
+    _hDriver: Handle<'_, Driver>,
     ptr: *mut c_void,
     base: *mut *mut c_void,
 ) -> ZeResult {
     not_null("ptr", ptr)?;
-    let Some(found) = hDriver.imported().base(ptr.addr()) else {
+    let Some(found) = IMPORTED.base(ptr.addr()) else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!("ptr is {ptr:p}, an address in imported memory is required"),

@@ -2,11 +2,11 @@
 //! core/fabric.yml (experimental). oneCCL asks each of its devices for one.
 
 use crate::core::device::Device;
-use crate::core::driver::Driver;
+use crate::core::driver::{self, Driver};
 use crate::core::object;
-use crate::tables;
+use crate::dispatch;
 use level_zero_sys::*;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use ze_abi::{Enumerate, Handle, Head, Object, OutHandle, Prop, ZeResult};
 use ze_entry::ze_entry;
 
@@ -25,12 +25,20 @@ object!(
 );
 
 impl Vertex {
-    /// Of the device of that index.
-    pub(crate) fn new(index: usize) -> Arc<Self> {
-        Arc::new(Self {
-            head: Head::new::<Self>(tables::all()),
-            index,
-        })
+    /// One for each device of the driver.
+    fn all() -> ZeResult<&'static [Arc<Self>]> {
+        static ALL: OnceLock<Vec<Arc<Vertex>>> = OnceLock::new();
+        let driver = driver::driver()?;
+        Ok(ALL.get_or_init(|| {
+            let make = |index| Self {
+                head: Head::new::<Self>(dispatch::tables()),
+                index,
+            };
+            (0..driver.devices().len())
+                .map(make)
+                .map(Arc::new)
+                .collect()
+        }))
     }
 }
 
@@ -40,7 +48,7 @@ pub(crate) fn zeFabricVertexGetExp(
     hDriver: Handle<'_, Driver>,
     pCount: Enumerate<'_, ze_fabric_vertex_handle_t>,
 ) -> ZeResult {
-    let (listed, vertices) = (hDriver.listed(), hDriver.vertices());
+    let (listed, vertices) = (hDriver.listed(), Vertex::all()?);
     pCount.fill(listed.len(), |i, slot| {
         *slot = vertices[listed[i].index()].handle();
     });
@@ -53,10 +61,10 @@ pub(crate) fn zeFabricVertexGetSubVerticesExp(
     hVertex: Handle<'_, Vertex>,
     pCount: Enumerate<'_, ze_fabric_vertex_handle_t>,
 ) -> ZeResult {
-    let driver = crate::state::driver()?;
+    let driver = driver::driver()?;
     let (subs, vertices) = (
         &driver.hierarchy().places[hVertex.index].subs,
-        driver.vertices(),
+        Vertex::all()?,
     );
     pCount.fill(subs.len(), |i, slot| *slot = vertices[subs[i]].handle());
     Ok(())
@@ -68,7 +76,7 @@ pub(crate) fn zeFabricVertexGetPropertiesExp(
     hVertex: Handle<'_, Vertex>,
     mut pVertexProperties: Prop<'_, ze_fabric_vertex_exp_properties_t>,
 ) -> ZeResult {
-    let device = &crate::state::driver()?.devices()[hVertex.index];
+    let device = &driver::driver()?.devices()[hVertex.index];
     let facts = device.facts();
     pVertexProperties.uuid.id = facts.uuid;
     pVertexProperties.r#type = if facts.sub_of.is_some() {
@@ -90,7 +98,7 @@ pub(crate) fn zeFabricVertexGetDeviceExp(
     hVertex: Handle<'_, Vertex>,
     phDevice: OutHandle<'_, _ze_device_handle_t>,
 ) -> ZeResult {
-    phDevice.write(crate::state::driver()?.devices()[hVertex.index].handle());
+    phDevice.write(driver::driver()?.devices()[hVertex.index].handle());
     Ok(())
 }
 
@@ -100,7 +108,7 @@ pub(crate) fn zeDeviceGetFabricVertexExp(
     hDevice: Handle<'_, Device>,
     phVertex: OutHandle<'_, _ze_fabric_vertex_handle_t>,
 ) -> ZeResult {
-    phVertex.write(crate::state::driver()?.vertices()[hDevice.index()].handle());
+    phVertex.write(Vertex::all()?[hDevice.index()].handle());
     Ok(())
 }
 

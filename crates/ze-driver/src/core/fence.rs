@@ -3,9 +3,8 @@
 use crate::check::{error, flags, not_ready};
 use crate::core::object;
 use crate::core::queue::CommandQueue;
-use crate::schedule::Ready;
-use crate::signal::Signal;
-use crate::tables;
+use crate::dispatch;
+use crate::schedule::{Ready, Signal};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Head, In, Object, OutHandle, ZeResult};
@@ -51,7 +50,7 @@ pub(crate) fn zeFenceCreate(
         signal.set(0, 0, &mut Ready::new());
     }
     let fence = Fence {
-        head: Head::new::<Fence>(tables::all()),
+        head: Head::new::<Fence>(dispatch::tables()),
         queue: hCommandQueue.arc(),
         signal,
     };

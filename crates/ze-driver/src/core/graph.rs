@@ -6,15 +6,14 @@
 
 use crate::check::{error, lock, not_null, text};
 use crate::core::append::refuse_parameters;
-use crate::core::capture::{Branch, Content, Seat, Step, unsupported};
+use crate::core::capture::{Branch, CAPTURES, Content, Seat, Step, unsupported};
 use crate::core::context::Context;
 use crate::core::event::Event;
 use crate::core::list::{CommandList, Sync};
 use crate::core::{dot, object};
 use crate::device::Priority;
-use crate::schedule::{Command, Lane};
-use crate::signal::Signal;
-use crate::tables;
+use crate::dispatch;
+use crate::schedule::{Command, Lane, Signal};
 use cancellation::HeldCancellation;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
@@ -70,7 +69,7 @@ enum Phase {
 impl Graph {
     fn new(context: Arc<Context>) -> Self {
         Self {
-            head: Head::new::<Self>(tables::all()),
+            head: Head::new::<Self>(dispatch::tables()),
             context,
             state: Mutex::new(State {
                 phase: Phase::Fresh,
@@ -160,7 +159,6 @@ fn invalid_graph<T>(name: &str) -> ZeResult<T> {
 
 fn begin(list: &CommandList, graph: &Arc<Graph>) -> ZeResult {
     list.context().check()?;
-    let captures = list.context().driver().captures();
     let (ordinal, mode) = list.capturable()?;
     if list.seat().is_some() {
         return error(
@@ -188,7 +186,7 @@ fn begin(list: &CommandList, graph: &Arc<Graph>) -> ZeResult {
         state.primary = list.handle().addr();
         state.like = (ordinal, mode);
     }
-    captures.add(Arc::clone(graph));
+    CAPTURES.add(Arc::clone(graph));
     list.begin_capture(graph);
     Ok(())
 }
@@ -268,7 +266,7 @@ pub(crate) fn zeCommandListEndGraphCaptureExt(
             "hCommandList is a fork of the capture, which the list that began it ends",
         );
     }
-    hCommandList.context().driver().captures().remove(&graph);
+    CAPTURES.remove(&graph);
     hCommandList.leave_capture();
     let mut state = lock(&graph.state);
     let unjoined = state.content.unjoined();
@@ -403,13 +401,12 @@ pub(crate) fn zeGraphDumpContentsExt(
 #[ze_entry(ze_pfnGraphDestroyExt_t)]
 pub(crate) fn zeGraphDestroyExt(hGraph: Handle<'_, Graph>) -> ZeResult {
     let graph = hGraph.take();
-    let driver = graph.context.driver();
     {
         let mut state = lock(&graph.state);
         if state.phase == Phase::Recording {
             state.phase = Phase::Invalid;
             drop(state);
-            driver.captures().remove(&graph);
+            CAPTURES.remove(&graph);
         }
     }
     let callbacks = std::mem::take(&mut *lock(&graph.callbacks));
@@ -491,7 +488,7 @@ impl ExecutableGraph {
             .collect();
         let like = lock(&source.state).like;
         Self {
-            head: Head::new::<Self>(tables::all()),
+            head: Head::new::<Self>(dispatch::tables()),
             like,
             ends: lanes.iter().map(|_| Signal::counter()).collect(),
             lanes,

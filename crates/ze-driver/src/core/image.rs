@@ -3,13 +3,13 @@
 use crate::check::{enumeration, error, flags, not_null};
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::exports::EXPORTS;
 use crate::core::external::{self, Source};
 use crate::core::image_format::{Format, PlaneFormat, format};
 use crate::core::ipc::descriptor_of;
-use crate::core::virtual_mem::address_space;
 use crate::core::{mem, object, sampler};
 use crate::device::{AllocRequest, ImageView, MemoryKind, SamplerFacts};
-use crate::tables;
+use crate::dispatch;
 use level_zero_sys::*;
 use std::any::Any;
 use std::ffi::c_void;
@@ -66,7 +66,7 @@ unsafe impl Sync for Memory {}
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.owned {
-            self.context.driver().exports().forget(self.base.addr());
+            EXPORTS.forget(self.base.addr());
             self.context.platform().free(self.base);
         }
     }
@@ -451,7 +451,7 @@ fn allocate(
     let made = match source {
         Source::Fresh { exported: false } => context.platform().allocate(&wanted),
         Source::Fresh { exported: true } => {
-            address_space(context.driver())?.allocate_in_file(&wanted)
+            context.driver().address_space()?.allocate_in_file(&wanted)
         }
         Source::File(file) => mem::import(context.driver(), &wanted, file)?,
         Source::System { .. } => {
@@ -512,7 +512,7 @@ pub(crate) fn zeImageCreate(
     };
     let record = record(&hContext, &memory, &format, &planes, wishes.sampler);
     let image = Image {
-        head: Head::new::<Image>(tables::all()),
+        head: Head::new::<Image>(dispatch::tables()),
         context: hContext.arc(),
         memory: Arc::new(memory),
         kind: desc.r#type,
@@ -617,7 +617,7 @@ fn view(
     };
     let record = record(&context, &image.memory, &format, &planes, wishes.sampler);
     Ok(Object::give(Arc::new(Image {
-        head: Head::new::<Image>(tables::all()),
+        head: Head::new::<Image>(dispatch::tables()),
         context: context.arc(),
         memory: Arc::clone(&image.memory),
         kind: desc.r#type,

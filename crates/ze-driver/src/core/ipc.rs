@@ -2,104 +2,18 @@
 //!
 //! A handle holds a descriptor that this process keeps open until the handle is put back or the memory is freed.
 
-use crate::check::{error, flags, lock, not_null};
+use crate::check::{error, flags, not_null};
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::driver::Driver;
+use crate::core::exports::{EXPORTS, TOO_MANY};
+use crate::core::reservations::VIRTUAL_MEMORY;
 use crate::core::shared_file::{self, Part, Purpose};
-use crate::core::virtual_mem::address_space;
-use crate::device::{AllocRequest, ExportError, MemoryKind, NoFile};
+use crate::device::{AllocRequest, ExportError, MemoryKind};
 use level_zero_sys::*;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ffi::c_void;
-use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use ze_abi::{Chain, Handle, Object, Out, ZeResult};
 use ze_entry::ze_entry;
-
-/// Descriptors that were given out, by the address or physical memory that they stand for. They are the driver's, and
-/// closed when the handle is put back or the memory is freed.
-#[derive(Default)]
-pub(crate) struct Exports {
-    /// Number of entries: a free asks only this when nothing is exported.
-    count: AtomicUsize,
-    all: Mutex<BTreeMap<usize, Export>>,
-}
-
-/// The only reason why a descriptor cannot be copied.
-const TOO_MANY: ExportError = ExportError::NoFile(NoFile {
-    errno: libc::EMFILE,
-});
-
-struct Export {
-    file: Option<OwnedFd>,
-    handle: shared_file::HandleBytes,
-}
-
-impl Drop for Export {
-    fn drop(&mut self) {
-        // A program that closed the descriptor itself may have another file under its number by now.
-        if let Some(file) = self.file.take()
-            && !shared_file::is_of(file.as_fd(), &self.handle)
-        {
-            let _ = file.into_raw_fd();
-        }
-    }
-}
-
-impl Exports {
-    /// The handle of the memory known as `key`; `make` gives its file the first time.
-    fn give(
-        &self,
-        key: usize,
-        make: impl FnOnce() -> Result<(OwnedFd, Part), ExportError>,
-    ) -> Result<shared_file::HandleBytes, ExportError> {
-        let mut all = lock(&self.all);
-        let export = match all.entry(key) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let (file, part) = make()?;
-                let file = shared_file::mark(file, part).map_err(|why| NoFile {
-                    errno: why.raw_os_error().unwrap_or(libc::EMFILE),
-                })?;
-                let handle = shared_file::encode(Purpose::Memory, file.as_fd(), part);
-                let handle = handle.ok_or(TOO_MANY)?;
-                self.count.fetch_add(1, Ordering::Relaxed);
-                place.insert(Export {
-                    file: Some(file),
-                    handle,
-                })
-            }
-        };
-        Ok(export.handle)
-    }
-
-    /// Closes what the memory known as `key` was exported by: it is freed.
-    pub(crate) fn forget(&self, key: usize) {
-        if self.count.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        let mut all = lock(&self.all);
-        all.remove(&key);
-        self.count.store(all.len(), Ordering::Relaxed);
-    }
-
-    /// Closes what a handle holds.
-    fn put(&self, handle: &shared_file::HandleBytes) {
-        let mut all = lock(&self.all);
-        all.retain(|_, export| !shared_file::is_same_export(&export.handle, handle));
-        self.count.store(all.len(), Ordering::Relaxed);
-    }
-
-    /// Whether a descriptor number is one that was given out.
-    fn has(&self, descriptor: i32) -> bool {
-        let all = lock(&self.all);
-        all.values()
-            .any(|export| shared_file::descriptor(&export.handle) == descriptor)
-    }
-}
 
 fn word_of(kind: MemoryKind) -> u32 {
     match kind {
@@ -130,13 +44,12 @@ pub(crate) fn descriptor_of(driver: &Driver, ptr: *const c_void) -> ZeResult<i32
 
 /// The handle of an allocation, a physical memory, or what is mapped at an address.
 fn give_out(driver: &Driver, ptr: *const c_void) -> ZeResult<shared_file::HandleBytes> {
-    let space = address_space(driver)?;
-    let virtual_memory = driver.virtual_memory();
-    let physical = virtual_memory
+    let space = driver.address_space()?;
+    let physical = VIRTUAL_MEMORY
         .physical(ptr.addr())
-        .or_else(|| virtual_memory.mapped(ptr.addr()).map(|found| found.memory));
+        .or_else(|| VIRTUAL_MEMORY.mapped(ptr.addr()).map(|found| found.memory));
     let given = if let Some(memory) = physical {
-        driver.exports().give(memory.handle().addr(), || {
+        EXPORTS.give(memory.handle().addr(), || {
             let (file, offset) = memory.file();
             let part = Part {
                 offset,
@@ -156,7 +69,7 @@ fn give_out(driver: &Driver, ptr: *const c_void) -> ZeResult<shared_file::Handle
                 ),
             );
         };
-        driver.exports().give(ptr.addr(), || {
+        EXPORTS.give(ptr.addr(), || {
             let (file, offset) = space.export(ptr.addr())?;
             let part = Part {
                 offset,
@@ -272,11 +185,11 @@ pub(crate) fn zeMemGetFileDescriptorFromIpcHandleExp(
 /// Closes what the handle holds; opened memory stays; core/memory.yml (1.6).
 #[ze_entry(ze_pfnMemPutIpcHandle_t)]
 pub(crate) fn zeMemPutIpcHandle(
-    hContext: Handle<'_, Context>,
+    _hContext: Handle<'_, Context>,
     handle: ze_ipc_mem_handle_t,
 ) -> ZeResult {
     shared_file::decode(Purpose::Memory, &handle.data)?;
-    hContext.driver().exports().put(&handle.data);
+    EXPORTS.put(&handle.data);
     Ok(())
 }
 
@@ -292,12 +205,12 @@ pub(crate) fn zeMemOpenIpcHandle(
     hContext.check()?;
     hContext.check_device(&hDevice)?;
     crate::check::flags("flags", flags, 0x3)?;
-    let space = address_space(hContext.driver())?;
+    let space = hContext.driver().address_space()?;
     let any_user = hContext.trusts_all_users();
     let (part, file) = if shared_file::is_descriptor_alone(&handle.data) {
         // A number is no secret: a peer could name memory here that it was never given.
         let number = shared_file::descriptor(&handle.data);
-        if !space.opens_descriptors() || hContext.driver().exports().has(number) {
+        if !space.opens_descriptors() || EXPORTS.has(number) {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
                 format!(
@@ -338,7 +251,7 @@ pub(crate) fn zeMemCloseIpcHandle(hContext: Handle<'_, Context>, ptr: *const c_v
         .is_some_and(|info| info.imported && info.base == ptr.cast_mut().cast());
     if opened {
         // Before the address can be another import's.
-        hContext.driver().exports().forget(ptr.addr());
+        EXPORTS.forget(ptr.addr());
         if platform.free(ptr.cast_mut().cast()) {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use crate::core::module::{Module, built_late, fingerprint};
 use crate::core::object;
 use crate::core::sampler::Sampler;
 use crate::device::{DeviceFacts, KernelArgKind, KernelFacts, Program};
-use crate::tables;
+use crate::dispatch;
 use level_zero_sys::*;
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
@@ -445,7 +445,7 @@ pub(crate) fn zeKernelCreate(
         if is_word { arg.offset / 8 } else { u32::MAX }
     });
     let kernel = Kernel {
-        head: Head::new::<Kernel>(tables::all()),
+        head: Head::new::<Kernel>(dispatch::tables()),
         index,
         pointers: pointers.collect(),
         variants: Mutex::default(),

@@ -1,7 +1,7 @@
 //! Command lists: recorded ones, and immediate ones, which are lanes of their own.
 
 use crate::check::{error, flags, lock, not_ready};
-use crate::core::capture::{Seat, unsupported};
+use crate::core::capture::{CAPTURES, Seat, unsupported};
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::event::Event;
@@ -9,10 +9,10 @@ use crate::core::graph::Graph;
 use crate::core::mutable::Mutable;
 use crate::core::object;
 use crate::core::queue::{QueueDesc, check_ordinal};
+use crate::core::reservations::VIRTUAL_MEMORY;
 use crate::device::MemoryKind;
-use crate::schedule::{Command, Executable, Lane, Op};
-use crate::signal::Signal;
-use crate::tables;
+use crate::dispatch;
+use crate::schedule::{Command, Executable, Lane, Op, Signal};
 use level_zero_sys::*;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, Weak};
@@ -146,7 +146,7 @@ impl CommandList {
         let driver = self.context.driver();
         let known = match self.context.platform().find(address.cast()) {
             Some(info) => Some((info.kind, info.device)),
-            None => driver.virtual_memory().mapped(address.addr()).map(|found| {
+            None => VIRTUAL_MEMORY.mapped(address.addr()).map(|found| {
                 let (kind, device, _) = found.properties();
                 (kind, device)
             }),
@@ -365,7 +365,7 @@ impl CommandList {
             );
         }
         Ok(Self {
-            head: Head::new::<Self>(tables::all()),
+            head: Head::new::<Self>(dispatch::tables()),
             context: Arc::clone(&self.context),
             device: Arc::clone(&self.device),
             in_order: self.in_order,
@@ -402,7 +402,7 @@ impl CommandList {
         let Kind::Immediate { capture, .. } = &self.kind else {
             return None;
         };
-        if self.context.driver().captures().is_idle() {
+        if CAPTURES.is_idle() {
             return None;
         }
         let seat = lock(capture).seat.clone()?;
@@ -412,7 +412,7 @@ impl CommandList {
     /// Where an append with those events is recorded; none when it is executed. A list that waits for an event of a
     /// capture joins it here.
     pub(crate) fn captured(&self, sync: &Sync<'_>) -> ZeResult<Option<Seat>> {
-        let captures = self.context.driver().captures();
+        let captures = &CAPTURES;
         if captures.is_idle() {
             return Ok(None);
         }
@@ -467,7 +467,7 @@ impl CommandList {
             return;
         };
         let capture = std::mem::take(&mut *lock(capture));
-        let captures = self.context.driver().captures();
+        let captures = &CAPTURES;
         if let Some(seat) = capture
             .seat
             .filter(|seat| seat.branch == 0 && seat.graph.has(seat))
@@ -513,7 +513,7 @@ pub(crate) fn zeCommandListCreate(
         desc.commandQueueGroupOrdinal,
     )?;
     let list = CommandList {
-        head: Head::new::<CommandList>(tables::all()),
+        head: Head::new::<CommandList>(dispatch::tables()),
         context: hContext.arc(),
         device: hDevice.arc(),
         in_order: desc.flags & ZE_COMMAND_LIST_FLAG_IN_ORDER != 0,
@@ -543,7 +543,7 @@ pub(crate) fn zeCommandListCreateImmediate(
     let desc = QueueDesc::check(&altdesc, "altdesc", &hDevice)?;
     let context = hContext.arc();
     let list = CommandList {
-        head: Head::new::<CommandList>(tables::all()),
+        head: Head::new::<CommandList>(dispatch::tables()),
         device: hDevice.arc(),
         in_order: desc.flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER != 0,
         kind: Kind::Immediate {

@@ -1,15 +1,17 @@
 //! Unified shared memory: allocation, freeing, questions about any pointer.
 
 use crate::check::{error, flags, not_null};
+use crate::core::attributes::ATTRIBUTES;
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::driver::Driver;
+use crate::core::exports::EXPORTS;
 use crate::core::external::{self, Source};
 use crate::core::ipc::descriptor_of;
+use crate::core::reservations::VIRTUAL_MEMORY;
 use crate::core::shared_file;
-use crate::core::virtual_mem::address_space;
 use crate::device::{AllocError, AllocRequest, MemoryKind, Platform};
-use crate::schedule::{Command, Lane, Op};
+use crate::schedule::{self, Command, Lane, Op};
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -104,9 +106,11 @@ fn allocate(request: Request<'_>) -> ZeResult<*mut c_void> {
     };
     let made = match request.wishes.source {
         Source::Fresh { exported: false } => platform.allocate(&wanted),
-        Source::Fresh { exported: true } => {
-            address_space(request.context.driver())?.allocate_in_file(&wanted)
-        }
+        Source::Fresh { exported: true } => request
+            .context
+            .driver()
+            .address_space()?
+            .allocate_in_file(&wanted),
         Source::File(file) => import(request.context.driver(), &wanted, file)?,
         Source::System { base, size: has } => {
             return adopt(request.context.driver(), &wanted, base, has);
@@ -173,7 +177,7 @@ pub(crate) fn import(
     wanted: &AllocRequest,
     file: std::fs::File,
 ) -> ZeResult<Result<*mut u8, AllocError>> {
-    let space = address_space(driver)?;
+    let space = driver.address_space()?;
     let part = shared_file::marked(&file);
     let Some(part) = part.filter(|part| part.room(space.page_size()) >= wanted.size) else {
         return error(
@@ -210,7 +214,7 @@ fn adopt(
     has: u64,
 ) -> ZeResult<*mut c_void> {
     not_null("pSystemMemory", base)?;
-    let space = address_space(driver)?;
+    let space = driver.address_space()?;
     let page = space.page_size();
     if !(base.addr() as u64).is_multiple_of(page) || has < wanted.size || has == 0 {
         return error(
@@ -330,8 +334,8 @@ fn check_base(driver: &Driver, ptr: *mut c_void) -> ZeResult {
             format!("ptr is {ptr:p}, opened by zeMemOpenIpcHandle: zeMemCloseIpcHandle ends it"),
         ),
         Some(info) if info.base == ptr.cast() => {
-            driver.exports().forget(ptr.addr());
-            driver.attributes().forget(ptr.addr(), info.size);
+            EXPORTS.forget(ptr.addr());
+            ATTRIBUTES.forget(ptr.addr(), info.size);
             Ok(())
         }
         Some(info) => error(
@@ -371,7 +375,7 @@ pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeRe
 }
 
 fn busy_lanes(context: &Handle<'_, Context>) -> Vec<Arc<Lane>> {
-    let mut lanes = context.arc().lanes();
+    let mut lanes = schedule::lanes_of(&context.arc());
     lanes.retain(|lane| !lane.is_idle());
     lanes
 }
@@ -461,8 +465,7 @@ pub(crate) fn zeMemGetAllocProperties(
     let info = driver.platform().find(ptr.cast());
     let known = match info {
         Some(info) => Some((info.kind, info.device, info.id)),
-        None => driver
-            .virtual_memory()
+        None => VIRTUAL_MEMORY
             .mapped(ptr.addr())
             .map(|found| found.properties()),
     };
@@ -470,7 +473,7 @@ pub(crate) fn zeMemGetAllocProperties(
     out.id = known.map_or(0, |(.., id)| id);
     out.pageSize = match (info, known) {
         (Some(info), _) => info.page_size,
-        (None, Some(_)) => address_space(driver)?.page_size(),
+        (None, Some(_)) => driver.address_space()?.page_size(),
         (None, None) => 0,
     };
     let device = known
@@ -507,7 +510,7 @@ pub(crate) fn zeMemGetAddressRange(
 ) -> ZeResult {
     not_null("ptr", ptr)?;
     let Some((base, size)) = hContext.platform().range(ptr.cast()) else {
-        if let Some(found) = hContext.driver().virtual_memory().mapped(ptr.addr()) {
+        if let Some(found) = VIRTUAL_MEMORY.mapped(ptr.addr()) {
             pBase.write(std::ptr::without_provenance_mut(found.base));
             pSize.write(usize::try_from(found.size).unwrap_or(usize::MAX));
             return Ok(());

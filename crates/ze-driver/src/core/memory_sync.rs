@@ -25,8 +25,7 @@ use crate::core::event::Event;
 use crate::core::list::{CommandList, Sync};
 use crate::device::Work;
 use crate::outside::{Comparison, Condition};
-use crate::schedule::Op;
-use crate::signal::Signal;
+use crate::schedule::{Op, Signal, start_lost};
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -139,7 +138,14 @@ fn wait(
         ));
     }
     let context = Arc::clone(list.context());
-    let condition = Condition::new(context, ptr.expose_provenance(), is_wide, comparison, data);
+    let condition = Condition::new(
+        context,
+        ptr.expose_provenance(),
+        is_wide,
+        comparison,
+        data,
+        start_lost,
+    );
     let sync = Sync {
         signal,
         condition: Some(Signal::when(condition)),

@@ -6,8 +6,8 @@ use crate::core::device::Device;
 use crate::core::link::Source;
 use crate::core::object;
 use crate::device::{BuildFailure, FunctionPlace, Program, ProgramInput, SpirvModule};
+use crate::dispatch;
 use crate::spirv::constant_sizes;
-use crate::tables;
 use level_zero_sys::*;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::{Arc, OnceLock};
@@ -123,7 +123,7 @@ pub(crate) fn build_log(text: String) -> ze_module_build_log_handle_t {
     // A C string ends at its first zero.
     let text = text.replace('\0', " ");
     Object::give(Arc::new(BuildLog {
-        head: Head::new::<BuildLog>(tables::all()),
+        head: Head::new::<BuildLog>(dispatch::tables()),
         text,
     }))
 }
@@ -306,7 +306,7 @@ pub(crate) fn zeModuleCreate(
     }
     let (program, input) = built.map_err(|(failed, _)| failed)?;
     let module = Module {
-        head: Head::new::<Module>(tables::all()),
+        head: Head::new::<Module>(dispatch::tables()),
         context: hContext.arc(),
         device: hDevice.arc(),
         program,

@@ -7,8 +7,8 @@ use crate::core::fence::Fence;
 use crate::core::list::CommandList;
 use crate::core::object;
 use crate::device::Priority;
+use crate::dispatch;
 use crate::schedule::{Command, Lane};
-use crate::tables;
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, OutHandle, ZeResult};
@@ -149,7 +149,7 @@ pub(crate) fn zeCommandQueueCreate(
     let desc = QueueDesc::check(&desc, "desc", &hDevice)?;
     let context = hContext.arc();
     let queue = CommandQueue {
-        head: Head::new::<CommandQueue>(tables::all()),
+        head: Head::new::<CommandQueue>(dispatch::tables()),
         lane: Lane::new(&context, hDevice.index(), desc.lane_priority()),
         context,
         desc,

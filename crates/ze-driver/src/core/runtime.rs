@@ -1,8 +1,9 @@
 //! The `zer` entries: the default context, identifiers of devices, the last error.
 
 use crate::check::error;
+use crate::core::context::default_context;
 use crate::core::device::Device;
-use crate::state;
+use crate::core::driver;
 use level_zero_sys::*;
 use std::ffi::c_char;
 use ze_abi::{Handle, Object, Out, ZeResult, last_error};
@@ -26,7 +27,7 @@ pub(crate) fn zerTranslateDeviceHandleToIdentifier(hDevice: Handle<'_, Device>) 
 pub(crate) fn zerTranslateIdentifierToDeviceHandle(
     identifier: u32,
 ) -> ZeResult<ze_device_handle_t> {
-    let driver = state::driver()?;
+    let driver = driver::driver()?;
     let index = identifier as usize;
     match driver.devices().get(index) {
         Some(device) if driver.hierarchy().shows(index) => Ok(device.handle()),
@@ -43,5 +44,5 @@ pub(crate) fn zerTranslateIdentifierToDeviceHandle(
 /// The driver's default context; null on errors; runtime/common.yml.
 #[ze_entry(zer_pfnGetDefaultContext_t, or = std::ptr::null_mut())]
 pub(crate) fn zerGetDefaultContext() -> ZeResult<ze_context_handle_t> {
-    Ok(state::driver()?.default_context().handle())
+    Ok(default_context()?.handle())
 }

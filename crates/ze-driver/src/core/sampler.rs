@@ -5,7 +5,7 @@ use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::object;
 use crate::device::{SamplerAddress, SamplerFacts};
-use crate::tables;
+use crate::dispatch;
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Head, In, Object, OutHandle, ZeResult};
@@ -70,7 +70,7 @@ pub(crate) fn zeSamplerCreate(
         );
     };
     let sampler = Sampler {
-        head: Head::new::<Sampler>(tables::all()),
+        head: Head::new::<Sampler>(dispatch::tables()),
         word,
     };
     phSampler.write(Object::give(Arc::new(sampler)));

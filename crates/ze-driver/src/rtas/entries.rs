@@ -7,8 +7,8 @@ use crate::core::event::Event;
 use crate::core::list::{CommandList, Sync};
 use crate::core::object;
 use crate::device::Work;
+use crate::dispatch;
 use crate::schedule::Op;
-use crate::tables;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -139,7 +139,7 @@ macro_rules! form {
                 );
             }
             phBuilder.write(Object::give(Arc::new($Builder {
-                head: Head::new::<$Builder>(tables::all()),
+                head: Head::new::<$Builder>(dispatch::tables()),
             })));
             Ok(())
         }
@@ -226,7 +226,7 @@ macro_rules! form {
             phParallelOperation: OutHandle<'_, $parallel_opaque>,
         ) -> ZeResult {
             phParallelOperation.write(Object::give(Arc::new($Parallel {
-                head: Head::new::<$Parallel>(tables::all()),
+                head: Head::new::<$Parallel>(dispatch::tables()),
                 bound: Mutex::default(),
             })));
             Ok(())

@@ -1,10 +1,10 @@
 //! Initialisation, devices, what they are and who uses them; sysman/driver.yml, device.yml, pci.yml.
 
 use crate::check::{error, fill_name, text};
-use crate::core::device::{Device, properties};
-use crate::core::driver::Driver;
+use crate::core::device::Device;
+use crate::core::device_entries::properties;
+use crate::core::driver::{self, Driver};
 use crate::extensions::SYSMAN_EXTENSIONS;
-use crate::state;
 use crate::sysman::{answer, roots, telemetry};
 use crate::telemetry::Identity;
 use level_zero_sys::*;
@@ -17,13 +17,13 @@ use ze_entry::ze_entry;
 #[ze_entry(zes_pfnInit_t, any_state)]
 pub(crate) fn zesInit(flags: u32) -> ZeResult {
     crate::check::flags("flags", flags, ZES_INIT_FLAG_PLACEHOLDER)?;
-    state::initialise().map(drop)
+    driver::initialise().map(drop)
 }
 
 /// The same driver as core's; sysman/driver.yml.
 #[ze_entry(zes_pfnDriverGet_t)]
 pub(crate) fn zesDriverGet(pCount: Enumerate<'_, zes_driver_handle_t>) -> ZeResult {
-    let handle = state::driver()?.handle();
+    let handle = driver::driver()?.handle();
     pCount.fill(1, |_, slot| *slot = handle);
     Ok(())
 }
@@ -71,7 +71,9 @@ pub(crate) fn zesDeviceGet(
 
 /// The root device behind a handle: sub-devices stand for theirs.
 fn root(device: &Device) -> ZeResult<Arc<Device>> {
-    Ok(Arc::clone(&state::driver()?.devices()[device.root_index()]))
+    Ok(Arc::clone(
+        &driver::driver()?.devices()[device.root_index()],
+    ))
 }
 
 fn or_unknown(text: &str) -> &str {
@@ -89,7 +91,7 @@ pub(crate) fn zesDeviceGetProperties(
     mut pProperties: Prop<'_, zes_device_properties_t>,
 ) -> ZeResult {
     let device = root(&hDevice)?;
-    let driver = state::driver()?;
+    let driver = driver::driver()?;
     let out = &mut *pProperties;
     // The core struct lies inside, and programs often leave its head as it was: no chain is read from there.
     let (stype, next) = (out.core.stype, out.core.pNext);
@@ -191,7 +193,7 @@ pub(crate) fn zesDeviceGetSubDevicePropertiesExp(
     hDevice: Handle<'_, Device>,
     pCount: Enumerate<'_, zes_subdevice_exp_properties_t>,
 ) -> ZeResult {
-    let driver = state::driver()?;
+    let driver = driver::driver()?;
     let subs = subs(driver, hDevice.root_index());
     pCount.fill(subs.len(), |i, out| {
         let facts = driver.devices()[subs[i]].facts();
@@ -210,7 +212,7 @@ pub(crate) fn zesDriverGetDeviceByUuidExp(
     onSubdevice: Out<'_, ze_bool_t>,
     subdeviceId: Out<'_, u32>,
 ) -> ZeResult {
-    let driver = state::driver()?;
+    let driver = driver::driver()?;
     let shown: Vec<usize> = roots()?.iter().map(|root| root.index()).collect();
     let found = driver
         .devices()

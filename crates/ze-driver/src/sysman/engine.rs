@@ -9,7 +9,7 @@ use ze_entry::ze_entry;
 
 part!(
     /// A group of engines.
-    Engine(EngineKind), _zes_engine_handle_t, b"ZsEn", "engine group", engines
+    Engine(EngineKind), _zes_engine_handle_t, b"ZsEn", "engine group"
 );
 
 /// The whole device, kernels, copies, and each core; sysman/engine.yml.

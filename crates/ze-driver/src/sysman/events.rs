@@ -5,29 +5,23 @@
 
 use crate::check::{error, flags, lock, not_null};
 use crate::core::device::Device;
-use crate::core::driver::Driver;
-use crate::state;
+use crate::core::driver::{self, Driver};
 use crate::sysman::{frequency, temperature};
 use level_zero_sys::*;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use ze_abi::{Handle, Handles, Prop, ZeResult};
 use ze_entry::ze_entry;
 
 /// All events of the specification.
 const ALL: u32 = ZES_EVENT_TYPE_FLAG_SURVIVABILITY_MODE_DETECTED * 2 - 1;
-/// Those of sensors.
-pub(super) const TEMPERATURES: u32 = ZES_EVENT_TYPE_FLAG_TEMP_CRITICAL
-    | ZES_EVENT_TYPE_FLAG_TEMP_THRESHOLD1
-    | ZES_EVENT_TYPE_FLAG_TEMP_THRESHOLD2;
 /// Those that must be looked for.
-const WATCHED: u32 = TEMPERATURES | ZES_EVENT_TYPE_FLAG_FREQ_THROTTLED;
+const WATCHED: u32 = temperature::EVENTS | ZES_EVENT_TYPE_FLAG_FREQ_THROTTLED;
 /// How often they are.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Registered and pending events, by root device.
-#[derive(Default)]
-pub(crate) struct Events {
+pub(super) struct Events {
     devices: Mutex<Vec<State>>,
     changed: Condvar,
 }
@@ -41,12 +35,14 @@ struct State {
 }
 
 impl Events {
-    /// For that many devices.
-    pub(super) fn new(devices: usize) -> Self {
-        Self {
-            devices: Mutex::new(vec![State::default(); devices]),
+    /// Those of this process.
+    pub(super) fn of_process() -> ZeResult<&'static Self> {
+        static EVENTS: OnceLock<Events> = OnceLock::new();
+        let driver = driver::driver()?;
+        Ok(EVENTS.get_or_init(|| Self {
+            devices: Mutex::new(vec![State::default(); driver.devices().len()]),
             changed: Condvar::new(),
-        }
+        }))
     }
 
     /// Something happened to `device`: kept for the next listener if somebody asked for it.
@@ -76,7 +72,7 @@ impl Events {
                 .get(root)
                 .map_or(0, |state| state.registered);
             let mut events = 0;
-            if registered & TEMPERATURES != 0 {
+            if registered & temperature::EVENTS != 0 {
                 events |= temperature::look(device);
             }
             if registered & ZES_EVENT_TYPE_FLAG_FREQ_THROTTLED != 0 {
@@ -141,11 +137,7 @@ impl Events {
 #[ze_entry(zes_pfnDeviceEventRegister_t)]
 pub(crate) fn zesDeviceEventRegister(hDevice: Handle<'_, Device>, events: u32) -> ZeResult {
     flags("events", events, ALL)?;
-    let driver = state::driver()?;
-    driver
-        .sysman()
-        .events
-        .register(hDevice.root_index(), events);
+    Events::of_process()?.register(hDevice.root_index(), events);
     Ok(())
 }
 
@@ -166,10 +158,7 @@ unsafe fn listen(
     }
     // SAFETY: not null; one flag a device by this function's contract.
     let found = unsafe { std::slice::from_raw_parts_mut(events, devices.len()) };
-    *number = state::driver()?
-        .sysman()
-        .events
-        .listen(devices, timeout, found);
+    *number = Events::of_process()?.listen(devices, timeout, found);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use ze_entry::ze_entry;
 
 part!(
     /// A set of cores with one clock.
-    Frequency(FrequencyDomain), _zes_freq_handle_t, b"ZsFr", "frequency domain", frequencies
+    Frequency(FrequencyDomain), _zes_freq_handle_t, b"ZsFr", "frequency domain"
 );
 
 /// One domain for each policy of `cpufreq`; sysman/frequency.yml.

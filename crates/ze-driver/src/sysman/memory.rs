@@ -10,7 +10,7 @@ use ze_entry::ze_entry;
 
 part!(
     /// The machine's memory, or a node's.
-    Memory(MemoryModule), _zes_mem_handle_t, b"ZsMe", "memory module", memories
+    Memory(MemoryModule), _zes_mem_handle_t, b"ZsMe", "memory module"
 );
 
 /// The machine's memory, or each node's; sysman/memory.yml.

@@ -23,42 +23,12 @@ use crate::check::error;
 use crate::core::device::Device;
 use crate::telemetry::{ReadError, Reading, Telemetry};
 use level_zero_sys::*;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use ze_abi::{Object, ZeResult};
-
-/// What system management keeps in the driver.
-#[derive(Default)]
-pub(crate) struct Sysman {
-    parts: Vec<DeviceParts>,
-    /// Registered and pending events.
-    pub(crate) events: events::Events,
-}
-
-/// The parts of one device, each kind listed when first asked for.
-#[derive(Default)]
-struct DeviceParts {
-    engines: OnceLock<Vec<Arc<engine::Engine>>>,
-    memories: OnceLock<Vec<Arc<memory::Memory>>>,
-    frequencies: OnceLock<Vec<Arc<frequency::Frequency>>>,
-    temperatures: OnceLock<Vec<Arc<temperature::Temperature>>>,
-    powers: OnceLock<Vec<Arc<power::Power>>>,
-    errors: OnceLock<Vec<Arc<reliability::Ras>>>,
-    firmwares: OnceLock<Vec<Arc<reliability::Firmware>>>,
-}
-
-impl Sysman {
-    /// For `devices` devices, sub-devices counted.
-    pub(crate) fn new(devices: usize) -> Self {
-        Self {
-            parts: (0..devices).map(|_| DeviceParts::default()).collect(),
-            events: events::Events::new(devices),
-        }
-    }
-}
 
 /// An object that is one part of a device.
 macro_rules! part {
-    ($(#[$doc:meta])* $ty:ident($value:ty), $opaque:ident, $tag:literal, $what:literal, $field:ident) => {
+    ($(#[$doc:meta])* $ty:ident($value:ty), $opaque:ident, $tag:literal, $what:literal) => {
         $(#[$doc])*
         #[repr(C)]
         pub(crate) struct $ty {
@@ -75,19 +45,25 @@ macro_rules! part {
                 device: &crate::core::device::Device,
                 list: impl FnOnce(&dyn crate::telemetry::Telemetry, usize) -> Vec<$value>,
             ) -> ze_abi::ZeResult<&'static [std::sync::Arc<Self>]> {
-                let driver = crate::state::driver()?;
+                type Listed = Box<[std::sync::OnceLock<Vec<std::sync::Arc<$ty>>>]>;
+                static LISTED: std::sync::OnceLock<Listed> = std::sync::OnceLock::new();
+                let driver = crate::core::driver::driver()?;
                 let device = device.root_index();
-                let Some(parts) = driver.sysman().parts.get(device) else {
+                let listed = LISTED.get_or_init(|| {
+                    let devices = driver.devices().iter();
+                    devices.map(|_| std::sync::OnceLock::new()).collect()
+                });
+                let Some(parts) = listed.get(device) else {
                     return Ok(&[]);
                 };
-                Ok(parts.$field.get_or_init(|| {
+                Ok(parts.get_or_init(|| {
                     let values = driver
                         .platform()
                         .telemetry()
                         .map_or(Vec::new(), |telemetry| list(telemetry, device));
                     let make = |(index, value)| {
                         std::sync::Arc::new(Self {
-                            head: ze_abi::Head::new::<Self>(crate::tables::all()),
+                            head: ze_abi::Head::new::<Self>(crate::dispatch::tables()),
                             device,
                             index,
                             value,
@@ -103,7 +79,7 @@ pub(crate) use part;
 
 /// The platform's telemetry.
 pub(crate) fn telemetry() -> ZeResult<&'static dyn Telemetry> {
-    match crate::state::driver()?.platform().telemetry() {
+    match crate::core::driver::driver()?.platform().telemetry() {
         Some(telemetry) => Ok(telemetry),
         None => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
@@ -135,7 +111,7 @@ fn place(sub_device: Option<u32>) -> (ze_bool_t, u32) {
 
 /// Root devices that the program can come by, with their position in the platform.
 pub(crate) fn roots() -> ZeResult<Vec<Arc<Device>>> {
-    let driver = crate::state::driver()?;
+    let driver = crate::core::driver::driver()?;
     let mut roots: Vec<usize> = driver
         .listed()
         .iter()

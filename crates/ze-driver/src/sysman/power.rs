@@ -11,7 +11,7 @@ use ze_entry::ze_entry;
 
 part!(
     /// Something whose energy is counted.
-    Power(Domain), _zes_pwr_handle_t, b"ZsPo", "power domain", powers
+    Power(Domain), _zes_pwr_handle_t, b"ZsPo", "power domain"
 );
 
 /// What is fixed of a domain, and its last reading for averages.

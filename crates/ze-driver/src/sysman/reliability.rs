@@ -14,11 +14,11 @@ use ze_entry::ze_entry;
 
 part!(
     /// Corrected or uncorrected errors.
-    Ras(ErrorSet), _zes_ras_handle_t, b"ZsRa", "error set", errors
+    Ras(ErrorSet), _zes_ras_handle_t, b"ZsRa", "error set"
 );
 part!(
     /// Firmware: a processor's is its microcode.
-    Firmware((String, String)), _zes_firmware_handle_t, b"ZsFw", "firmware", firmwares
+    Firmware((String, String)), _zes_firmware_handle_t, b"ZsFw", "firmware"
 );
 
 /// Where memory errors are in the arrays of categories.

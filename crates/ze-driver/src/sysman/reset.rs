@@ -6,8 +6,9 @@
 
 use crate::check::error;
 use crate::core::device::Device;
+use crate::core::driver;
 use crate::schedule;
-use crate::state;
+use crate::sysman::events::Events;
 use crate::sysman::telemetry;
 use level_zero_sys::*;
 use std::sync::Arc;
@@ -18,9 +19,9 @@ use ze_entry::ze_entry;
 const PATIENCE_NS: u64 = 10_000_000_000;
 
 fn reset(device: &Device, force: bool) -> ZeResult {
-    let driver = state::driver()?;
+    let driver = driver::driver()?;
     let root = device.root_index();
-    let busy = driver.lanes(|lane| driver.is_part(lane.device(), root) && !lane.is_idle());
+    let busy = schedule::lanes(|lane| driver.is_part(lane.device(), root) && !lane.is_idle());
     if !busy.is_empty() && !force {
         return error(
             ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
@@ -43,12 +44,7 @@ fn reset(device: &Device, force: bool) -> ZeResult {
     }
     telemetry.reset(root);
     // A lost context finishes what has not started.
-    schedule::run(
-        contexts
-            .iter()
-            .flat_map(|context| context.lanes())
-            .collect(),
-    );
+    schedule::run(contexts.iter().flat_map(schedule::lanes_of).collect());
     let deadline = driver.platform().now_ns().saturating_add(PATIENCE_NS);
     for lane in &busy {
         let left = deadline.saturating_sub(driver.platform().now_ns());
@@ -62,7 +58,7 @@ fn reset(device: &Device, force: bool) -> ZeResult {
             );
         }
     }
-    driver.sysman().events.raise(
+    Events::of_process()?.raise(
         root,
         ZES_EVENT_TYPE_FLAG_DEVICE_DETACH | ZES_EVENT_TYPE_FLAG_DEVICE_ATTACH,
     );

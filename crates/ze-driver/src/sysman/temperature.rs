@@ -2,7 +2,7 @@
 
 use crate::check::{error, lock};
 use crate::core::device::Device;
-use crate::sysman::{answer, events, fill, part, telemetry};
+use crate::sysman::{answer, fill, part, telemetry};
 use crate::telemetry::{SensorPlace, TemperatureSensor};
 use level_zero_sys::*;
 use std::sync::Mutex;
@@ -11,8 +11,13 @@ use ze_entry::ze_entry;
 
 part!(
     /// A thermometer.
-    Temperature(Sensor), _zes_temp_handle_t, b"ZsTe", "temperature sensor", temperatures
+    Temperature(Sensor), _zes_temp_handle_t, b"ZsTe", "temperature sensor"
 );
+
+/// The events of thermometers.
+pub(super) const EVENTS: u32 = ZES_EVENT_TYPE_FLAG_TEMP_CRITICAL
+    | ZES_EVENT_TYPE_FLAG_TEMP_THRESHOLD1
+    | ZES_EVENT_TYPE_FLAG_TEMP_THRESHOLD2;
 
 /// What is fixed of a thermometer, and what it watches for.
 struct Sensor {
@@ -172,5 +177,5 @@ pub(super) fn look(device: &Device) -> u32 {
     sensors
         .iter()
         .fold(0, |events, sensor| events | sensor.look())
-        & events::TEMPERATURES
+        & EVENTS
 }

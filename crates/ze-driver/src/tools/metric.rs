@@ -1,17 +1,16 @@
 //! Metric groups and metrics: what can be asked, which groups are active, and values from raw data;
 //! tools/metric.yml and its extensions.
 
-use crate::check::{error, fill_name, not_null};
+use crate::check::{error, fill_name, lock, not_null};
 use crate::core::context::Context;
 use crate::core::device::Device;
-use crate::core::driver::Driver;
+use crate::core::driver::{self, Driver};
 use crate::core::object;
-use crate::state;
+use crate::dispatch;
 use crate::sysman::telemetry;
-use crate::tables;
 use crate::tools::report::{self, MetricFacts, Source};
 use level_zero_sys::*;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 use ze_abi::{ChainMut, Enumerate, Handle, Handles, Head, Object, Out, Prop, Sized, ZeResult};
 use ze_entry::ze_entry;
 
@@ -76,12 +75,12 @@ impl MetricGroup {
         };
         let metrics = facts.iter().map(|facts| {
             Arc::new(Metric {
-                head: Head::new::<Metric>(tables::all()),
+                head: Head::new::<Metric>(dispatch::tables()),
                 facts: facts.clone(),
             })
         });
         Ok(Arc::new(Self {
-            head: Head::new::<Self>(tables::all()),
+            head: Head::new::<Self>(dispatch::tables()),
             device,
             index,
             source,
@@ -111,7 +110,7 @@ impl MetricGroup {
 
     /// Threads that the device has, for shares of time.
     pub(super) fn threads(&self) -> u32 {
-        let device = state::driver()
+        let device = driver::driver()
             .ok()
             .and_then(|driver| driver.devices().get(self.device));
         device.map_or(1, |device| device.threads())
@@ -119,8 +118,7 @@ impl MetricGroup {
 
     /// Another reference.
     pub(super) fn shared(&self) -> ZeResult<Arc<Self>> {
-        let driver = state::driver()?;
-        let tools = &driver.tools().devices[self.device];
+        let tools = &Registry::of_process()?.devices[self.device];
         let groups = tools.groups.get().map_or(&[][..], Vec::as_slice);
         match groups.get(self.index) {
             Some(group) => Ok(Arc::clone(group)),
@@ -162,11 +160,78 @@ impl MetricGroup {
     }
 }
 
+/// The metric groups of all devices, and which of them are active.
+struct Registry {
+    devices: Vec<DeviceGroups>,
+}
+
+/// Of one root device.
+#[derive(Default)]
+struct DeviceGroups {
+    groups: OnceLock<Vec<Arc<MetricGroup>>>,
+    /// Address of the context, and groups that it has activated.
+    active: Mutex<Vec<(usize, Vec<usize>)>>,
+}
+
+impl Registry {
+    /// That of this process.
+    fn of_process() -> ZeResult<&'static Self> {
+        static REGISTRY: OnceLock<Registry> = OnceLock::new();
+        let driver = driver::driver()?;
+        Ok(REGISTRY.get_or_init(|| {
+            let devices = driver.devices().iter();
+            Self {
+                devices: devices.map(|_| DeviceGroups::default()).collect(),
+            }
+        }))
+    }
+
+    fn activate(&self, context: &Context, device: usize, groups: Vec<usize>) {
+        let Some(tools) = self.devices.get(device) else {
+            return;
+        };
+        let key = std::ptr::from_ref(context).addr();
+        let mut active = lock(&tools.active);
+        active.retain(|(of, _)| *of != key);
+        if !groups.is_empty() {
+            active.push((key, groups));
+        }
+    }
+
+    fn is_active(&self, context: &Context, group: &MetricGroup) -> bool {
+        let key = std::ptr::from_ref(context).addr();
+        self.devices.get(group.device).is_some_and(|tools| {
+            lock(&tools.active)
+                .iter()
+                .any(|(of, groups)| *of == key && groups.contains(&group.index))
+        })
+    }
+
+    fn any_active(&self, device: usize) -> bool {
+        let tools = self.devices.get(device);
+        tools.is_some_and(|tools| !lock(&tools.active).is_empty())
+    }
+}
+
+/// Whether a context has activated a group.
+pub(super) fn is_active(context: &Context, group: &MetricGroup) -> ZeResult<bool> {
+    Ok(Registry::of_process()?.is_active(context, group))
+}
+
+/// Forgets the groups that a context has activated; another context may get its address soon.
+pub(crate) fn forget_context(context: &Context) {
+    let Ok(registry) = Registry::of_process() else {
+        return;
+    };
+    for device in 0..registry.devices.len() {
+        registry.activate(context, device, Vec::new());
+    }
+}
+
 /// The groups of a device: a sub-device's are its root's.
 pub(super) fn groups(device: &Device) -> ZeResult<&'static [Arc<MetricGroup>]> {
-    let driver = state::driver()?;
     let root = device.root_index();
-    let Some(tools) = driver.tools().devices.get(root) else {
+    let Some(tools) = Registry::of_process()?.devices.get(root) else {
         return Ok(&[]);
     };
     if tools.groups.get().is_none() {
@@ -298,7 +363,7 @@ pub(crate) fn zetContextActivateMetricGroups(
         chosen.push(group);
     }
     let chosen = chosen.iter().map(|group| group.index).collect();
-    state::driver()?.tools().activate(&hContext, root, chosen);
+    Registry::of_process()?.activate(&hContext, root, chosen);
     Ok(())
 }
 
@@ -379,7 +444,7 @@ pub(crate) fn zetMetricGroupGetGlobalTimestampsExp(
     globalTimestamp: Out<'_, u64>,
     metricTimestamp: Out<'_, u64>,
 ) -> ZeResult {
-    let (host, device) = state::driver()?.platform().clocks();
+    let (host, device) = driver::driver()?.platform().clocks();
     globalTimestamp.write(if synchronizedWithHost != 0 {
         host
     } else {
@@ -515,7 +580,7 @@ pub(crate) fn zetDeviceEnableMetricsExp(hDevice: Handle<'_, Device>) -> ZeResult
 /// Ends nothing, for nothing costs; refused while groups are active; tools/metricRuntimeEnableDisable.yml.
 #[ze_entry(zet_pfnDeviceDisableMetricsExp_t)]
 pub(crate) fn zetDeviceDisableMetricsExp(hDevice: Handle<'_, Device>) -> ZeResult {
-    if state::driver()?.tools().any_active(hDevice.root_index()) {
+    if Registry::of_process()?.any_active(hDevice.root_index()) {
         return error(
             ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
             "metric groups of the device are active",

@@ -6,11 +6,10 @@ use crate::core::device::Device;
 use crate::core::event::Event;
 use crate::core::list::{CommandList, Sync};
 use crate::core::object;
+use crate::dispatch;
 use crate::schedule::Op;
-use crate::state;
 use crate::sysman::telemetry;
-use crate::tables;
-use crate::tools::metric::MetricGroup;
+use crate::tools::metric::{self, MetricGroup};
 use crate::tools::report::{self, Sample};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
@@ -82,7 +81,7 @@ pub(crate) fn zetMetricQueryPoolCreate(
         );
     }
     let pool = MetricQueryPool {
-        head: Head::new::<MetricQueryPool>(tables::all()),
+        head: Head::new::<MetricQueryPool>(dispatch::tables()),
         group: hMetricGroup.shared()?,
         context: hContext.arc(),
         count: desc.count,
@@ -115,7 +114,7 @@ pub(crate) fn zetMetricQueryCreate(
         );
     }
     let query = MetricQuery {
-        head: Head::new::<MetricQuery>(tables::all()),
+        head: Head::new::<MetricQuery>(dispatch::tables()),
         group: Arc::clone(&hMetricQueryPool.group),
         context: Arc::clone(&hMetricQueryPool.context),
         state: Arc::default(),
@@ -146,10 +145,7 @@ pub(crate) fn zetCommandListAppendMetricQueryBegin(
     hMetricQuery: Handle<'_, MetricQuery>,
 ) -> ZeResult {
     let telemetry = telemetry()?;
-    if !state::driver()?
-        .tools()
-        .is_active(&hMetricQuery.context, &hMetricQuery.group)
-    {
+    if !metric::is_active(&hMetricQuery.context, &hMetricQuery.group)? {
         return error(
             ZE_RESULT_ERROR_NOT_AVAILABLE,
             "the query's metric group is not active on its context (zetContextActivateMetricGroups)",

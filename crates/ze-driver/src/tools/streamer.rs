@@ -7,15 +7,14 @@
 use crate::check::{error, lock};
 use crate::core::context::Context;
 use crate::core::device::Device;
+use crate::core::driver;
 use crate::core::event::Event;
 use crate::core::list::{CommandList, Sync};
 use crate::core::object;
-use crate::schedule::{Op, Ready, run};
-use crate::signal::Signal;
-use crate::state;
+use crate::dispatch;
+use crate::schedule::{Op, Ready, Signal, run};
 use crate::sysman::telemetry;
-use crate::tables;
-use crate::tools::metric::MetricGroup;
+use crate::tools::metric::{self, MetricGroup};
 use crate::tools::report::{self, Sample};
 use level_zero_sys::*;
 use signal_mask::HeldSignals;
@@ -152,7 +151,7 @@ impl Stream {
     fn run(&self) {
         let mut state = lock(&self.state);
         while !state.is_closed {
-            let now = state::driver().map_or(0, |driver| driver.platform().now_ns());
+            let now = driver::driver().map_or(0, |driver| driver.platform().now_ns());
             if now < state.due {
                 let left = Duration::from_nanos(state.due - now);
                 let woken = self.closed.wait_timeout(state, left);
@@ -186,7 +185,7 @@ pub(crate) fn zetMetricStreamerOpen(
             "hMetricGroup is read around commands, streamers need one that is time-based",
         );
     }
-    if !state::driver()?.tools().is_active(&hContext, &hMetricGroup) {
+    if !metric::is_active(&hContext, &hMetricGroup)? {
         return error(
             ZE_RESULT_ERROR_NOT_AVAILABLE,
             "hMetricGroup is not active on hContext (zetContextActivateMetricGroups)",
@@ -231,7 +230,7 @@ pub(crate) fn zetMetricStreamerOpen(
         );
     }
     let streamer = MetricStreamer {
-        head: Head::new::<MetricStreamer>(tables::all()),
+        head: Head::new::<MetricStreamer>(dispatch::tables()),
         group,
         shared,
     };

@@ -6,8 +6,8 @@
 use crate::check::error;
 use crate::core::context::Context;
 use crate::core::object;
-use crate::tables;
-use crate::tracing::{Tracing, follow, tracing};
+use crate::dispatch;
+use crate::tracing::{self, Tracing, follow};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Head, In, InMut, Object, OutHandle, ZeResult};
@@ -29,8 +29,8 @@ impl Tracer {
 }
 
 fn installed() -> ZeResult<&'static Tracing> {
-    match tracing() {
-        Some(tracing) => Ok(tracing),
+    match tracing::installed() {
+        Some(installed) => Ok(&installed.tracing),
         None => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
             "this driver was built without tracing",
@@ -68,7 +68,7 @@ pub(crate) fn zetTracerExpCreate(
     let code = unsafe { (tracing.create)(&raw const wish, &raw mut key) };
     answered(code, "no tracer could be made")?;
     let tracer = Tracer {
-        head: Head::new::<Tracer>(tables::all()),
+        head: Head::new::<Tracer>(dispatch::tables()),
         key: key.addr(),
     };
     phTracer.write(Object::give(Arc::new(tracer)));
