@@ -95,7 +95,6 @@ const CYCLES: &[(&str, usize)] = &[
     ("xpti-framework", 7),
     ("xpti-sys", 2),
     ("xtask", 12),
-    ("ze-driver", 60),
     ("ze-layers", 11),
     ("ze-spec", 6),
     ("ze-stub", 5),

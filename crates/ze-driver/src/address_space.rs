@@ -4,7 +4,7 @@
 //! see. Reservations and what is shown in them are whole pages of [`AddressSpace::page_size`] bytes; callers have checked
 //! alignment. Allocations have pages of their own, but may begin in the midst of the first.
 
-use crate::device::{AllocError, AllocRequest, ExportError};
+use crate::allocation::{AllocError, AllocRequest, ExportError};
 use std::ffi::CString;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Checks that many entry points share, and the errors they give.
 
 use level_zero_sys::*;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use ze_abi::{ZeError, ZeResult};
+use ze_abi::{Chain, ZeError, ZeResult};
 
 /// An error whose text names argument, value found and value allowed.
 pub(crate) fn error<T>(code: ze_result_t, text: impl Into<String>) -> ZeResult<T> {
@@ -58,6 +58,21 @@ pub(crate) unsafe fn text(name: &str, text: *const c_char) -> ZeResult<String> {
     Ok(unsafe { CStr::from_ptr(text) }
         .to_string_lossy()
         .into_owned())
+}
+
+/// UNSUPPORTED_FEATURE for any struct of a parameter chain: the entries of 1.14 and later ignore none.
+pub(crate) fn refuse_parameters(next: *const c_void) -> ZeResult {
+    // SAFETY: the caller's chain, valid for the call.
+    match unsafe { Chain::new(next) }.next() {
+        None => Ok(()),
+        Some(link) => error(
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            format!(
+                "pNext holds {:?}, which this function does not support here",
+                link.stype
+            ),
+        ),
+    }
 }
 
 /// Locks; a panic elsewhere does not end the service, because every update below is complete in itself.

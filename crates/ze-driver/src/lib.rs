@@ -17,6 +17,7 @@
 )]
 
 pub mod address_space;
+mod allocation;
 pub mod call_log;
 mod check;
 mod core;

@@ -5,9 +5,9 @@
 
 use crate::core::{
     append, attributes, context_entries, counter_entries, device_entries, device_more,
-    driver_entries, event_entries, event_pool, fabric, fence, graph, image, image_copy, ipc,
-    kernel, launch, link, list, mem, module, mutable, queue, requirements, runtime, sampler,
-    virtual_mem,
+    driver_entries, event_entries, event_pool, fabric, fence, graph_entries, image, image_copy,
+    ipc, kernel, launch, link, list_entries, mem, module, mutable, queue_entries, requirements,
+    runtime, sampler, virtual_mem,
 };
 use crate::rtas;
 use crate::sysman;
@@ -253,24 +253,24 @@ pub(crate) static ZE_CONTEXT: ze_context_dditable_t = ze_context_dditable_t {
 
 /// `ze_command_queue_dditable_t`.
 pub(crate) static ZE_COMMAND_QUEUE: ze_command_queue_dditable_t = ze_command_queue_dditable_t {
-    pfnCreate: Some(queue::zeCommandQueueCreate),
-    pfnDestroy: Some(queue::zeCommandQueueDestroy),
-    pfnExecuteCommandLists: Some(queue::zeCommandQueueExecuteCommandLists),
-    pfnSynchronize: Some(queue::zeCommandQueueSynchronize),
-    pfnGetOrdinal: Some(queue::zeCommandQueueGetOrdinal),
-    pfnGetIndex: Some(queue::zeCommandQueueGetIndex),
-    pfnGetFlags: Some(queue::zeCommandQueueGetFlags),
-    pfnGetMode: Some(queue::zeCommandQueueGetMode),
-    pfnGetPriority: Some(queue::zeCommandQueueGetPriority),
+    pfnCreate: Some(queue_entries::zeCommandQueueCreate),
+    pfnDestroy: Some(queue_entries::zeCommandQueueDestroy),
+    pfnExecuteCommandLists: Some(queue_entries::zeCommandQueueExecuteCommandLists),
+    pfnSynchronize: Some(queue_entries::zeCommandQueueSynchronize),
+    pfnGetOrdinal: Some(queue_entries::zeCommandQueueGetOrdinal),
+    pfnGetIndex: Some(queue_entries::zeCommandQueueGetIndex),
+    pfnGetFlags: Some(queue_entries::zeCommandQueueGetFlags),
+    pfnGetMode: Some(queue_entries::zeCommandQueueGetMode),
+    pfnGetPriority: Some(queue_entries::zeCommandQueueGetPriority),
 };
 
 /// `ze_command_list_dditable_t`.
 pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_dditable_t {
-    pfnCreate: Some(list::zeCommandListCreate),
-    pfnCreateImmediate: Some(list::zeCommandListCreateImmediate),
-    pfnDestroy: Some(list::zeCommandListDestroy),
-    pfnClose: Some(list::zeCommandListClose),
-    pfnReset: Some(list::zeCommandListReset),
+    pfnCreate: Some(list_entries::zeCommandListCreate),
+    pfnCreateImmediate: Some(list_entries::zeCommandListCreateImmediate),
+    pfnDestroy: Some(list_entries::zeCommandListDestroy),
+    pfnClose: Some(list_entries::zeCommandListClose),
+    pfnReset: Some(list_entries::zeCommandListReset),
     pfnAppendWriteGlobalTimestamp: Some(append::zeCommandListAppendWriteGlobalTimestamp),
     pfnAppendBarrier: Some(append::zeCommandListAppendBarrier),
     pfnAppendMemoryRangesBarrier: Some(append::zeCommandListAppendMemoryRangesBarrier),
@@ -296,12 +296,12 @@ pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_
     pfnAppendLaunchMultipleKernelsIndirect: Some(
         launch::zeCommandListAppendLaunchMultipleKernelsIndirect,
     ),
-    pfnHostSynchronize: Some(list::zeCommandListHostSynchronize),
-    pfnGetDeviceHandle: Some(list::zeCommandListGetDeviceHandle),
-    pfnGetContextHandle: Some(list::zeCommandListGetContextHandle),
-    pfnGetOrdinal: Some(list::zeCommandListGetOrdinal),
-    pfnImmediateGetIndex: Some(list::zeCommandListImmediateGetIndex),
-    pfnIsImmediate: Some(list::zeCommandListIsImmediate),
+    pfnHostSynchronize: Some(list_entries::zeCommandListHostSynchronize),
+    pfnGetDeviceHandle: Some(list_entries::zeCommandListGetDeviceHandle),
+    pfnGetContextHandle: Some(list_entries::zeCommandListGetContextHandle),
+    pfnGetOrdinal: Some(list_entries::zeCommandListGetOrdinal),
+    pfnImmediateGetIndex: Some(list_entries::zeCommandListImmediateGetIndex),
+    pfnIsImmediate: Some(list_entries::zeCommandListIsImmediate),
     pfnAppendLaunchKernelWithParameters: Some(
         launch::zeCommandListAppendLaunchKernelWithParameters,
     ),
@@ -309,18 +309,18 @@ pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_
     pfnAppendMemoryCopyWithParameters: Some(append::zeCommandListAppendMemoryCopyWithParameters),
     pfnAppendMemoryFillWithParameters: Some(append::zeCommandListAppendMemoryFillWithParameters),
     pfnImmediateAppendCommandListsWithParameters: Some(
-        list::zeCommandListImmediateAppendCommandListsWithParameters,
+        list_entries::zeCommandListImmediateAppendCommandListsWithParameters,
     ),
-    pfnGetFlags: Some(list::zeCommandListGetFlags),
-    pfnImmediateGetFlags: Some(list::zeCommandListImmediateGetFlags),
-    pfnImmediateGetMode: Some(list::zeCommandListImmediateGetMode),
-    pfnImmediateGetPriority: Some(list::zeCommandListImmediateGetPriority),
-    pfnBeginGraphCaptureExt: Some(graph::zeCommandListBeginGraphCaptureExt),
-    pfnBeginCaptureIntoGraphExt: Some(graph::zeCommandListBeginCaptureIntoGraphExt),
-    pfnIsGraphCaptureEnabledExt: Some(graph::zeCommandListIsGraphCaptureEnabledExt),
-    pfnEndGraphCaptureExt: Some(graph::zeCommandListEndGraphCaptureExt),
-    pfnGetGraphExt: Some(graph::zeCommandListGetGraphExt),
-    pfnAppendGraphExt: Some(graph::zeCommandListAppendGraphExt),
+    pfnGetFlags: Some(list_entries::zeCommandListGetFlags),
+    pfnImmediateGetFlags: Some(list_entries::zeCommandListImmediateGetFlags),
+    pfnImmediateGetMode: Some(list_entries::zeCommandListImmediateGetMode),
+    pfnImmediateGetPriority: Some(list_entries::zeCommandListImmediateGetPriority),
+    pfnBeginGraphCaptureExt: Some(graph_entries::zeCommandListBeginGraphCaptureExt),
+    pfnBeginCaptureIntoGraphExt: Some(graph_entries::zeCommandListBeginCaptureIntoGraphExt),
+    pfnIsGraphCaptureEnabledExt: Some(graph_entries::zeCommandListIsGraphCaptureEnabledExt),
+    pfnEndGraphCaptureExt: Some(graph_entries::zeCommandListEndGraphCaptureExt),
+    pfnGetGraphExt: Some(graph_entries::zeCommandListGetGraphExt),
+    pfnAppendGraphExt: Some(graph_entries::zeCommandListAppendGraphExt),
     pfnAppendHostFunction: Some(append::zeCommandListAppendHostFunction),
     ..unsupported::ZE_COMMAND_LIST
 };
@@ -328,7 +328,9 @@ pub(crate) static ZE_COMMAND_LIST: ze_command_list_dditable_t = ze_command_list_
 /// `ze_command_list_exp_dditable_t`.
 pub(crate) static ZE_COMMAND_LIST_EXP: ze_command_list_exp_dditable_t =
     ze_command_list_exp_dditable_t {
-        pfnImmediateAppendCommandListsExp: Some(list::zeCommandListImmediateAppendCommandListsExp),
+        pfnImmediateAppendCommandListsExp: Some(
+            list_entries::zeCommandListImmediateAppendCommandListsExp,
+        ),
         pfnCreateCloneExp: Some(mutable::zeCommandListCreateCloneExp),
         pfnGetNextCommandIdExp: Some(mutable::zeCommandListGetNextCommandIdExp),
         pfnGetNextCommandIdWithKernelsExp: Some(
@@ -521,19 +523,19 @@ pub(crate) static ZE_FABRIC_EDGE_EXP: ze_fabric_edge_exp_dditable_t =
 
 /// `ze_graph_dditable_t`.
 pub(crate) static ZE_GRAPH: ze_graph_dditable_t = ze_graph_dditable_t {
-    pfnCreateExt: Some(graph::zeGraphCreateExt),
-    pfnGetPrimaryCommandListExt: Some(graph::zeGraphGetPrimaryCommandListExt),
-    pfnSetDestructionCallbackExt: Some(graph::zeGraphSetDestructionCallbackExt),
-    pfnInstantiateExt: Some(graph::zeGraphInstantiateExt),
-    pfnIsEmptyExt: Some(graph::zeGraphIsEmptyExt),
-    pfnDumpContentsExt: Some(graph::zeGraphDumpContentsExt),
-    pfnDestroyExt: Some(graph::zeGraphDestroyExt),
+    pfnCreateExt: Some(graph_entries::zeGraphCreateExt),
+    pfnGetPrimaryCommandListExt: Some(graph_entries::zeGraphGetPrimaryCommandListExt),
+    pfnSetDestructionCallbackExt: Some(graph_entries::zeGraphSetDestructionCallbackExt),
+    pfnInstantiateExt: Some(graph_entries::zeGraphInstantiateExt),
+    pfnIsEmptyExt: Some(graph_entries::zeGraphIsEmptyExt),
+    pfnDumpContentsExt: Some(graph_entries::zeGraphDumpContentsExt),
+    pfnDestroyExt: Some(graph_entries::zeGraphDestroyExt),
 };
 /// `ze_executable_graph_dditable_t`.
 pub(crate) static ZE_EXECUTABLE_GRAPH: ze_executable_graph_dditable_t =
     ze_executable_graph_dditable_t {
-        pfnGetSourceGraphExt: Some(graph::zeExecutableGraphGetSourceGraphExt),
-        pfnDestroyExt: Some(graph::zeExecutableGraphDestroyExt),
+        pfnGetSourceGraphExt: Some(graph_entries::zeExecutableGraphGetSourceGraphExt),
+        pfnDestroyExt: Some(graph_entries::zeExecutableGraphDestroyExt),
     };
 
 /// `zet_metric_programmable_exp_dditable_t`.

@@ -1,39 +1,25 @@
 //! Appends without kernels: copies, fills, barriers, events, timestamps, host functions.
 
-use crate::check::{enumeration, error, not_null};
+use crate::check::{enumeration, error, not_null, refuse_parameters};
 use crate::core::context::Context;
+use crate::core::dependencies::Dependencies;
 use crate::core::device::Device;
 use crate::core::event::Event;
-use crate::core::list::{CommandList, Sync};
+use crate::core::list::CommandList;
 use crate::device::{Keeps, RegionCopy, Work};
 use crate::schedule::Op;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::Arc;
-use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult, copied};
+use ze_abi::{Handle, Handles, In, OptHandle, ZeResult, copied};
 use ze_entry::ze_entry;
-
-/// UNSUPPORTED_FEATURE for any struct of a parameter chain: the entries of 1.14 and later ignore none.
-pub(crate) fn refuse_parameters(next: *const c_void) -> ZeResult {
-    // SAFETY: the caller's chain, valid for the call.
-    match unsafe { Chain::new(next) }.next() {
-        None => Ok(()),
-        Some(link) => error(
-            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            format!(
-                "pNext holds {:?}, which this function does not support here",
-                link.stype
-            ),
-        ),
-    }
-}
 
 fn copy(
     list: &CommandList,
     dst: *mut c_void,
     src: *const c_void,
     size: usize,
-    sync: &Sync<'_>,
+    dependencies: &Dependencies<'_>,
 ) -> ZeResult {
     not_null("dstptr", dst)?;
     not_null("srcptr", src)?;
@@ -48,7 +34,7 @@ fn copy(
             len: size as u64,
         })
     };
-    list.append(op, sync)
+    list.append(op, dependencies)
 }
 
 /// Copies bytes; core/copy.yml.
@@ -61,8 +47,8 @@ pub(crate) fn zeCommandListAppendMemoryCopy(
     hSignalEvent: OptHandle<'_, Event>,
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    copy(&hCommandList, dstptr, srcptr, size, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    copy(&hCommandList, dstptr, srcptr, size, &dependencies)
 }
 
 /// Copies bytes; no parameter is known; core/copy.yml (1.16).
@@ -77,8 +63,8 @@ pub(crate) fn zeCommandListAppendMemoryCopyWithParameters(
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
     refuse_parameters(pNext)?;
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    copy(&hCommandList, dstptr, srcptr, size, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    copy(&hCommandList, dstptr, srcptr, size, &dependencies)
 }
 
 /// Copies bytes from another context: one address space serves all; core/copy.yml.
@@ -92,8 +78,8 @@ pub(crate) fn zeCommandListAppendMemoryCopyFromContext(
     hSignalEvent: OptHandle<'_, Event>,
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    copy(&hCommandList, dstptr, srcptr, size, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    copy(&hCommandList, dstptr, srcptr, size, &dependencies)
 }
 
 /// # Safety
@@ -104,7 +90,7 @@ unsafe fn fill(
     pattern: *const c_void,
     pattern_size: usize,
     size: usize,
-    sync: &Sync<'_>,
+    dependencies: &Dependencies<'_>,
 ) -> ZeResult {
     not_null("ptr", ptr)?;
     not_null("pattern", pattern)?;
@@ -130,7 +116,7 @@ unsafe fn fill(
             len: size as u64,
         })
     };
-    list.append(op, sync)
+    list.append(op, dependencies)
 }
 
 /// Repeats a pattern; core/copy.yml.
@@ -144,9 +130,18 @@ pub(crate) fn zeCommandListAppendMemoryFill(
     hSignalEvent: OptHandle<'_, Event>,
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
     // SAFETY: the caller's pattern, by the specification.
-    unsafe { fill(&hCommandList, ptr, pattern, pattern_size, size, &sync) }
+    unsafe {
+        fill(
+            &hCommandList,
+            ptr,
+            pattern,
+            pattern_size,
+            size,
+            &dependencies,
+        )
+    }
 }
 
 /// Repeats a pattern; no parameter is known; core/copy.yml (1.16).
@@ -162,9 +157,18 @@ pub(crate) fn zeCommandListAppendMemoryFillWithParameters(
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
     refuse_parameters(pNext)?;
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
     // SAFETY: the caller's pattern, by the specification.
-    unsafe { fill(&hCommandList, ptr, pattern, pattern_size, size, &sync) }
+    unsafe {
+        fill(
+            &hCommandList,
+            ptr,
+            pattern,
+            pattern_size,
+            size,
+            &dependencies,
+        )
+    }
 }
 
 /// Where a region begins: origin in bytes, rows and slices.
@@ -247,7 +251,7 @@ pub(crate) fn zeCommandListAppendMemoryCopyRegion(
     } else {
         Op::Work(Work::CopyRegion(copy))
     };
-    hCommandList.append(op, &Sync::new(&hSignalEvent, &phWaitEvents))
+    hCommandList.append(op, &Dependencies::new(&hSignalEvent, &phWaitEvents))
 }
 
 /// Memory is where it is, but its pages may not be there yet: they are made, so that kernels need not stop for them;
@@ -268,7 +272,7 @@ pub(crate) fn zeCommandListAppendMemoryPrefetch(
         }
     };
     let work = Work::Internal(Arc::new(populate));
-    hCommandList.append(Op::Work(work), &Sync::default())
+    hCommandList.append(Op::Work(work), &Dependencies::default())
 }
 
 /// A hint without effect; core/copy.yml.
@@ -296,8 +300,8 @@ pub(crate) fn zeCommandListAppendBarrier(
     hSignalEvent: OptHandle<'_, Event>,
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
-    hCommandList.append(Op::Nothing, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Nothing, &dependencies)
 }
 
 /// A barrier; ranges need nothing more, caches are coherent; core/barrier.yml.
@@ -312,8 +316,8 @@ pub(crate) fn zeCommandListAppendMemoryRangesBarrier(
 ) -> ZeResult {
     not_null("pRangeSizes", pRangeSizes)?;
     not_null("pRanges", pRanges)?;
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
-    hCommandList.append(Op::Nothing, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Nothing, &dependencies)
 }
 
 /// Signals after everything before; core/event.yml.
@@ -322,12 +326,12 @@ pub(crate) fn zeCommandListAppendSignalEvent(
     hCommandList: Handle<'_, CommandList>,
     hEvent: Handle<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync {
+    let dependencies = Dependencies {
         signal: Some(hEvent.get()),
         drain: true,
-        ..Sync::default()
+        ..Dependencies::default()
     };
-    hCommandList.append(Op::Nothing, &sync)
+    hCommandList.append(Op::Nothing, &dependencies)
 }
 
 /// Holds everything after until all are signalled; core/event.yml.
@@ -336,11 +340,11 @@ pub(crate) fn zeCommandListAppendWaitOnEvents(
     hCommandList: Handle<'_, CommandList>,
     phEvents: Handles<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync {
+    let dependencies = Dependencies {
         waits: phEvents.get(),
-        ..Sync::default()
+        ..Dependencies::default()
     };
-    hCommandList.append(Op::Nothing, &sync)
+    hCommandList.append(Op::Nothing, &dependencies)
 }
 
 /// Resets after everything before; core/event.yml.
@@ -350,7 +354,7 @@ pub(crate) fn zeCommandListAppendEventReset(
     hEvent: Handle<'_, Event>,
 ) -> ZeResult {
     let signal = Arc::clone(hEvent.resettable("hEvent")?);
-    hCommandList.append(Op::Reset(signal), &Sync::default().draining())
+    hCommandList.append(Op::Reset(signal), &Dependencies::default().draining())
 }
 
 /// Writes the device clock in ns, after everything before; core/cmdlist.yml.
@@ -363,8 +367,8 @@ pub(crate) fn zeCommandListAppendWriteGlobalTimestamp(
 ) -> ZeResult {
     not_null("dstptr", dstptr)?;
     hCommandList.check_reach("dstptr", dstptr)?;
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
-    hCommandList.append(Op::Work(Work::WriteTimestamp(dstptr)), &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Work(Work::WriteTimestamp(dstptr)), &dependencies)
 }
 
 /// Copies the timestamps of events; unsignalled ones give zeros; core/event.yml.
@@ -390,7 +394,8 @@ pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
         // SAFETY: one offset for each event, by the specification.
         unsafe { std::slice::from_raw_parts(pOffsets, events.len()) }.to_vec()
     };
-    if hCommandList.seat().is_some() && events.iter().any(|event| event.counter().is_some()) {
+    if hCommandList.capture_slot().is_some() && events.iter().any(|event| event.counter().is_some())
+    {
         return Err(crate::core::capture::unsupported(
             "phEvents holds a counter-based event, whose timestamps a captured command cannot copy",
         ));
@@ -415,12 +420,12 @@ pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
         });
         parts.collect()
     };
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents).draining();
     let work = Work::Write {
         what: "timestamps of events",
         parts: Arc::new(parts),
     };
-    hCommandList.append(Op::Work(work), &sync)
+    hCommandList.append(Op::Work(work), &dependencies)
 }
 
 /// Calls the host from a worker; no parameter is known; core/hostFunction.yml (1.17).
@@ -441,5 +446,8 @@ pub(crate) fn zeCommandListAppendHostFunction(
         function,
         data: pUserData,
     };
-    hCommandList.append(Op::Work(work), &Sync::new(&hSignalEvent, &phWaitEvents))
+    hCommandList.append(
+        Op::Work(work),
+        &Dependencies::new(&hSignalEvent, &phWaitEvents),
+    )
 }

@@ -6,7 +6,7 @@ use crate::core::driver::{self, Driver};
 use crate::core::graph::GRAPH_FLAGS;
 use crate::core::memory_sync;
 use crate::core::mutable::MUTABLE_FLAGS;
-use crate::core::queue::{GROUPS, queues_of};
+use crate::core::queue_desc::{GROUPS, queues_of};
 use crate::rtas;
 use level_zero_sys::*;
 use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, Prop, ZeResult};

@@ -1,6 +1,6 @@
 //! Graphs as DOT text.
 
-use crate::core::capture::{Content, Step};
+use crate::core::graph_content::{Content, Step};
 use crate::device::{GroupCount, KernelArgFacts, KernelArgKind, Launch, Work};
 use crate::schedule::Op;
 use std::fmt::Write as _;

@@ -5,9 +5,10 @@
 //! that destroys an image too early harms no other.
 
 use crate::check::{error, not_null};
+use crate::core::dependencies::Dependencies;
 use crate::core::event::Event;
 use crate::core::image::{Image, Plane};
-use crate::core::list::{CommandList, Sync};
+use crate::core::list::CommandList;
 use crate::device::{RegionCopy, Work};
 use crate::schedule::Op;
 use level_zero_sys::*;
@@ -120,7 +121,11 @@ fn address(image: &Image, plane: &Plane, region: &Region) -> *mut u8 {
     image.base().wrapping_add(offset as usize)
 }
 
-fn append(list: &CommandList, copies: Vec<RegionCopy>, sync: &Sync<'_>) -> ZeResult {
+fn append(
+    list: &CommandList,
+    copies: Vec<RegionCopy>,
+    dependencies: &Dependencies<'_>,
+) -> ZeResult {
     let mut ops: Vec<Op> = copies
         .into_iter()
         .map(|copy| Op::Work(Work::CopyRegion(copy)))
@@ -128,14 +133,14 @@ fn append(list: &CommandList, copies: Vec<RegionCopy>, sync: &Sync<'_>) -> ZeRes
     if ops.is_empty() {
         ops.push(Op::Nothing);
     }
-    list.append_all(ops, sync)
+    list.append_all(ops, dependencies)
 }
 
 fn between_images(
     list: &CommandList,
     (dst, dst_region): (&Image, Option<&ze_image_region_t>),
     (src, src_region): (&Image, Option<&ze_image_region_t>),
-    sync: &Sync<'_>,
+    dependencies: &Dependencies<'_>,
 ) -> ZeResult {
     let to = Region::of("pDstRegion", dst, dst_region)?;
     let from = Region::of("pSrcRegion", src, src_region)?;
@@ -189,7 +194,7 @@ fn between_images(
             keeps: [(0, dst.texels()), (1, src.texels())].into_iter().collect(),
         });
     }
-    append(list, copies, sync)
+    append(list, copies, dependencies)
 }
 
 /// Memory beside an image: where it is and how its rows lie.
@@ -211,7 +216,7 @@ fn with_memory(
     (image, region): (&Image, Option<&ze_image_region_t>),
     memory: Linear,
     direction: Direction,
-    sync: &Sync<'_>,
+    dependencies: &Dependencies<'_>,
 ) -> ZeResult {
     let names = match direction {
         Direction::ToMemory => ("dstptr", "pSrcRegion"),
@@ -274,7 +279,7 @@ fn with_memory(
             },
         });
     }
-    append(list, copies, sync)
+    append(list, copies, dependencies)
 }
 
 /// Copies an image; core/copy.yml.
@@ -286,8 +291,13 @@ pub(crate) fn zeCommandListAppendImageCopy(
     hSignalEvent: OptHandle<'_, Event>,
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    between_images(&hCommandList, (&hDstImage, None), (&hSrcImage, None), &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    between_images(
+        &hCommandList,
+        (&hDstImage, None),
+        (&hSrcImage, None),
+        &dependencies,
+    )
 }
 
 /// Copies a region of an image; core/copy.yml.
@@ -305,7 +315,7 @@ pub(crate) fn zeCommandListAppendImageCopyRegion(
         &hCommandList,
         (&hDstImage, pDstRegion.0),
         (&hSrcImage, pSrcRegion.0),
-        &Sync::new(&hSignalEvent, &phWaitEvents),
+        &Dependencies::new(&hSignalEvent, &phWaitEvents),
     )
 }
 
@@ -324,9 +334,15 @@ pub(crate) fn zeCommandListAppendImageCopyToMemory(
         row_pitch: 0,
         slice_pitch: 0,
     };
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
     let image = (hSrcImage.get(), pSrcRegion.0);
-    with_memory(&hCommandList, image, memory, Direction::ToMemory, &sync)
+    with_memory(
+        &hCommandList,
+        image,
+        memory,
+        Direction::ToMemory,
+        &dependencies,
+    )
 }
 
 /// Copies memory without gaps to an image or a region of it; core/copy.yml.
@@ -344,9 +360,15 @@ pub(crate) fn zeCommandListAppendImageCopyFromMemory(
         row_pitch: 0,
         slice_pitch: 0,
     };
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
     let image = (hDstImage.get(), pDstRegion.0);
-    with_memory(&hCommandList, image, memory, Direction::FromMemory, &sync)
+    with_memory(
+        &hCommandList,
+        image,
+        memory,
+        Direction::FromMemory,
+        &dependencies,
+    )
 }
 
 /// Copies to memory with pitches; core/imageCopy.yml.
@@ -366,9 +388,15 @@ pub(crate) fn zeCommandListAppendImageCopyToMemoryExt(
         row_pitch: destRowPitch,
         slice_pitch: destSlicePitch,
     };
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
     let image = (hSrcImage.get(), pSrcRegion.0);
-    with_memory(&hCommandList, image, memory, Direction::ToMemory, &sync)
+    with_memory(
+        &hCommandList,
+        image,
+        memory,
+        Direction::ToMemory,
+        &dependencies,
+    )
 }
 
 /// Copies from memory with pitches; core/imageCopy.yml.
@@ -388,7 +416,13 @@ pub(crate) fn zeCommandListAppendImageCopyFromMemoryExt(
         row_pitch: srcRowPitch,
         slice_pitch: srcSlicePitch,
     };
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
     let image = (hDstImage.get(), pDstRegion.0);
-    with_memory(&hCommandList, image, memory, Direction::FromMemory, &sync)
+    with_memory(
+        &hCommandList,
+        image,
+        memory,
+        Direction::FromMemory,
+        &dependencies,
+    )
 }

@@ -2,12 +2,13 @@
 
 use crate::call_log;
 use crate::check::{error, not_null};
+use crate::core::dependencies::Dependencies;
 use crate::core::event::Event;
 use crate::core::image::Image;
 use crate::core::kernel::Kernel;
-use crate::core::list::{CommandList, Sync};
+use crate::core::list::CommandList;
 use crate::core::module::built_late;
-use crate::core::queue::GROUPS;
+use crate::core::queue_desc::GROUPS;
 use crate::device::{GroupCount, Kept, KernelArgKind, KernelFacts, Launch, Work};
 use crate::schedule::Op;
 use level_zero_sys::*;
@@ -191,7 +192,7 @@ fn append(
     kernel: &Kernel,
     groups: &ze_group_count_t,
     cooperative: bool,
-    sync: &Sync<'_>,
+    dependencies: &Dependencies<'_>,
 ) -> ZeResult {
     let groups = [groups.groupCountX, groups.groupCountY, groups.groupCountZ];
     let launch = launch(list, kernel, GroupCount::Direct(groups), cooperative)?;
@@ -200,7 +201,7 @@ fn append(
     } else {
         Op::Work(Work::Launch(launch))
     };
-    list.append(op, sync)
+    list.append(op, dependencies)
 }
 
 /// Launches; core/module.yml.
@@ -212,8 +213,14 @@ pub(crate) fn zeCommandListAppendLaunchKernel(
     hSignalEvent: OptHandle<'_, Event>,
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    append(&hCommandList, &hKernel, &pLaunchFuncArgs, false, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    append(
+        &hCommandList,
+        &hKernel,
+        &pLaunchFuncArgs,
+        false,
+        &dependencies,
+    )
 }
 
 /// Launches with all groups under way at once; core/module.yml.
@@ -225,8 +232,14 @@ pub(crate) fn zeCommandListAppendLaunchCooperativeKernel(
     hSignalEvent: OptHandle<'_, Event>,
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    append(&hCommandList, &hKernel, &pLaunchFuncArgs, true, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    append(
+        &hCommandList,
+        &hKernel,
+        &pLaunchFuncArgs,
+        true,
+        &dependencies,
+    )
 }
 
 /// Cooperative or not, from the chain; UNSUPPORTED_FEATURE for other structs.
@@ -262,8 +275,14 @@ pub(crate) fn zeCommandListAppendLaunchKernelWithParameters(
     phWaitEvents: Handles<'_, Event>,
 ) -> ZeResult {
     let cooperative = parameters(pNext)?;
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    append(&hCommandList, &hKernel, &pGroupCounts, cooperative, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    append(
+        &hCommandList,
+        &hKernel,
+        &pGroupCounts,
+        cooperative,
+        &dependencies,
+    )
 }
 
 /// Sets group size and all arguments, then launches; core/module.yml (1.14).
@@ -304,8 +323,14 @@ pub(crate) fn zeCommandListAppendLaunchKernelWithArguments(
         // SAFETY: null or a value of the argument's size, by the specification.
         unsafe { hKernel.set_argument(i as u32, size, value) }?;
     }
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    append(&hCommandList, &hKernel, &groupCounts, cooperative, &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    append(
+        &hCommandList,
+        &hKernel,
+        &groupCounts,
+        cooperative,
+        &dependencies,
+    )
 }
 
 /// Launches with a group count read when the launch starts; core/module.yml.
@@ -321,8 +346,8 @@ pub(crate) fn zeCommandListAppendLaunchKernelIndirect(
     hCommandList.check_reach("pLaunchArgumentsBuffer", pLaunchArgumentsBuffer)?;
     let groups = GroupCount::Indirect(pLaunchArgumentsBuffer.cast());
     let launch = launch(&hCommandList, &hKernel, groups, false)?;
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents);
-    hCommandList.append(Op::Work(Work::Launch(launch)), &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents);
+    hCommandList.append(Op::Work(Work::Launch(launch)), &dependencies)
 }
 
 /// Launches the first of several kernels, as many as the count says at start; core/module.yml.
@@ -350,5 +375,5 @@ pub(crate) fn zeCommandListAppendLaunchMultipleKernelsIndirect(
         ops.push(Op::Work(Work::Launch(launch)));
     }
     ops.push(Op::Nothing);
-    hCommandList.append_all(ops, &Sync::new(&hSignalEvent, &phWaitEvents))
+    hCommandList.append_all(ops, &Dependencies::new(&hSignalEvent, &phWaitEvents))
 }

@@ -5,53 +5,11 @@
 
 use crate::check::{error, flags};
 use crate::core::module::{Module, build_log};
-use crate::device::{ProgramInput, SpirvModule};
-use crate::spirv::Linkage;
+use crate::device::ProgramInput;
 use level_zero_sys::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use ze_abi::{Handles, InMut, OptOutHandle, OutHandle, ZeResult};
 use ze_entry::ze_entry;
-
-/// The SPIR-V of a module that imports or exports something.
-pub(crate) struct Source {
-    modules: Vec<SpirvModule>,
-    options: String,
-    imports: BTreeSet<String>,
-    exports: BTreeSet<String>,
-}
-
-impl Source {
-    /// What linking needs of `input`; none when it neither imports nor exports.
-    pub(crate) fn of(input: ProgramInput) -> Option<Self> {
-        let ProgramInput::Spirv { modules, options } = input else {
-            return None;
-        };
-        let (mut imports, mut exports) = (BTreeSet::new(), BTreeSet::new());
-        for (bytes, _) in &modules {
-            for (name, kind) in crate::spirv::linkage(bytes) {
-                match kind {
-                    Linkage::Import => imports.insert(name),
-                    Linkage::Export => exports.insert(name),
-                };
-            }
-        }
-        imports.retain(|name| !exports.contains(name));
-        (!imports.is_empty() || !exports.is_empty()).then_some(Self {
-            modules,
-            options,
-            imports,
-            exports,
-        })
-    }
-
-    /// Names of kernels, in order.
-    pub(crate) fn kernels(&self) -> Vec<String> {
-        let kernels = self.modules.iter();
-        kernels
-            .flat_map(|(bytes, _)| crate::spirv::kernels(bytes))
-            .collect()
-    }
-}
 
 /// Builds the modules once more as one; the text of the failure.
 fn link(modules: &[&Module]) -> Result<(), String> {

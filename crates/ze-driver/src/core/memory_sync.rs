@@ -21,8 +21,9 @@
 
 use crate::check::{error, flags, not_null};
 use crate::core::capture::unsupported;
+use crate::core::dependencies::Dependencies;
 use crate::core::event::Event;
-use crate::core::list::{CommandList, Sync};
+use crate::core::list::CommandList;
 use crate::device::Work;
 use crate::outside::{Comparison, Condition};
 use crate::schedule::{Op, Signal, start_lost};
@@ -132,7 +133,7 @@ fn wait(
     let comparison = comparison(desc.action)?;
     flags("desc->waitScope", desc.scope, SCOPES)?;
     check_word(list, ptr, if is_wide { 8 } else { 4 })?;
-    if list.seat().is_some() {
+    if list.capture_slot().is_some() {
         return Err(unsupported(
             "hCommandList is in graph capture mode: a graph cannot wait for a word of memory",
         ));
@@ -146,12 +147,12 @@ fn wait(
         data,
         start_lost,
     );
-    let sync = Sync {
+    let dependencies = Dependencies {
         signal,
         condition: Some(Signal::when(condition)),
-        ..Sync::default()
+        ..Dependencies::default()
     };
-    list.append(Op::Nothing, &sync)
+    list.append(Op::Nothing, &dependencies)
 }
 
 /// Holds what follows until a word of 4 bytes compares as asked.
@@ -198,7 +199,7 @@ fn zexCommandListAppendWriteToMemory(
             vec![(std::ptr::with_exposed_provenance_mut(at), bytes)]
         }),
     };
-    hCommandList.append(Op::Work(work), &Sync::default().draining())
+    hCommandList.append(Op::Work(work), &Dependencies::default().draining())
 }
 
 /// Address of [`zexCommandListAppendWaitOnMemory`].

@@ -3,7 +3,7 @@
 use crate::check::{enumeration, error, not_null, text};
 use crate::core::context::Context;
 use crate::core::device::Device;
-use crate::core::link::Source;
+use crate::core::link_source::LinkSource;
 use crate::core::object;
 use crate::device::{BuildFailure, FunctionPlace, Program, ProgramInput, SpirvModule};
 use crate::dispatch;
@@ -30,7 +30,7 @@ pub(crate) struct Module {
     /// Serves in place of `program` since the module was linked with others.
     linked: OnceLock<Arc<dyn Program>>,
     /// For linking.
-    source: Option<Source>,
+    source: Option<LinkSource>,
     names: OnceLock<Vec<CString>>,
 }
 object!(Module, _ze_module_handle_t, b"ZeMo", "module");
@@ -52,7 +52,7 @@ impl Module {
     }
 
     /// What linking needs; none when the module neither imports nor exports.
-    pub(crate) fn source(&self) -> Option<&Source> {
+    pub(crate) fn source(&self) -> Option<&LinkSource> {
         self.source.as_ref()
     }
 
@@ -311,7 +311,7 @@ pub(crate) fn zeModuleCreate(
         device: hDevice.arc(),
         program,
         linked: OnceLock::new(),
-        source: Source::of(input),
+        source: LinkSource::of(input),
         names: OnceLock::new(),
     };
     phModule.write(Object::give(Arc::new(module)));

@@ -7,8 +7,10 @@ use crate::check::{error, flags, not_null};
 use crate::core::event::Event;
 use crate::core::kernel::{Kernel, check_group_size, write_argument};
 use crate::core::launch::{check_argument, check_groups, check_local, follow_nulls, kept, launch};
-use crate::core::list::{CommandList, Recording};
+use crate::core::list::CommandList;
 use crate::core::module::built_late;
+use crate::core::mutable_commands::{MutableCommands, Slot};
+use crate::core::recorded_list::Recording;
 use crate::device::{GroupCount, Launch, Work};
 use crate::schedule::{Command, Op};
 use level_zero_sys::*;
@@ -21,72 +23,13 @@ use ze_entry::ze_entry;
 /// What may be changed: everything but arguments of graphs.
 pub(crate) const MUTABLE_FLAGS: u32 = 0x7f;
 
-/// Commands of a mutable list that have an identifier.
-#[derive(Clone, Default)]
-pub(crate) struct Mutable {
-    last: u64,
-    /// For the next append.
-    next: Option<(u64, Slot)>,
-    slots: BTreeMap<u64, Slot>,
-}
-
-#[derive(Clone, Default)]
-struct Slot {
-    /// `ze_mutable_command_exp_flags_t`.
-    flags: u32,
-    /// Kernels that the command may be switched to; empty: any.
-    kernels: Vec<Arc<Kernel>>,
-    /// Position of the command that waits, and of the one that works and signals.
-    first: usize,
-    last: usize,
-    waits: usize,
-}
-
-impl Mutable {
-    /// Binds the identifier that was asked for to the commands just appended.
-    pub(crate) fn appended(&mut self, commands: &[Arc<Command>], from: usize) {
-        if from >= commands.len() {
-            return;
-        }
-        if let Some((id, mut slot)) = self.next.take() {
-            slot.first = from;
-            slot.last = commands.len() - 1;
-            slot.waits = commands[from].waits.len();
-            self.slots.insert(id, slot);
-        }
-    }
-
-    /// Forgets all: the list is reset.
-    pub(crate) fn clear(&mut self) {
-        self.next = None;
-        self.slots.clear();
-    }
-
-    fn slot(&self, id: u64, flag: u32) -> ZeResult<&Slot> {
-        match self.slots.get(&id) {
-            Some(slot) if slot.flags & flag != 0 => Ok(slot),
-            Some(slot) => error(
-                ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!(
-                    "command {id} may change in {:#x} only (ze_mutable_command_exp_flags_t), not in {flag:#x}",
-                    slot.flags
-                ),
-            ),
-            None => error(
-                ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!("commandId is {id}, no command of the list has it"),
-            ),
-        }
-    }
-}
-
 /// Runs `change` on a mutable list, which must be closed again before it is executed.
 fn with<T>(
     list: &CommandList,
-    change: impl FnOnce(&mut Recording, &mut Mutable) -> ZeResult<T>,
+    change: impl FnOnce(&mut Recording, &mut MutableCommands) -> ZeResult<T>,
 ) -> ZeResult<T> {
     list.context().check()?;
-    list.record(|recording| {
+    list.change(|recording| {
         // Taken out meanwhile, because the commands change beside it.
         let Some(mut mutable) = recording.mutable.take() else {
             return error(

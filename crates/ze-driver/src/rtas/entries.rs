@@ -1,10 +1,12 @@
 //! The entry points of both forms.
 
-use super::{Form, Operation, Target, prepare, sizes};
+use super::Form;
+use super::build::{Operation, Target, prepare, sizes};
 use crate::check::{error, lock};
+use crate::core::dependencies::Dependencies;
 use crate::core::driver::Driver;
 use crate::core::event::Event;
-use crate::core::list::{CommandList, Sync};
+use crate::core::list::CommandList;
 use crate::core::object;
 use crate::device::Work;
 use crate::dispatch;
@@ -319,5 +321,5 @@ pub(crate) fn zeRTASBuilderCommandListAppendCopyExt(
             len: size as u64,
         })
     };
-    hCommandList.append(op, &Sync::new(&hSignalEvent, &phWaitEvents))
+    hCommandList.append(op, &Dependencies::new(&hSignalEvent, &phWaitEvents))
 }

@@ -2,9 +2,10 @@
 
 use crate::check::{enumeration, error, lock, not_ready};
 use crate::core::context::Context;
+use crate::core::dependencies::Dependencies;
 use crate::core::device::Device;
 use crate::core::event::Event;
-use crate::core::list::{CommandList, Sync};
+use crate::core::list::CommandList;
 use crate::core::object;
 use crate::dispatch;
 use crate::schedule::Op;
@@ -158,7 +159,10 @@ pub(crate) fn zetCommandListAppendMetricQueryBegin(
             report: None,
         };
     };
-    hCommandList.append(Op::Call(Arc::new(begin)), &Sync::default().draining())
+    hCommandList.append(
+        Op::Call(Arc::new(begin)),
+        &Dependencies::default().draining(),
+    )
 }
 
 /// Reads the counters again, which completes the query; tools/metric.yml.
@@ -181,8 +185,8 @@ pub(crate) fn zetCommandListAppendMetricQueryEnd(
             query.report = Some(made);
         }
     };
-    let sync = Sync::new(&hSignalEvent, &phWaitEvents).draining();
-    hCommandList.append(Op::Call(Arc::new(end)), &sync)
+    let dependencies = Dependencies::new(&hSignalEvent, &phWaitEvents).draining();
+    hCommandList.append(Op::Call(Arc::new(end)), &dependencies)
 }
 
 /// Counters are read by commands, in order: a barrier of the list; tools/metric.yml.
@@ -190,7 +194,7 @@ pub(crate) fn zetCommandListAppendMetricQueryEnd(
 pub(crate) fn zetCommandListAppendMetricMemoryBarrier(
     hCommandList: Handle<'_, CommandList>,
 ) -> ZeResult {
-    hCommandList.append(Op::Nothing, &Sync::default().draining())
+    hCommandList.append(Op::Nothing, &Dependencies::default().draining())
 }
 
 /// One report, once the query is complete; tools/metric.yml.

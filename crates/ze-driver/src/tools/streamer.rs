@@ -6,10 +6,11 @@
 
 use crate::check::{error, lock};
 use crate::core::context::Context;
+use crate::core::dependencies::Dependencies;
 use crate::core::device::Device;
 use crate::core::driver;
 use crate::core::event::Event;
-use crate::core::list::{CommandList, Sync};
+use crate::core::list::CommandList;
 use crate::core::object;
 use crate::dispatch;
 use crate::schedule::{Op, Ready, Signal, run};
@@ -290,7 +291,10 @@ pub(crate) fn zetCommandListAppendMetricStreamerMarker(
 ) -> ZeResult {
     let stream = Arc::clone(&hMetricStreamer.shared);
     let mark = move || stream.mark(value);
-    hCommandList.append(Op::Call(Arc::new(mark)), &Sync::default().draining())
+    hCommandList.append(
+        Op::Call(Arc::new(mark)),
+        &Dependencies::default().draining(),
+    )
 }
 
 #[cfg(test)]

@@ -1,0 +1,106 @@
+//! Requests for memory, and what platforms answer; [`crate::device`] passes these types on.
+
+/// Kinds of USM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the specification's names")]
+pub enum MemoryKind {
+    Host,
+    Device,
+    Shared,
+}
+
+/// A request for memory.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocRequest {
+    /// Kind.
+    pub kind: MemoryKind,
+    /// Bytes, at least 1.
+    pub size: u64,
+    /// Power of two, at least 1.
+    pub align: u64,
+    /// Index of the device in [`Platform::devices`](crate::device::Platform::devices); none for host memory.
+    pub device: Option<usize>,
+    /// Opaque to the device: the context, found again by [`Platform::find`](crate::device::Platform::find).
+    pub context: usize,
+}
+
+/// How much memory is taken of what may be.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryUse {
+    /// Bytes taken.
+    pub used: u64,
+    /// Bytes that may be taken in total.
+    pub limit: u64,
+    /// What sets the limit, in words.
+    pub set_by: &'static str,
+}
+
+/// Why memory was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocError {
+    /// No room now.
+    OutOfMemory,
+    /// Larger than can ever be had.
+    TooLarge,
+    /// No file for memory that needs one.
+    NoFile(NoFile),
+}
+
+/// Why the system gave no memory file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoFile {
+    /// The system's error number.
+    pub errno: i32,
+}
+
+impl std::fmt::Display for NoFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.errno {
+            libc::EMFILE | libc::ENFILE => f.write_str("too many files are open (ulimit -n)"),
+            libc::ENOSYS | libc::EPERM | libc::EACCES => {
+                f.write_str("memfd_create is not available here")
+            }
+            libc::ENOMEM => f.write_str("the system has no memory or address space for it"),
+            errno => {
+                let error = std::io::Error::from_raw_os_error(errno);
+                signal_mask::name_file_size_limit(error).fmt(f)
+            }
+        }
+    }
+}
+
+/// Why memory cannot be given to other processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportError {
+    /// No allocation begins there, or the memory is the program's own.
+    NotOurs,
+    /// No file for it.
+    NoFile(NoFile),
+}
+
+impl From<NoFile> for ExportError {
+    fn from(refused: NoFile) -> Self {
+        Self::NoFile(refused)
+    }
+}
+
+/// An allocation.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocInfo {
+    /// First byte.
+    pub base: *mut u8,
+    /// Bytes asked for.
+    pub size: u64,
+    /// Kind.
+    pub kind: MemoryKind,
+    /// As in the request.
+    pub device: Option<usize>,
+    /// As in the request.
+    pub context: usize,
+    /// Unique for the process's life.
+    pub id: u64,
+    /// Page size in bytes.
+    pub page_size: u64,
+    /// Opened by an IPC handle: not freed but closed.
+    pub imported: bool,
+}
