@@ -1,6 +1,6 @@
 //! What a lane gives out again and when; and under loom, with whatever comes between.
 
-use work_progress::{Countdown, Milestone, Progress, Ring};
+use work_progress::{Countdown, Progress, Ring};
 
 #[cfg(not(loom))]
 mod alone {
@@ -24,25 +24,6 @@ mod alone {
         assert_eq!(found, [None, Some(10), Some(20), Some(30), None]);
         assert_eq!((ring.front(), ring.back()), (Some(&10), Some(&30)));
         assert_eq!((progress.last(), progress.outstanding()), (3, 3));
-    }
-
-    /// Steps that nobody wants wake nobody; who is woken too early says again what he wants.
-    #[test]
-    fn only_a_number_that_is_wanted_wakes() {
-        let milestone = Milestone::new();
-        assert!(!milestone.reach(1) && milestone.reached() == 1);
-        for number in [100, 40, 60] {
-            milestone.want(number);
-        }
-        let wakes: Vec<_> = (2..=120)
-            .filter(|&number| milestone.reach(number))
-            .inspect(|&number| {
-                if number < 100 {
-                    milestone.want(100);
-                }
-            })
-            .collect();
-        assert_eq!(wakes, [40, 100]);
     }
 
     #[test]
@@ -153,7 +134,7 @@ mod interleavings {
     use super::*;
     use loom::cell::UnsafeCell;
     use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-    use loom::sync::{Arc, Condvar, Mutex};
+    use loom::sync::{Arc, Mutex};
     use loom::thread;
 
     /// A lane whose slots are the numbers of events, and how often each event was reset.
@@ -341,82 +322,6 @@ mod interleavings {
             other.join().unwrap();
             assert!(lane.0.is_done(2));
         });
-    }
-
-    /// A lane with threads that sleep, as on a futex.
-    struct Waited {
-        finished: Mutex<u64>,
-        milestone: Milestone,
-        word: AtomicU32,
-        asleep: Mutex<()>,
-        wake: Condvar,
-    }
-
-    impl Waited {
-        fn finish_one(&self) {
-            let mut finished = self.finished.lock().unwrap();
-            *finished += 1;
-            let wakes = self.milestone.reach(*finished);
-            drop(finished);
-            if wakes {
-                self.word.fetch_add(1, Ordering::AcqRel);
-                let _asleep = self.asleep.lock().unwrap();
-                self.wake.notify_all();
-            }
-        }
-
-        fn wait(&self, number: u64) {
-            loop {
-                let seen = self.word.load(Ordering::Acquire);
-                self.milestone.want(number);
-                if self.milestone.reached() >= number {
-                    return;
-                }
-                let asleep = self.asleep.lock().unwrap();
-                if self.word.load(Ordering::Acquire) == seen {
-                    drop(self.wake.wait(asleep).unwrap());
-                }
-            }
-        }
-    }
-
-    /// Two steps by `devices`, a thread each; one waits for the second of them, and `others` for the first.
-    fn who_sleeps(devices: u32, others: u32) {
-        loom::model(move || {
-            let lane = Arc::new(Waited {
-                finished: Mutex::new(0),
-                milestone: Milestone::new(),
-                word: AtomicU32::new(0),
-                asleep: Mutex::new(()),
-                wake: Condvar::new(),
-            });
-            let device = |_| {
-                let lane = lane.clone();
-                thread::spawn(move || (0..2 / devices).for_each(|_| lane.finish_one()))
-            };
-            let other = |_| {
-                let lane = lane.clone();
-                thread::spawn(move || lane.wait(1))
-            };
-            let threads: Vec<_> = (0..devices)
-                .map(device)
-                .chain((0..others).map(other))
-                .collect();
-            lane.wait(2);
-            for thread in threads {
-                thread.join().unwrap();
-            }
-        });
-    }
-
-    #[test]
-    fn who_sleeps_is_woken_whoever_makes_the_steps() {
-        who_sleeps(2, 0);
-    }
-
-    #[test]
-    fn who_sleeps_is_woken_though_another_wants_less() {
-        who_sleeps(1, 1);
     }
 
     /// Held-back work runs once, after all that it waits for, though some of it ends while the rest is still counted.

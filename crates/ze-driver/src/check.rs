@@ -79,7 +79,7 @@ pub(crate) fn refuse_parameters(next: *const c_void) -> ZeResult {
 #[cfg_attr(test, track_caller)]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     #[cfg(test)]
-    crate::census::note(mutex);
+    crate::lock_audit::note(mutex);
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -30,7 +30,11 @@ pub mod extensions;
 mod unsupported_entries;
 pub mod getters;
 mod install;
-mod outside;
+mod milestone;
+/// Atomics; the loom models of [`milestone`] bring their own.
+mod atomic {
+    pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
+}
 mod rtas;
 mod schedule;
 mod signal;
@@ -41,6 +45,7 @@ pub mod telemetry;
 mod tools;
 mod traced_tables;
 mod tracing;
+mod user_memory;
 
 pub use core::driver::Factory;
 pub use install::install;
@@ -53,7 +58,7 @@ extern crate self as ze_driver;
 #[path = "../tests/driver/api.rs"]
 mod api;
 #[cfg(test)]
-mod census;
+mod lock_audit;
 #[cfg(test)]
 #[path = "../tests/driver/platform.rs"]
 mod platform;

@@ -16,16 +16,16 @@
 use crate::check::lock;
 use crate::core::context::Context;
 use crate::device::{GroupCount, Launch, Need, Outcome, Platform, Priority, Task, Work};
+use crate::milestone::Milestone;
 use crate::signal::{self, wait_until, wake_sleepers};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use work_progress::Milestone;
 
 /// A signal that lanes wait for.
-pub(crate) type Signal = signal::Signal<Lane>;
+pub(crate) type Signal = signal::Signal<CommandLane>;
 
 /// What a command does.
 pub(crate) enum Op {
@@ -57,7 +57,7 @@ pub(crate) struct Command {
 
 impl Command {
     /// A command that only waits for `waits`, and perhaps for everything before.
-    pub(crate) fn gate(waits: Vec<Arc<Signal>>, drain: bool) -> Self {
+    pub(crate) fn empty(waits: Vec<Arc<Signal>>, drain: bool) -> Self {
         Self {
             op: Op::Nothing,
             waits,
@@ -83,11 +83,14 @@ impl Command {
     }
 
     /// What its waits are for, from now on; empty when all are for the first signal.
-    fn goals(&self) -> Box<[u64]> {
-        if self.waits.iter().all(|signal| signal.goal() == 1) {
+    fn wait_values(&self) -> Box<[u64]> {
+        if self.waits.iter().all(|signal| signal.wait_value() == 1) {
             return Box::default();
         }
-        self.waits.iter().map(|signal| signal.goal()).collect()
+        self.waits
+            .iter()
+            .map(|signal| signal.wait_value())
+            .collect()
     }
 
     /// A command like it, to be changed.
@@ -198,8 +201,8 @@ struct Pending {
     drain: bool,
     /// Waits already seen as signalled.
     met: usize,
-    /// The goals of the waits, when not all are 1.
-    goals: Box<[u64]>,
+    /// The wait_values of the waits, when not all are 1.
+    wait_values: Box<[u64]>,
 }
 
 #[derive(Default)]
@@ -219,7 +222,7 @@ struct LaneState {
     /// A thread is in `drive`; it looks again at everything under the lock before it leaves.
     driving: bool,
     /// The head hangs on a signal that nobody may ever give.
-    hanging: bool,
+    is_blocked: bool,
 }
 
 /// A command or bundle that was started.
@@ -242,7 +245,7 @@ impl LaneState {
         announce: bool,
     ) -> (u64, bool) {
         for command in commands {
-            let goals = command.goals();
+            let wait_values = command.wait_values();
             if let (true, Some(signal)) = (announce, command.announced()) {
                 signal.announce();
             }
@@ -252,7 +255,7 @@ impl LaneState {
                 batch: Batch::Few(command, Vec::new()),
                 drain,
                 met: 0,
-                goals,
+                wait_values,
             });
         }
         (self.pushed, self.is_long())
@@ -271,7 +274,7 @@ impl LaneState {
                     batch: Batch::Row(Arc::clone(list), begin..end),
                     drain: first.drain || begin == 0,
                     met: 0,
-                    goals: Box::default(),
+                    wait_values: Box::default(),
                 });
             }
             begin = end;
@@ -328,7 +331,7 @@ fn is_empty(launch: &Launch) -> bool {
 const MOST_OUTSTANDING: usize = 1 << 15;
 
 /// A queue or an immediate list, as the scheduler sees it.
-pub(crate) struct Lane {
+pub(crate) struct CommandLane {
     context: Arc<Context>,
     device: usize,
     priority: Priority,
@@ -340,14 +343,14 @@ pub(crate) struct Lane {
     sleepers: AtomicU32,
 }
 
-impl fmt::Debug for Lane {
+impl fmt::Debug for CommandLane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Lane(retired {})", self.retired.reached())
+        write!(f, "CommandLane(retired {})", self.retired.reached())
     }
 }
 
 /// Lanes that may have something to start.
-pub(crate) type Ready = Vec<Arc<Lane>>;
+pub(crate) type Ready = Vec<Arc<CommandLane>>;
 
 /// Drives all of `ready` and whatever becomes ready by that.
 #[inline]
@@ -364,7 +367,7 @@ fn run_all(mut ready: Ready) {
     }
 }
 
-impl Lane {
+impl CommandLane {
     /// A lane on `context`'s device of that index; the context's driver learns of it.
     pub(crate) fn new(context: &Arc<Context>, device: usize, priority: Priority) -> Arc<Self> {
         let lane = Arc::new(Self {
@@ -458,7 +461,9 @@ impl Lane {
     fn shorten(&self, last: u64) {
         let done = || {
             let state = lock(&self.state);
-            state.hanging || state.outstanding() <= MOST_OUTSTANDING / 2 || self.context.is_lost()
+            state.is_blocked
+                || state.outstanding() <= MOST_OUTSTANDING / 2
+                || self.context.is_lost()
         };
         self.wait_for(
             last.saturating_sub(MOST_OUTSTANDING as u64 / 2),
@@ -516,10 +521,10 @@ impl Lane {
         loop {
             if !self.head_may_start(&mut state) || self.keeps_head(&state) {
                 state.driving = false;
-                let tells = state.hanging || self.context.is_lost();
+                let wakes = state.is_blocked || self.context.is_lost();
                 drop(state);
-                if tells {
-                    self.tell();
+                if wakes {
+                    self.wake_waiters();
                 }
                 return;
             }
@@ -548,7 +553,7 @@ impl Lane {
 
     fn head_may_start(self: &Arc<Self>, state: &mut LaneState) -> bool {
         let running = state.running;
-        state.hanging = false;
+        state.is_blocked = false;
         let Some(head) = state.pending.front_mut() else {
             return false;
         };
@@ -560,12 +565,12 @@ impl Lane {
             return true;
         }
         while let Some(signal) = head.batch.first().waits.get(head.met) {
-            let goal = head.goals.get(head.met).copied().unwrap_or(1);
-            if !signal.has_reached_or_hang(goal, self) {
+            let wait_value = head.wait_values.get(head.met).copied().unwrap_or(1);
+            if !signal.is_reached_or_subscribe(wait_value, self) {
                 if signal.is_foreign() {
-                    watch(signal, self.platform());
+                    poll_signal(signal, self.platform());
                 }
-                state.hanging = true;
+                state.is_blocked = true;
                 return false;
             }
             head.met += 1;
@@ -691,7 +696,7 @@ impl Lane {
         let wakes = moved && self.retired.reach(state.retired);
         drop(state);
         if wakes {
-            self.tell();
+            self.wake_waiters();
         }
         if more {
             ready.push(Arc::clone(self));
@@ -699,18 +704,18 @@ impl Lane {
     }
 }
 
-impl Lane {
+impl CommandLane {
     /// Makes those who wait for the lane look again.
-    fn tell(&self) {
+    fn wake_waiters(&self) {
         self.word.fetch_add(1, Ordering::SeqCst);
         wake_sleepers(&self.word, &self.sleepers);
     }
 }
 
 /// All lanes of the process, for waits that concern a whole context or device.
-static LANES: Mutex<Vec<Weak<Lane>>> = Mutex::new(Vec::new());
+static LANES: Mutex<Vec<Weak<CommandLane>>> = Mutex::new(Vec::new());
 
-fn register(lane: &Arc<Lane>) {
+fn register(lane: &Arc<CommandLane>) {
     let mut lanes = lock(&LANES);
     if lanes.len() == lanes.capacity() {
         // At least as many more may come before the next look: each pays for a few, however many there are.
@@ -722,7 +727,7 @@ fn register(lane: &Arc<Lane>) {
 }
 
 /// All lanes alive that `wanted` takes.
-pub(crate) fn lanes(wanted: impl Fn(&Lane) -> bool) -> Vec<Arc<Lane>> {
+pub(crate) fn lanes(wanted: impl Fn(&CommandLane) -> bool) -> Vec<Arc<CommandLane>> {
     let lanes = lock(&LANES);
     lanes
         .iter()
@@ -732,7 +737,7 @@ pub(crate) fn lanes(wanted: impl Fn(&Lane) -> bool) -> Vec<Arc<Lane>> {
 }
 
 /// Queues and immediate lists alive on a context.
-pub(crate) fn lanes_of(context: &Arc<Context>) -> Vec<Arc<Lane>> {
+pub(crate) fn lanes_of(context: &Arc<Context>) -> Vec<Arc<CommandLane>> {
     lanes(|lane| Arc::ptr_eq(lane.context(), context))
 }
 
@@ -743,33 +748,33 @@ pub(crate) fn start_lost(context: &Arc<Context>) {
 
 /// Signals that other processes or the application may give while lanes hang on them: a thread of the platform looks at
 /// them every millisecond or so.
-static WATCHED: Mutex<Vec<Arc<Signal>>> = Mutex::new(Vec::new());
+static POLLED: Mutex<Vec<Arc<Signal>>> = Mutex::new(Vec::new());
 
-fn watch(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
-    let mut watched = lock(&WATCHED);
-    if watched.iter().any(|other| Arc::ptr_eq(other, signal)) {
+fn poll_signal(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
+    let mut polled = lock(&POLLED);
+    if polled.iter().any(|other| Arc::ptr_eq(other, signal)) {
         return;
     }
-    watched.push(Arc::clone(signal));
-    if watched.len() > 1 {
+    polled.push(Arc::clone(signal));
+    if polled.len() > 1 {
         return;
     }
     let served = platform.poll(Box::new(|| {
-        // A copy: driving a lane may make it hang on another watched signal.
-        let now = lock(&WATCHED).clone();
+        // A copy: driving a lane may make it hang on another polled signal.
+        let now = lock(&POLLED).clone();
         for signal in now {
             let ready = signal.take_reached();
             if !ready.is_empty() {
                 run(ready);
             }
         }
-        let mut watched = lock(&WATCHED);
-        watched.retain(|signal| signal.is_awaited());
-        !watched.is_empty()
+        let mut polled = lock(&POLLED);
+        polled.retain(|signal| signal.is_awaited());
+        !polled.is_empty()
     }));
     if !served {
         // A host's wait looks at the signal itself; for the commands behind it, the next lane that hangs tries again.
-        watched.clear();
+        polled.clear();
     }
 }
 
@@ -817,7 +822,7 @@ fn is_alike(one: &Launch, other: &Launch) -> bool {
 
 /// Commands under way on the device.
 struct Node {
-    lane: Arc<Lane>,
+    lane: Arc<CommandLane>,
     batch: Batch,
     /// Number of the first command, and of the task.
     first: u64,

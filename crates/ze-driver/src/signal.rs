@@ -4,14 +4,14 @@
 //! this process is private. A waiting lane hangs on the signal; nobody polls, but for slots that other processes
 //! signal and for counters in memory of the application.
 //!
-//! A signal is given when its count has reached the *goal* of whoever waits. The goal of a plain event is 1; that of
+//! A signal is given when its count has reached the *goal* of whoever waits. The wait_value of a plain event is 1; that of
 //! one which recorded commands signal grows with each execution, so executions that overlap do not take each other's
 //! signals, and nothing has to be reset in between.
 
 use crate::address_space::{Access, Pages};
 use crate::check::lock;
 use crate::device::{AllocError, NoFile, Platform};
-use crate::outside::{Condition, Outside};
+use crate::user_memory::{Condition, UserCounter};
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -39,7 +39,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    fn goal(&self) -> u64 {
+    fn wait_value(&self) -> u64 {
         let announced = self.announced.load(Ordering::Relaxed);
         announced.max(self.base.load(Ordering::Relaxed).saturating_add(1))
     }
@@ -197,7 +197,7 @@ enum Mode {
     /// Again and again: the slot counts.
     Count,
     /// In memory of the application.
-    Outside(Outside),
+    UserCounter(UserCounter),
     /// While a word of the application's has some value; nobody gives it.
     While(Condition),
 }
@@ -206,32 +206,32 @@ enum Mode {
 ///
 /// The type of lanes is a parameter, because a lane holds commands, which hold signals: [`crate::schedule`] has both.
 #[derive(Debug)]
-pub(crate) struct Signal<Lane> {
+pub(crate) struct Signal<Subscriber> {
     slots: Arc<Slots>,
     index: usize,
     mode: Mode,
-    /// Lanes that hang here, each with its goal.
-    lanes: Mutex<Vec<(Arc<Lane>, u64)>>,
+    /// Lanes that hang here, each with its wait_value.
+    subscribers: Mutex<Vec<(Arc<Subscriber>, u64)>>,
     /// Whether a lane may hang here; changes under the lock.
-    hung: AtomicBool,
+    has_subscribers: AtomicBool,
 }
 
 /// Signals of counter-based events come and go, so one thread's may lie where another's was.
 #[cfg(test)]
-impl<Lane> Drop for Signal<Lane> {
+impl<Subscriber> Drop for Signal<Subscriber> {
     fn drop(&mut self) {
-        crate::census::forget(&self.lanes);
+        crate::lock_audit::forget(&self.subscribers);
     }
 }
 
-impl<Lane> Signal<Lane> {
+impl<Subscriber> Signal<Subscriber> {
     fn make(slots: Arc<Slots>, index: usize, mode: Mode) -> Arc<Self> {
         Arc::new(Self {
             slots,
             index,
             mode,
-            lanes: Mutex::new(Vec::new()),
-            hung: AtomicBool::new(false),
+            subscribers: Mutex::new(Vec::new()),
+            has_subscribers: AtomicBool::new(false),
         })
     }
 
@@ -263,9 +263,9 @@ impl<Lane> Signal<Lane> {
     }
 
     /// A signal whose counter is the application's.
-    pub(crate) fn outside(counter: Outside) -> Arc<Self> {
+    pub(crate) fn outside(counter: UserCounter) -> Arc<Self> {
         let slots = Arc::new(Slots::One(Slot::default()));
-        Self::make(slots, 0, Mode::Outside(counter))
+        Self::make(slots, 0, Mode::UserCounter(counter))
     }
 
     /// A signal that is there while a condition holds.
@@ -284,18 +284,18 @@ impl<Lane> Signal<Lane> {
     }
 
     /// The count from which on a wait that begins now is over.
-    pub(crate) fn goal(&self) -> u64 {
+    pub(crate) fn wait_value(&self) -> u64 {
         match &self.mode {
-            Mode::Outside(outside) => outside.completion(),
+            Mode::UserCounter(outside) => outside.completion(),
             Mode::While(_) => 1,
-            _ => self.slot().goal(),
+            _ => self.slot().wait_value(),
         }
     }
 
     /// The count, and where it lies.
     fn count(&self) -> u64 {
         match &self.mode {
-            Mode::Outside(outside) => outside.value(),
+            Mode::UserCounter(outside) => outside.value(),
             Mode::While(condition) => u64::from(condition.holds()),
             // Acquire: pairs with the store in `set`.
             _ => self.slot().count.load(Ordering::Acquire),
@@ -305,19 +305,19 @@ impl<Lane> Signal<Lane> {
     /// Where the count lies, for whoever looks at it by itself.
     pub(crate) fn address(&self) -> usize {
         match &self.mode {
-            Mode::Outside(outside) => outside.address(),
+            Mode::UserCounter(outside) => outside.address(),
             _ => self.slot().count.as_ptr().expose_provenance(),
         }
     }
 
     /// True once signalled; all effects of the signalling command are visible then.
     pub(crate) fn is_set(&self) -> bool {
-        self.has_reached(self.goal())
+        self.is_reached(self.wait_value())
     }
 
-    /// True once signalled for a wait with that goal.
-    pub(crate) fn has_reached(&self, goal: u64) -> bool {
-        self.count() >= goal
+    /// True once signalled for a wait with that wait_value.
+    pub(crate) fn is_reached(&self, wait_value: u64) -> bool {
+        self.count() >= wait_value
     }
 
     /// Start and end in ns of the device clock, when signalled.
@@ -359,7 +359,7 @@ impl<Lane> Signal<Lane> {
     }
 
     /// Signals: wakes host waiters, hands waiting lanes to `ready`.
-    pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Vec<Arc<Lane>>) {
+    pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Vec<Arc<Subscriber>>) {
         let slot = self.slot();
         // Asked here, where the fence below does not hold the loads up.
         let is_shared = matches!(*self.slots, Slots::Shared(_));
@@ -379,7 +379,7 @@ impl<Lane> Signal<Lane> {
                 slot.count.fetch_add(1, Ordering::Release);
                 slot.word.fetch_add(1, Ordering::Release);
             }
-            Mode::Outside(outside) => {
+            Mode::UserCounter(outside) => {
                 outside.signal();
                 slot.word.fetch_add(1, Ordering::Release);
             }
@@ -391,10 +391,10 @@ impl<Lane> Signal<Lane> {
         if slot.sleepers.load(Ordering::Relaxed) != 0 || is_shared {
             wake_all(&slot.word);
         }
-        if self.hung.load(Ordering::Relaxed) {
-            let mut lanes = lock(&self.lanes);
-            self.hung.store(false, Ordering::Relaxed);
-            ready.extend(lanes.drain(..).map(|(lane, _)| lane));
+        if self.has_subscribers.load(Ordering::Relaxed) {
+            let mut subscribers = lock(&self.subscribers);
+            self.has_subscribers.store(false, Ordering::Relaxed);
+            ready.extend(subscribers.drain(..).map(|(lane, _)| lane));
         }
     }
 
@@ -414,45 +414,49 @@ impl<Lane> Signal<Lane> {
     /// Whether others may signal without telling anybody here.
     pub(crate) fn is_foreign(&self) -> bool {
         matches!(*self.slots, Slots::Shared(_))
-            || matches!(self.mode, Mode::Outside(_) | Mode::While(_))
+            || matches!(self.mode, Mode::UserCounter(_) | Mode::While(_))
     }
 
-    /// True when `goal` is reached; else `lane` will be driven at the next signal.
-    pub(crate) fn has_reached_or_hang(&self, goal: u64, lane: &Arc<Lane>) -> bool {
-        if self.has_reached(goal) {
+    /// True when `wait_value` is reached; else `lane` will be driven at the next signal.
+    pub(crate) fn is_reached_or_subscribe(&self, wait_value: u64, lane: &Arc<Subscriber>) -> bool {
+        if self.is_reached(wait_value) {
             return true;
         }
-        let mut lanes = lock(&self.lanes);
-        self.hung.store(true, Ordering::Relaxed);
-        // `set` counts before it looks at `hung`.
+        let mut subscribers = lock(&self.subscribers);
+        self.has_subscribers.store(true, Ordering::Relaxed);
+        // `set` counts before it looks at `has_subscribers`.
         fence(Ordering::SeqCst);
-        if self.has_reached(goal) {
+        if self.is_reached(wait_value) {
             return true;
         }
-        match lanes.iter_mut().find(|(other, _)| Arc::ptr_eq(other, lane)) {
+        match subscribers
+            .iter_mut()
+            .find(|(other, _)| Arc::ptr_eq(other, lane))
+        {
             // A lane hangs with its head only.
-            Some((_, known)) => *known = goal,
-            None => lanes.push((Arc::clone(lane), goal)),
+            Some((_, known)) => *known = wait_value,
+            None => subscribers.push((Arc::clone(lane), wait_value)),
         }
         false
     }
 
-    /// Takes the lanes whose goal another process or the application has reached without a word.
-    pub(crate) fn take_reached(&self) -> Vec<Arc<Lane>> {
+    /// Takes the lanes whose wait_value another process or the application has reached without a word.
+    pub(crate) fn take_reached(&self) -> Vec<Arc<Subscriber>> {
         let count = self.count();
-        let reached = |(_, goal): &mut (Arc<Lane>, u64)| count >= *goal;
-        let mut lanes = lock(&self.lanes);
-        let ready = lanes
+        let reached = |(_, wait_value): &mut (Arc<Subscriber>, u64)| count >= *wait_value;
+        let mut subscribers = lock(&self.subscribers);
+        let ready = subscribers
             .extract_if(.., reached)
             .map(|(lane, _)| lane)
             .collect();
-        self.hung.store(!lanes.is_empty(), Ordering::Relaxed);
+        self.has_subscribers
+            .store(!subscribers.is_empty(), Ordering::Relaxed);
         ready
     }
 
     /// Whether a lane hangs here.
     pub(crate) fn is_awaited(&self) -> bool {
-        !lock(&self.lanes).is_empty()
+        !lock(&self.subscribers).is_empty()
     }
 
     /// Blocks the host until signalled, `gave_up()` or the timeout in ns; true unless it timed out.
@@ -462,11 +466,11 @@ impl<Lane> Signal<Lane> {
         timeout: u64,
         gave_up: &dyn Fn() -> bool,
     ) -> bool {
-        let goal = self.goal();
-        let done = || self.has_reached(goal) || gave_up();
+        let wait_value = self.wait_value();
+        let done = || self.is_reached(wait_value) || gave_up();
         let slot = self.slot();
         let word = (&slot.word, u64::MAX);
-        if !matches!(self.mode, Mode::Outside(_) | Mode::While(_)) {
+        if !matches!(self.mode, Mode::UserCounter(_) | Mode::While(_)) {
             return wait_until(platform, word, &slot.sleepers, &done, timeout);
         }
         // Nobody tells of a store by the application: short waits in turn.

@@ -27,7 +27,7 @@ pub(super) enum State {
     /// In memory that other processes see.
     Shared(Arc<Slots>),
     /// In memory of the application.
-    Outside(Arc<Signal>),
+    UserCounter(Arc<Signal>),
 }
 
 /// A signal as if a command had just given it: an event that no command has signalled yet counts as completed.
@@ -68,7 +68,7 @@ impl Counter {
                 let number = slots.get()[0].uses();
                 Signal::shared_counter(Arc::clone(slots), ring_index(number))
             }
-            State::Outside(signal) => Arc::clone(signal),
+            State::UserCounter(signal) => Arc::clone(signal),
         }
     }
 
@@ -87,7 +87,7 @@ impl Counter {
                 slots.get()[0].publish_use(number);
                 fresh
             }
-            State::Outside(signal) => Arc::clone(signal),
+            State::UserCounter(signal) => Arc::clone(signal),
         }
     }
 }

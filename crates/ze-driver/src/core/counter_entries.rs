@@ -9,9 +9,9 @@ use crate::core::event_pool::no_shared_memory;
 use crate::core::shared_file::{self, Part, Purpose};
 use crate::device::AllocError;
 use crate::extensions::COUNTER_MAX;
-use crate::outside::Outside;
 use crate::schedule::{Signal, start_lost};
 use crate::signal::Slots;
+use crate::user_memory::UserCounter;
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, In, Object, Out, OutHandle, ZeResult};
@@ -42,7 +42,7 @@ fn check_completion(value: u64) -> ZeResult {
 }
 
 /// The application's counter, when the chain of a descriptor names one.
-fn outside(context: &Arc<Context>, next: *const std::ffi::c_void) -> ZeResult<Option<Outside>> {
+fn outside(context: &Arc<Context>, next: *const std::ffi::c_void) -> ZeResult<Option<UserCounter>> {
     let mut found = None;
     // SAFETY: the caller's chain of descriptors, valid for the call.
     for link in unsafe { Chain::new(next) } {
@@ -54,7 +54,7 @@ fn outside(context: &Arc<Context>, next: *const std::ffi::c_void) -> ZeResult<Op
                 check_completion(desc.completionValue)?;
                 check_address("deviceAddress", desc.deviceAddress)?;
                 check_address("hostAddress", desc.hostAddress)?;
-                found = Some(Outside::new(
+                found = Some(UserCounter::new(
                     Arc::clone(context),
                     desc.deviceAddress.expose_provenance(),
                     Some(desc.hostAddress.expose_provenance()),
@@ -70,7 +70,7 @@ fn outside(context: &Arc<Context>, next: *const std::ffi::c_void) -> ZeResult<Op
                 };
                 check_completion(desc.completionValue)?;
                 check_address("deviceAddress", desc.deviceAddress)?;
-                found = Some(Outside::new(
+                found = Some(UserCounter::new(
                     Arc::clone(context),
                     desc.deviceAddress.expose_provenance(),
                     None,
@@ -105,7 +105,7 @@ pub(crate) fn zeEventCounterBasedCreate(
         );
     }
     let state = match outside(&hContext.arc(), desc.pNext)? {
-        Some(counter) => State::Outside(Signal::outside(counter)),
+        Some(counter) => State::UserCounter(Signal::outside(counter)),
         None if desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC != 0 => {
             let slots = match Slots::shared(hContext.platform(), RING) {
                 Some(Ok(slots)) => slots,
@@ -235,7 +235,7 @@ pub(crate) fn zeEventCounterBasedGetDeviceAddress(
         );
     }
     let signal = hEvent.waited();
-    completionValue.write(signal.goal());
+    completionValue.write(signal.wait_value());
     deviceAddress.write(signal.address() as u64);
     Ok(())
 }

@@ -42,7 +42,7 @@ pub(crate) fn zeDeviceGetRootDevice(
     phRootDevice: Out<'_, ze_device_handle_t>,
 ) -> ZeResult {
     let driver = driver::driver()?;
-    let root = driver.place(&hDevice).root;
+    let root = driver.position(&hDevice).root;
     phRootDevice.write(root.map_or(std::ptr::null_mut(), |root| driver.devices()[root].handle()));
     Ok(())
 }
@@ -54,7 +54,7 @@ pub(crate) fn zeDeviceGetSubDevices(
     pCount: Enumerate<'_, ze_device_handle_t>,
 ) -> ZeResult {
     let driver = driver::driver()?;
-    let subs = &driver.place(&hDevice).subs;
+    let subs = &driver.position(&hDevice).subs;
     pCount.fill(subs.len(), |i, slot| {
         *slot = driver.devices()[subs[i]].handle()
     });
@@ -86,7 +86,7 @@ pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> Z
         0
     };
     out.subdeviceId = facts.sub_number;
-    if driver::driver()?.place(device).root.is_some() {
+    if driver::driver()?.position(device).root.is_some() {
         out.flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
     }
     out.coreClockRate = facts.core_clock_mhz;

@@ -6,7 +6,7 @@
 use crate::address_space::AddressSpace;
 use crate::check::error;
 use crate::core::device::Device;
-use crate::core::hierarchy::{Hierarchy, Mode, Place};
+use crate::core::hierarchy::{Hierarchy, Mode, Position};
 use crate::core::object;
 use crate::device::Platform;
 use crate::dispatch;
@@ -147,8 +147,8 @@ impl Driver {
     }
 
     /// The position of a device among those that the program sees.
-    pub(crate) fn place(&self, device: &Device) -> &Place {
-        &self.hierarchy.places[device.index()]
+    pub(crate) fn position(&self, device: &Device) -> &Position {
+        &self.hierarchy.positions[device.index()]
     }
 
     /// The platform's pages.

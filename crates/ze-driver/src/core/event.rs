@@ -21,7 +21,7 @@ pub(crate) const SCOPES: u32 = 0x7;
 #[repr(C)]
 pub(crate) struct Event {
     pub(super) head: Head,
-    pub(super) home: Home,
+    pub(super) owner: Owner,
     pub(super) kind: Kind,
     pub(super) signal_scope: u32,
     pub(super) wait_scope: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Event {
 object!(Event, _ze_event_handle_t, b"ZeEv", "event");
 
 /// What an event belongs to.
-pub(super) enum Home {
+pub(super) enum Owner {
     Pool(Arc<EventPool>),
     Context(Arc<Context>),
 }
@@ -69,7 +69,7 @@ impl Event {
     pub(crate) fn of_counter(context: Arc<Context>, counter: Counter, scopes: [u32; 2]) -> Self {
         Self {
             head: Head::new::<Self>(dispatch::tables()),
-            home: Home::Context(context),
+            owner: Owner::Context(context),
             has_timestamps: counter.has_timestamps(),
             kind: Kind::Counter(counter),
             signal_scope: scopes[0],
@@ -96,9 +96,9 @@ impl Event {
 
     /// The context.
     pub(crate) fn context(&self) -> &Arc<Context> {
-        match &self.home {
-            Home::Pool(pool) => pool.context(),
-            Home::Context(context) => context,
+        match &self.owner {
+            Owner::Pool(pool) => pool.context(),
+            Owner::Context(context) => context,
         }
     }
 

@@ -4,7 +4,7 @@ use crate::check::{error, flags, not_ready};
 use crate::core::capture::CAPTURES;
 use crate::core::counter::Counter;
 use crate::core::device::Device;
-use crate::core::event::{Event, Home, Kind, SCOPES};
+use crate::core::event::{Event, Kind, Owner, SCOPES};
 use crate::core::event_pool::EventPool;
 use crate::dispatch;
 use crate::schedule::{Ready, Signal, run};
@@ -39,7 +39,7 @@ pub(crate) fn zeEventCreate(
     };
     let event = Event {
         head: Head::new::<Event>(dispatch::tables()),
-        home: Home::Pool(hEventPool.arc()),
+        owner: Owner::Pool(hEventPool.arc()),
         kind,
         signal_scope: desc.signal,
         wait_scope: desc.wait,
@@ -182,7 +182,7 @@ pub(crate) fn zeEventGetEventPool(
     hEvent: Handle<'_, Event>,
     phEventPool: OutHandle<'_, _ze_event_pool_handle_t>,
 ) -> ZeResult {
-    let Home::Pool(pool) = &hEvent.home else {
+    let Owner::Pool(pool) = &hEvent.owner else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             "hEvent was created without a pool",

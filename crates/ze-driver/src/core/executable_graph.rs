@@ -10,7 +10,7 @@ use crate::core::graph_content::{Content, Step};
 use crate::core::object;
 use crate::device::Priority;
 use crate::dispatch;
-use crate::schedule::{Command, Lane, Signal};
+use crate::schedule::{Command, CommandLane, Signal};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
 use ze_abi::Head;
@@ -23,7 +23,7 @@ pub(crate) struct ExecutableGraph {
     pub(super) content: Arc<Content>,
     pub(super) like: (u32, ze_command_queue_mode_t),
     /// One for each branch but the first.
-    lanes: Vec<Arc<Lane>>,
+    lanes: Vec<Arc<CommandLane>>,
     /// Signals of the uses that only the graph has.
     own: Vec<Option<Arc<Signal>>>,
     /// By branch; none for commands that are made anew for each execution.
@@ -80,7 +80,7 @@ impl ExecutableGraph {
         let forks = content.branches.get(1..).unwrap_or_default();
         let lanes: Vec<_> = forks
             .iter()
-            .map(|branch| Lane::new(&branch.context, branch.device, Priority::Normal))
+            .map(|branch| CommandLane::new(&branch.context, branch.device, Priority::Normal))
             .collect();
         let like = lock(&source.state).like;
         Self {
@@ -121,7 +121,7 @@ impl ExecutableGraph {
 
     pub(super) fn append(
         &self,
-        lane: &Arc<Lane>,
+        lane: &Arc<CommandLane>,
         in_order: bool,
         dependencies: &Dependencies<'_>,
     ) -> u64 {
@@ -135,34 +135,35 @@ impl ExecutableGraph {
         let mut branches = self.execution().into_iter();
         let over = Signal::counter();
         let mut primary = vec![Arc::new(
-            Command::gate(waits, in_order).signalling(Some((Arc::clone(&self.begin), true))),
+            Command::empty(waits, in_order).signalling(Some((Arc::clone(&self.begin), true))),
         )];
         primary.extend(branches.next().unwrap_or_default());
-        let end = Command::gate(self.ends.clone(), true);
+        let end = Command::empty(self.ends.clone(), true);
         primary.push(Arc::new(end.signalling(Some((Arc::clone(&over), true)))));
         if let Some(event) = dependencies.signal {
-            let end = Command::gate(Vec::new(), true);
+            let end = Command::empty(Vec::new(), true);
             primary.push(Arc::new(end.signalling(Some(event.signalled()))));
         }
         let forks: Vec<Vec<_>> = branches
             .zip(&self.ends)
             .map(|(commands, end)| {
-                let begin = Command::gate(vec![Arc::clone(&self.begin)], true);
-                let end = Command::gate(Vec::new(), true).signalling(Some((Arc::clone(end), true)));
+                let begin = Command::empty(vec![Arc::clone(&self.begin)], true);
+                let end =
+                    Command::empty(Vec::new(), true).signalling(Some((Arc::clone(end), true)));
                 std::iter::once(Arc::new(begin))
                     .chain(commands)
                     .chain([Arc::new(end)])
                     .collect()
             })
             .collect();
-        let mut parts: Vec<(&Arc<Lane>, &[Arc<Command>])> = vec![(lane, &primary)];
+        let mut parts: Vec<(&Arc<CommandLane>, &[Arc<Command>])> = vec![(lane, &primary)];
         parts.extend(
             self.lanes
                 .iter()
                 .zip(&forks)
                 .map(|(lane, commands)| (lane, commands.as_slice())),
         );
-        let number = Lane::push_together(&parts);
+        let number = CommandLane::push_together(&parts);
         *last = Some(over);
         number
     }

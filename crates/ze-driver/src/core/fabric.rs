@@ -63,7 +63,7 @@ pub(crate) fn zeFabricVertexGetSubVerticesExp(
 ) -> ZeResult {
     let driver = driver::driver()?;
     let (subs, vertices) = (
-        &driver.hierarchy().places[hVertex.index].subs,
+        &driver.hierarchy().positions[hVertex.index].subs,
         Vertex::all()?,
     );
     pCount.fill(subs.len(), |i, slot| *slot = vertices[subs[i]].handle());

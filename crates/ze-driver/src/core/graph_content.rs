@@ -93,7 +93,7 @@ impl Content {
     /// A step that only waits for `uses`, each given by the step beside it.
     fn gate(&mut self, branch: usize, uses: &[(usize, (usize, usize))]) {
         let step = Step {
-            command: Command::gate(Vec::new(), true),
+            command: Command::empty(Vec::new(), true),
             uses: uses.iter().map(|(number, _)| *number).collect(),
             events: Vec::new(),
             gives: None,
@@ -182,7 +182,7 @@ impl Content {
             uses.len() - 1
         };
         let mut begin = Step {
-            command: Command::gate(Vec::new(), true),
+            command: Command::empty(Vec::new(), true),
             uses: Vec::new(),
             events: Vec::new(),
             gives: Some(fresh(&mut self.uses)),
@@ -246,7 +246,7 @@ impl Content {
         self.gate(branch, &[]);
         self.branches[branch].steps[at.1].gives = Some(number);
         self.executed.insert(which, (number, at));
-        let end = Command::gate(Vec::new(), true);
+        let end = Command::empty(Vec::new(), true);
         let signal = Dependencies {
             signal: dependencies.signal,
             ..Dependencies::default()

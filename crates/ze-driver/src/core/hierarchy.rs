@@ -25,20 +25,20 @@ impl Mode {
 
 /// A device's place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// What `zeDeviceGetRootDevice` gives.
     pub(crate) root: Option<usize>,
     /// What `zeDeviceGetSubDevices` gives.
     pub(crate) subs: Vec<usize>,
 }
 
-/// The places of all devices.
+/// The positions of all devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hierarchy {
     /// What `zeDeviceGet` gives.
     pub(crate) listed: Vec<usize>,
     /// By index of the platform.
-    pub(crate) places: Vec<Place>,
+    pub(crate) positions: Vec<Position>,
 }
 
 impl Hierarchy {
@@ -51,7 +51,7 @@ impl Hierarchy {
             sub_of.iter().enumerate().filter_map(of_root).collect()
         };
         let roots: Vec<usize> = (0..sub_of.len()).filter(|i| sub_of[*i].is_none()).collect();
-        let mut places = vec![Place::default(); sub_of.len()];
+        let mut positions = vec![Position::default(); sub_of.len()];
         let mut listed = Vec::new();
         let mask = mask.map(str::trim).filter(|mask| !mask.is_empty());
         let entries: Vec<(usize, Option<usize>)> = mask.map_or(Vec::new(), |mask| {
@@ -80,13 +80,13 @@ impl Hierarchy {
                     _ => {
                         listed.push(root);
                         for &sub in &chosen {
-                            places[sub].root = Some(root);
+                            positions[sub].root = Some(root);
                         }
-                        places[root].subs = chosen;
+                        positions[root].subs = chosen;
                     }
                 }
             }
-            return Self { listed, places };
+            return Self { listed, positions };
         }
         let leaves = roots.iter().flat_map(|&root| {
             let subs = subs(root);
@@ -98,17 +98,17 @@ impl Hierarchy {
             }
             listed.push(leaf);
             if let (Mode::Combined, Some(root)) = (mode, sub_of[leaf]) {
-                places[leaf].root = Some(root);
-                places[root].subs.push(leaf);
+                positions[leaf].root = Some(root);
+                positions[root].subs.push(leaf);
             }
         }
-        Self { listed, places }
+        Self { listed, positions }
     }
 
     /// True for what the program can come by: listed devices, their sub-devices, and their roots.
     pub(crate) fn shows(&self, index: usize) -> bool {
-        let placed = |place: &Place| place.root.is_some() || !place.subs.is_empty();
-        self.listed.contains(&index) || self.places.get(index).is_some_and(placed)
+        let placed = |place: &Position| place.root.is_some() || !place.subs.is_empty();
+        self.listed.contains(&index) || self.positions.get(index).is_some_and(placed)
     }
 }
 
@@ -173,8 +173,8 @@ mod tests {
         for (mode, mask, listed, subs) in cases {
             let made = Hierarchy::arrange(&SUB_OF, Mode::parse(mode), mask);
             assert_eq!(made.listed, listed, "{mode:?} {mask:?}");
-            assert_eq!(made.places[0].subs, subs, "{mode:?} {mask:?}");
-            for (index, place) in made.places.iter().enumerate() {
+            assert_eq!(made.positions[0].subs, subs, "{mode:?} {mask:?}");
+            for (index, place) in made.positions.iter().enumerate() {
                 let root = subs.contains(&index).then_some(0);
                 assert_eq!(place.root, root, "{mode:?} {mask:?}: device {index}");
             }

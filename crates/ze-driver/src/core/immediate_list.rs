@@ -5,7 +5,7 @@ use crate::core::capture::{CAPTURES, CaptureSlot, unsupported};
 use crate::core::dependencies::Dependencies;
 use crate::core::graph::Graph;
 use crate::core::queue_desc::QueueDesc;
-use crate::schedule::{Command, Lane};
+use crate::schedule::{Command, CommandLane};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex, Weak};
 use ze_abi::ZeResult;
@@ -13,7 +13,7 @@ use ze_abi::ZeResult;
 /// A list that executes what is appended.
 pub(crate) struct ImmediateList {
     pub(super) desc: QueueDesc,
-    pub(super) lane: Arc<Lane>,
+    pub(super) lane: Arc<CommandLane>,
     capture: Mutex<Capture>,
 }
 
@@ -26,7 +26,7 @@ struct Capture {
 }
 
 impl ImmediateList {
-    pub(super) fn new(desc: QueueDesc, lane: Arc<Lane>) -> Self {
+    pub(super) fn new(desc: QueueDesc, lane: Arc<CommandLane>) -> Self {
         Self {
             desc,
             lane,

@@ -16,7 +16,7 @@ use crate::core::recorded_list::{RecordedList, Recording};
 use crate::core::reservations::VIRTUAL_MEMORY;
 use crate::device::MemoryKind;
 use crate::dispatch;
-use crate::schedule::{Command, Executable, Lane, Op};
+use crate::schedule::{Command, CommandLane, Executable, Op};
 use level_zero_sys::*;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl CommandList {
                 Some(slot) => {
                     let command = Command {
                         op,
-                        ..Command::gate(Vec::new(), drain)
+                        ..Command::empty(Vec::new(), drain)
                     };
                     slot.record(std::iter::once(command), dependencies)
                 }
@@ -141,7 +141,7 @@ impl CommandList {
                     let last = ops.len().saturating_sub(1);
                     let commands = ops.enumerate().map(|(i, op)| Command {
                         op,
-                        ..Command::gate(
+                        ..Command::empty(
                             Vec::new(),
                             in_order || (dependencies.drain && i == 0) || (i == last && i > 0),
                         )
@@ -154,7 +154,7 @@ impl CommandList {
     }
 
     /// The commands of a closed list, for execution in a lane of group `on`.
-    pub(crate) fn executable(&self, on: u32, lane: &Lane) -> ZeResult<Arc<Executable>> {
+    pub(crate) fn executable(&self, on: u32, lane: &CommandLane) -> ZeResult<Arc<Executable>> {
         let Kind::Recorded(list) = &self.kind else {
             return error(
                 ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,

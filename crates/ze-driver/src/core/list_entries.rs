@@ -11,7 +11,7 @@ use crate::core::list::{CommandList, Kind};
 use crate::core::queue_desc::{QueueDesc, check_ordinal};
 use crate::core::recorded_list::RecordedList;
 use crate::dispatch;
-use crate::schedule::{Command, Lane};
+use crate::schedule::{Command, CommandLane};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, Head, In, Object, OptHandle, Out, OutHandle, ZeResult};
@@ -74,7 +74,7 @@ pub(crate) fn zeCommandListCreateImmediate(
         in_order: desc.flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER != 0,
         kind: Kind::Immediate(ImmediateList::new(
             desc,
-            Lane::new(&context, hDevice.index(), desc.lane_priority()),
+            CommandLane::new(&context, hDevice.index(), desc.lane_priority()),
         )),
         context,
     };
@@ -179,21 +179,23 @@ fn append_lists(
         .map(|list| list.executable(immediate.desc.ordinal, &immediate.lane))
         .collect::<ZeResult<Vec<_>>>()?;
     if let Some(slot) = immediate.capture_slot_for(dependencies)? {
-        let mut all = vec![Command::gate(Vec::new(), true)];
+        let mut all = vec![Command::empty(Vec::new(), true)];
         for list in recorded {
             all.extend(list.commands.iter().map(|command| command.copy()));
-            all.push(Command::gate(Vec::new(), true));
+            all.push(Command::empty(Vec::new(), true));
         }
         return slot.record(all.into_iter(), dependencies);
     }
     let waits = dependencies.waits.iter().map(|event| event.waited());
-    let mut all = vec![Arc::new(Command::gate(waits.collect(), true))];
+    let mut all = vec![Arc::new(Command::empty(waits.collect(), true))];
     for list in recorded {
         all.extend(list.commands.iter().cloned());
-        all.push(Arc::new(Command::gate(Vec::new(), true)));
+        all.push(Arc::new(Command::empty(Vec::new(), true)));
     }
     let signal = dependencies.signal.map(Event::signalled);
-    all.push(Arc::new(Command::gate(Vec::new(), true).signalling(signal)));
+    all.push(Arc::new(
+        Command::empty(Vec::new(), true).signalling(signal),
+    ));
     immediate.submit(all)?;
     list.context.check()
 }

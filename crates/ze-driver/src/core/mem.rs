@@ -11,7 +11,7 @@ use crate::core::ipc::descriptor_of;
 use crate::core::reservations::VIRTUAL_MEMORY;
 use crate::core::shared_file;
 use crate::device::{AllocError, AllocRequest, MemoryKind, Platform};
-use crate::schedule::{self, Command, Lane, Op};
+use crate::schedule::{self, Command, CommandLane, Op};
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -374,14 +374,14 @@ pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeRe
     free(&**hContext.platform(), ptr)
 }
 
-fn busy_lanes(context: &Handle<'_, Context>) -> Vec<Arc<Lane>> {
+fn busy_lanes(context: &Handle<'_, Context>) -> Vec<Arc<CommandLane>> {
     let mut lanes = schedule::lanes_of(&context.arc());
     lanes.retain(|lane| !lane.is_idle());
     lanes
 }
 
 /// Frees once these have done what they were given.
-fn free_behind(context: &Handle<'_, Context>, lanes: Vec<Arc<Lane>>, ptr: *mut c_void) {
+fn free_behind(context: &Handle<'_, Context>, lanes: Vec<Arc<CommandLane>>, ptr: *mut c_void) {
     let deferred = Arc::new(DeferredFree {
         platform: Arc::clone(context.platform()),
         ptr,

@@ -3,7 +3,7 @@
 use crate::core::context::Context;
 use crate::core::object;
 use crate::core::queue_desc::QueueDesc;
-use crate::schedule::Lane;
+use crate::schedule::CommandLane;
 use std::sync::Arc;
 use ze_abi::Head;
 
@@ -13,7 +13,7 @@ pub(crate) struct CommandQueue {
     pub(super) head: Head,
     pub(super) context: Arc<Context>,
     pub(super) desc: QueueDesc,
-    pub(super) lane: Arc<Lane>,
+    pub(super) lane: Arc<CommandLane>,
 }
 object!(
     CommandQueue,

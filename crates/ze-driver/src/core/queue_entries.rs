@@ -8,7 +8,7 @@ use crate::core::list::CommandList;
 use crate::core::queue::CommandQueue;
 use crate::core::queue_desc::QueueDesc;
 use crate::dispatch;
-use crate::schedule::{Command, Lane};
+use crate::schedule::{Command, CommandLane};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, OutHandle, ZeResult};
@@ -27,7 +27,7 @@ pub(crate) fn zeCommandQueueCreate(
     let context = hContext.arc();
     let queue = CommandQueue {
         head: Head::new::<CommandQueue>(dispatch::tables()),
-        lane: Lane::new(&context, hDevice.index(), desc.lane_priority()),
+        lane: CommandLane::new(&context, hDevice.index(), desc.lane_priority()),
         context,
         desc,
     };
@@ -74,7 +74,7 @@ pub(crate) fn zeCommandQueueExecuteCommandLists(
         fence.signal().reset();
         last = lane.push(
             [Arc::new(
-                Command::gate(Vec::new(), true)
+                Command::empty(Vec::new(), true)
                     .signalling(Some((Arc::clone(fence.signal()), false))),
             )],
             true,

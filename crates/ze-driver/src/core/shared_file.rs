@@ -154,7 +154,7 @@ pub(crate) fn open(
         let len = identity(file.as_fd()).map_or(0, |(.., len)| len);
         let end = part.offset.checked_add(part.size);
         let inside = part.size > 0 && end.is_some_and(|end| end <= len);
-        inside.then_some(file).ok_or(Refused::Outside)
+        inside.then_some(file).ok_or(Refused::UserCounter)
     });
     match file {
         Ok(file) => Ok((part, OwnedFd::from(file))),
@@ -202,7 +202,7 @@ enum Refused {
     Unsealed,
     OtherUser,
     /// The part does not lie in the file.
-    Outside,
+    UserCounter,
 }
 
 impl Refused {
@@ -215,7 +215,7 @@ impl Refused {
             Self::OtherUser => {
                 "belongs to another user: set SOLUM_IPC_ANY_USER=1 in this process to trust all users of the machine"
             }
-            Self::Outside => "is shorter than the memory that it should hold",
+            Self::UserCounter => "is shorter than the memory that it should hold",
         };
         error(ZE_RESULT_ERROR_INVALID_ARGUMENT, format!("{file} {text}"))
     }

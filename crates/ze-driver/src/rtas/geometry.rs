@@ -132,9 +132,9 @@ impl Shape for Boxes {
 }
 
 /// One box: an instance's.
-struct Place(Option<Bounds>);
+struct InstanceBox(Option<Bounds>);
 
-impl Shape for Place {
+impl Shape for InstanceBox {
     fn count(&self) -> usize {
         1
     }
@@ -379,7 +379,7 @@ pub(super) unsafe fn read(
                     instance: from.pAccelerationStructure.addr() as u64,
                     inverse: way_back.unwrap_or_default(),
                 },
-                shape: Box::new(Place(is_there.then(|| Bounds::around(&corners)))),
+                shape: Box::new(InstanceBox(is_there.then(|| Bounds::around(&corners)))),
             })
         }
     }

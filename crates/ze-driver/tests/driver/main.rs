@@ -1,13 +1,13 @@
 //! The driver's semantics over a platform that runs tasks on three threads.
 
 mod api;
+mod boundaries;
 mod checks;
 mod counters;
 mod counts;
 mod fork;
 mod getters;
 mod graphs;
-mod homes;
 mod images;
 mod launches;
 mod lost;

@@ -112,7 +112,7 @@ impl Step {
 }
 
 /// Where commands go: an immediate list, or a queue with the list that is recorded for it now.
-struct Place {
+struct Sink {
     list: List,
     queue: ze_command_queue_handle_t,
     in_order: bool,
@@ -137,7 +137,7 @@ struct Program {
     context: ze_context_handle_t,
     words: &'static mut [u32],
     model: [u32; WORDS],
-    places: Vec<Place>,
+    places: Vec<Sink>,
     events: [Ev; STEPS],
     steps: Vec<Done>,
 }
@@ -150,7 +150,7 @@ impl Program {
             let in_order = random.below(2) == 0;
             let flags = u32::from(in_order);
             let is_queue = number >= 3;
-            Place {
+            Sink {
                 list: if is_queue {
                     list(context, flags * ZE_COMMAND_LIST_FLAG_IN_ORDER)
                 } else {

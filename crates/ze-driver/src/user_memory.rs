@@ -14,14 +14,14 @@ pub(crate) type OnLoss = fn(&Arc<Context>);
 
 /// A word of the application's.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Word {
     /// A multiple of the word's size.
     address: usize,
     /// In an allocation of the driver's; else in any other memory of the process.
     is_allocated: bool,
 }
 
-impl Place {
+impl Word {
     fn new(context: &Context, address: usize) -> Self {
         let at = std::ptr::without_provenance(address);
         Self {
@@ -77,10 +77,10 @@ fn may_read(address: usize) -> bool {
 }
 
 /// A counter of an event.
-pub(crate) struct Outside {
-    place: Place,
-    /// A second place that signals are written to and the host looks at.
-    host: Option<Place>,
+pub(crate) struct UserCounter {
+    word: Word,
+    /// A second word that signals are written to and the host looks at.
+    host: Option<Word>,
     /// Signalled from this value on.
     completion: u64,
     /// A signal adds this; else it writes `completion`.
@@ -89,13 +89,13 @@ pub(crate) struct Outside {
     on_loss: OnLoss,
 }
 
-impl fmt::Debug for Outside {
+impl fmt::Debug for UserCounter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a counter at {:#x}", self.place.address)
+        write!(f, "a counter at {:#x}", self.word.address)
     }
 }
 
-impl Outside {
+impl UserCounter {
     /// A counter at `address`, which is a multiple of 8 as `host` is.
     pub(crate) fn new(
         context: Arc<Context>,
@@ -106,8 +106,8 @@ impl Outside {
         on_loss: OnLoss,
     ) -> Self {
         Self {
-            place: Place::new(&context, address),
-            host: host.map(|host| Place::new(&context, host)),
+            word: Word::new(&context, address),
+            host: host.map(|host| Word::new(&context, host)),
             completion,
             increment,
             context,
@@ -117,7 +117,7 @@ impl Outside {
 
     /// Where it lies.
     pub(crate) fn address(&self) -> usize {
-        self.place.address
+        self.word.address
     }
 
     /// Signalled from this value on.
@@ -125,35 +125,35 @@ impl Outside {
         self.completion
     }
 
-    fn at(&self, place: Place) -> Option<&AtomicU64> {
+    fn at(&self, word: Word) -> Option<&AtomicU64> {
         let what = "the counter of a counter-based event";
-        if !place.look(&self.context, what, self.on_loss) {
+        if !word.look(&self.context, what, self.on_loss) {
             return None;
         }
-        let word = std::ptr::with_exposed_provenance::<AtomicU64>(place.address);
+        let word = std::ptr::with_exposed_provenance::<AtomicU64>(word.address);
         // SAFETY: aligned (checked by who made it); it is there, and the application keeps it as long as the event.
         Some(unsafe { &*word })
     }
 
     /// The count; nobody waits for a counter that is gone.
     pub(crate) fn value(&self) -> u64 {
-        let load = |place| {
-            self.at(place)
+        let load = |word| {
+            self.at(word)
                 .map_or(u64::MAX, |word| word.load(Ordering::Acquire))
         };
-        load(self.place).max(self.host.map_or(0, load))
+        load(self.word).max(self.host.map_or(0, load))
     }
 
     /// Counts.
     pub(crate) fn signal(&self) {
         if let Some(step) = self.increment {
-            if let Some(word) = self.at(self.place) {
+            if let Some(word) = self.at(self.word) {
                 word.fetch_add(step, Ordering::SeqCst);
             }
             return;
         }
-        for place in [Some(self.place), self.host].into_iter().flatten() {
-            if let Some(word) = self.at(place) {
+        for word in [Some(self.word), self.host].into_iter().flatten() {
+            if let Some(word) = self.at(word) {
                 word.store(self.completion, Ordering::SeqCst);
             }
         }
@@ -173,7 +173,7 @@ pub(crate) enum Comparison {
 
 /// What a list waits for.
 pub(crate) struct Condition {
-    place: Place,
+    word: Word,
     /// A word of 8 bytes rather than 4.
     is_wide: bool,
     comparison: Comparison,
@@ -187,7 +187,7 @@ impl fmt::Debug for Condition {
         let Self {
             comparison, data, ..
         } = self;
-        write!(f, "{comparison:?} {data} at {:#x}", self.place.address)
+        write!(f, "{comparison:?} {data} at {:#x}", self.word.address)
     }
 }
 
@@ -202,7 +202,7 @@ impl Condition {
         on_loss: OnLoss,
     ) -> Self {
         Self {
-            place: Place::new(&context, address),
+            word: Word::new(&context, address),
             is_wide,
             comparison,
             data,
@@ -214,10 +214,10 @@ impl Condition {
     /// Whether it holds now; nobody waits for a word that is gone.
     pub(crate) fn holds(&self) -> bool {
         let what = "a word that a command list waits for";
-        if !self.place.look(&self.context, what, self.on_loss) {
+        if !self.word.look(&self.context, what, self.on_loss) {
             return true;
         }
-        let address = self.place.address;
+        let address = self.word.address;
         // SAFETY: aligned (checked by who made it); it is there, and the application keeps it as long as lists wait.
         let value = unsafe {
             if self.is_wide {
