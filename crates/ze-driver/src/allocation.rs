@@ -16,40 +16,40 @@ pub struct AllocRequest {
     pub kind: MemoryKind,
     /// Bytes, at least 1.
     pub size: u64,
-    /// Power of two, at least 1.
+    /// A power of two.
     pub align: u64,
     /// Index of the device in [`Platform::devices`](crate::device::Platform::devices); none for host memory.
     pub device: Option<usize>,
-    /// Opaque to the device: the context, found again by [`Platform::find`](crate::device::Platform::find).
+    /// The context, opaque to the device and returned by [`Platform::find`](crate::device::Platform::find).
     pub context: usize,
 }
 
-/// How much memory is taken of what may be.
+/// Memory in use, and its limit.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryUse {
-    /// Bytes taken.
+    /// Bytes in use.
     pub used: u64,
-    /// Bytes that may be taken in total.
+    /// Bytes that may be in use.
     pub limit: u64,
-    /// What sets the limit, in words.
+    /// The setting or system limit that it comes from, for error texts.
     pub set_by: &'static str,
 }
 
 /// Why memory was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocError {
-    /// No room now.
+    /// No memory is free now.
     OutOfMemory,
-    /// Larger than can ever be had.
+    /// More than there can ever be.
     TooLarge,
-    /// No file for memory that needs one.
+    /// The memory needs a file, and the system gave none.
     NoFile(NoFile),
 }
 
 /// Why the system gave no memory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoFile {
-    /// The system's error number.
+    /// The system's error number (errno).
     pub errno: i32,
 }
 
@@ -72,9 +72,9 @@ impl std::fmt::Display for NoFile {
 /// Why memory cannot be given to other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportError {
-    /// No allocation begins there, or the memory is the program's own.
+    /// No allocation begins there, or the program itself allocated the memory.
     NotOurs,
-    /// No file for it.
+    /// The system gave no file.
     NoFile(NoFile),
 }
 
@@ -97,10 +97,10 @@ pub struct AllocInfo {
     pub device: Option<usize>,
     /// As in the request.
     pub context: usize,
-    /// Unique for the process's life.
+    /// Unique in the process.
     pub id: u64,
     /// Page size in bytes.
     pub page_size: u64,
-    /// Opened by an IPC handle: not freed but closed.
+    /// Opened by an IPC handle: closed, not freed.
     pub imported: bool,
 }

@@ -1,8 +1,8 @@
-//! The boundary below Level Zero's semantics: what a device must be able to do.
+//! The boundary below Level Zero's semantics: what a device implements.
 //!
-//! `ze-driver` holds objects, rules and dependencies; a device allocates memory, builds programs and
-//! runs [`Task`]s whose dependencies have been met. Everything here is `Send + Sync` and may be called
-//! from any thread at any time, from inside [`Task::finished`] too.
+//! `ze-driver` has objects, rules and dependencies. A device allocates memory, builds programs and runs [`Task`]s whose
+//! dependencies have been met. Everything here is `Send + Sync`. Any thread may call it at any time, also from inside
+//! [`Task::finished`].
 
 use crate::address_space::AddressSpace;
 pub use crate::allocation::{
@@ -16,24 +16,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A set of devices behind one Level Zero driver handle.
 pub trait Platform: Send + Sync {
-    /// At least one device; the order is the order of `zeDeviceGet`.
+    /// At least one device, in the order of `zeDeviceGet`.
     fn devices(&self) -> &[Arc<dyn Device>];
-    /// Figures of the driver object.
+    /// Properties of the driver object.
     fn facts(&self) -> &PlatformFacts;
-    /// Allocates. Whole pages, from a store that can be exported later.
+    /// Allocates whole pages that can be exported later.
     ///
     /// # Errors
     /// [`AllocError`].
     fn allocate(&self, request: &AllocRequest) -> Result<*mut u8, AllocError>;
-    /// How much memory is taken, where the platform has a limit of its own.
+    /// Memory in use, where the platform has a limit of its own.
     fn memory_use(&self) -> Option<MemoryUse> {
         None
     }
-    /// Gives an allocation back by its base address; `false` when `base` is not one.
+    /// Frees the allocation at `base`; `false` when none begins there.
     fn free(&self, base: *mut u8) -> bool;
     /// Finds the allocation around any address, without a lock.
     fn find(&self, ptr: *const u8) -> Option<AllocInfo>;
-    /// Base and bytes of the allocation around any address: what [`Self::find`] says, sooner.
+    /// Base and size of the allocation around any address: a faster [`Self::find`].
     fn range(&self, ptr: *const u8) -> Option<(*mut u8, u64)> {
         self.find(ptr).map(|info| (info.base, info.size))
     }
@@ -43,7 +43,8 @@ pub trait Platform: Send + Sync {
     /// The log of a failed build.
     fn build(&self, input: &ProgramInput) -> Result<Arc<dyn Program>, BuildFailure>;
     /// A program whose only kernel is kernel `index` of `program`, for launches in which the pointers at these offsets of
-    /// the argument block are null: reads through them give zero, writes are lost. None where there is no such program.
+    /// the argument block are null: reads through them return zero, writes are dropped. `None` where the platform has no
+    /// such program.
     fn ignoring(
         &self,
         program: &Arc<dyn Program>,
@@ -53,47 +54,52 @@ pub trait Platform: Send + Sync {
         let _ = (program, index, offsets);
         None
     }
-    /// Who writes [`Self::requirements`].
+    /// The author's name for [`Self::requirements`].
     fn requirements_key(&self) -> &'static CStr {
         c"SOLUM"
     }
-    /// What a device must have to run the code of these programs as it is, as text for other processes.
+    /// The device features that the code of these programs needs, as text for other processes.
     fn requirements(&self, programs: &[Arc<dyn Program>]) -> String {
         let _ = programs;
         "SOLUM\n".to_owned()
     }
-    /// Whether the platform has what such a text, of whatever origin, asks for.
+    /// Whether the platform meets the requirements in such a text, of any origin.
     fn judge_requirements(&self, text: &str) -> Requirements {
         match text {
             "SOLUM\n" => Requirements::Met,
             _ => Requirements::Foreign,
         }
     }
-    /// Most work-groups of a cooperative launch.
+    /// The greatest number of work-groups in a cooperative launch.
     fn most_cooperative_groups(&self) -> u64 {
         u64::MAX
     }
-    /// Runs `task` as soon as a worker is free; never on the calling thread. Tasks may overlap and
-    /// finish in any order; [`Task::finished`] is called exactly once, on a worker.
+    /// Runs `task` as soon as a thread is free. Tasks may overlap and finish in any order.
+    ///
+    /// [`Task::finished`] is called exactly once, by the thread that ran the task. That is a worker of the platform; a
+    /// thread inside [`Self::wait`] whose wait needs the task; or, where the system gives the platform no threads, the
+    /// caller of `submit` itself, before it returns. So callers hold no lock that `finished` takes.
     fn submit(&self, task: Arc<dyn Task>);
-    /// Whether a launch is known to take so little time that it is not worth a task of its own. Cheap, and without
-    /// calls back.
+    /// Whether a launch is too short to be worth a task of its own. Must be cheap, and must not call back.
     fn is_brief(&self, launch: &Launch) -> bool {
         let _ = launch;
         false
     }
-    /// Tasks of a device that may be under way at once: more only wait in a queue.
+    /// How many tasks of a device run at once; further ones wait in a queue.
     fn workers(&self, device: usize) -> usize {
         let _ = device;
         usize::MAX
     }
-    /// Blocks until `done()` is true or `deadline_ns` (device clock; `u64::MAX` = never) has passed.
-    /// The word of `awaited` is a futex word that changes (and is woken with all waiters, by `FUTEX_WAKE` without the
-    /// private flag: it may lie in shared memory) whenever `done` may have become true; woken only while `sleepers`,
-    /// which counts threads that sleep or are about to, is not 0: it is raised (SeqCst) before the last look at `done`.
-    /// `done` is asked after each look at the word and before each sleep: it may write down what is waited for. May run
-    /// submitted tasks meanwhile when the wait is unlimited: those that a wait on that word for its number needs
-    /// ([`Task::needed_by`]). Returns `done()`.
+    /// Blocks until `done()` is true or `deadline_ns` (device clock; `u64::MAX`: none) has passed. Returns `done()`.
+    ///
+    /// - `awaited` is a futex word, and the number that the wait is for. The word changes whenever `done` may have become
+    ///   true, and all its waiters are then woken, by `FUTEX_WAKE` without the private flag: it may lie in shared memory.
+    /// - `sleepers` counts threads that sleep on the word, or are about to. The wake is left out while it is 0, so raise it
+    ///   (SeqCst) before the last call of `done`.
+    /// - Call `done` after each look at the word and before each sleep: it may note what the thread waits for.
+    ///
+    /// A wait without a deadline may run submitted tasks meanwhile: those that say that waits on this word for this number
+    /// need them ([`Task::needed_by`]).
     fn wait(
         &self,
         awaited: (&std::sync::atomic::AtomicU32, u64),
@@ -101,20 +107,20 @@ pub trait Platform: Send + Sync {
         done: &dyn Fn() -> bool,
         deadline_ns: u64,
     ) -> bool;
-    /// Nanoseconds of the monotonic clock that all timestamps use.
+    /// Nanoseconds on the monotonic clock of all timestamps.
     fn now_ns(&self) -> u64;
-    /// One moment, in nanoseconds: on the clock that the host's timestamps are of, and on that of `now_ns`.
+    /// One moment in nanoseconds: on the clock of host timestamps, and on that of `now_ns`.
     fn clocks(&self) -> (u64, u64);
     /// Sensors and counters, where the platform has them.
     fn telemetry(&self) -> Option<&dyn crate::telemetry::Telemetry> {
         None
     }
-    /// What kernels read of an image, at an address that stays while the image does; none where there are no images.
+    /// The record that kernels read of an image, at an address that stays while the image does; none without images.
     fn image_record(&self, view: &ImageView) -> Option<Box<[u128]>> {
         let _ = view;
         None
     }
-    /// What kernels get as a sampler; none where there are no images.
+    /// The word that kernels get as a sampler; none without images.
     fn sampler_word(&self, sampler: &SamplerFacts) -> Option<u64> {
         let _ = sampler;
         None
@@ -123,8 +129,8 @@ pub trait Platform: Send + Sync {
     fn address_space(&self) -> Option<&dyn AddressSpace> {
         None
     }
-    /// Calls `look` about once a millisecond from a thread of its own until it returns `false`: for what other
-    /// processes do without telling. Whether there is such a thread.
+    /// Calls `look` about once a millisecond from a thread of its own until it returns `false`. It finds changes that
+    /// other processes make without notice. Returns whether the thread could be started.
     fn poll(&self, mut look: Box<dyn FnMut() -> bool + Send>) -> bool {
         let _held = HeldSignals::all();
         let thread = std::thread::Builder::new().name("solum-poll".to_owned());
@@ -140,23 +146,23 @@ pub trait Platform: Send + Sync {
 /// What [`Platform::judge_requirements`] finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requirements {
-    /// Somebody else's text.
+    /// The text has another author.
     Foreign,
-    /// All is here.
+    /// All requirements are met.
     Met,
-    /// All is here, and more that a new build would use.
+    /// All are met, and a new build would use more features.
     MetButOld,
-    /// Something is missing.
+    /// At least one is not met.
     NotMet,
 }
 
 /// One device.
 pub trait Device: Send + Sync {
-    /// All figures that properties report.
+    /// All values that properties report.
     fn facts(&self) -> &DeviceFacts;
 }
 
-/// Figures of the driver object.
+/// Properties of the driver object.
 #[derive(Clone, Debug)]
 pub struct PlatformFacts {
     /// `ze_driver_properties_t.driverVersion`.
@@ -167,7 +173,7 @@ pub struct PlatformFacts {
     pub api_version: u32,
 }
 
-/// The figures of a device, under the names of the properties that they fill.
+/// Properties of a device, under the names of the specification's fields.
 #[derive(Clone, Debug)]
 #[expect(
     missing_docs,
@@ -176,7 +182,7 @@ pub struct PlatformFacts {
 pub struct DeviceFacts {
     /// True: `ZE_DEVICE_TYPE_GPU`; false: `ZE_DEVICE_TYPE_CPU`.
     pub gpu_typed: bool,
-    /// Index of the device whose sub-device this is; sub-devices stand behind their root.
+    /// Index of the root device, for a sub-device; sub-devices follow their root.
     pub sub_of: Option<usize>,
     /// Number among the root's sub-devices.
     pub sub_number: u32,
@@ -190,9 +196,9 @@ pub struct DeviceFacts {
     pub ip_version: u32,
     pub core_clock_mhz: u32,
     pub max_mem_alloc_size: u64,
-    /// What programs are shown; no more than [`Self::physical_memory`].
+    /// The size that programs see; at most [`Self::physical_memory`].
     pub total_memory: u64,
-    /// The hardware's.
+    /// The hardware's size.
     pub physical_memory: u64,
     pub num_slices: u32,
     pub num_subslices_per_slice: u32,
@@ -224,16 +230,16 @@ pub struct DeviceFacts {
     pub memory_kind: level_zero_sys::ze_device_memory_ext_type_t,
     /// 0: unknown.
     pub memory_clock_mhz: u32,
-    /// Bits; not 0, since clients divide by it.
+    /// Bits; not 0 (see `leniency`).
     pub memory_bus_width: u32,
     /// (level, bytes) from L1 up.
     pub caches: Vec<(u32, u64)>,
     pub cache_line_size: u64,
-    /// Sub-group size that kernels get which require none.
+    /// Sub-group size of kernels that require none.
     pub default_sub_group_size: u32,
     /// Whether kernels may use images.
     pub images: bool,
-    /// Whether launches run [`Platform::ignoring`] null arguments, where kernels access memory through such.
+    /// Whether launches with null arguments that a kernel dereferences run the program of [`Platform::ignoring`].
     pub ignores_null_arguments: bool,
 }
 
@@ -250,26 +256,25 @@ pub enum ProgramInput {
         /// Build flags, all modules'.
         options: String,
     },
-    /// What [`Program::native_binary`] gave.
+    /// Bytes of [`Program::native_binary`].
     Native(Vec<u8>),
 }
 
 /// Why a build failed.
 #[derive(Clone, Debug)]
 pub struct BuildFailure {
-    /// `true`: the input is no program at all (INVALID_NATIVE_BINARY for native input);
-    /// `false`: MODULE_BUILD_FAILURE.
+    /// `true`: the input is not a program (INVALID_NATIVE_BINARY for native input); `false`: MODULE_BUILD_FAILURE.
     pub not_a_binary: bool,
     /// MODULE_LINK_FAILURE rather than MODULE_BUILD_FAILURE.
     pub link: bool,
-    /// Text of the build log: one line an error.
+    /// Text of the build log, one line for each error.
     pub log: String,
 }
 
-/// What a program says of a function by name.
+/// Where a function of a program is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionPlace {
-    /// The program exports none of that name.
+    /// The program exports no function of that name.
     Absent,
     /// It is exported, but no pointer to it can be made.
     WithoutAddress,
@@ -281,27 +286,27 @@ pub enum FunctionPlace {
 pub trait Program: Send + Sync {
     /// Names of the kernels, by index.
     fn names(&self) -> &[String];
-    /// A kernel by index. Its code is there when this returns, and stays.
+    /// A kernel by index. Its code is loaded when this returns, and stays loaded.
     ///
     /// # Errors
-    /// Why there is no code; what can be told of a program as a whole is told by [`Platform::build`].
+    /// Why there is no code. [`Platform::build`] reports errors of the program as a whole.
     fn kernel(&self, index: usize) -> Result<&Arc<KernelFacts>, BuildFailure>;
     /// Address and size of a program-scope variable.
     fn global(&self, name: &str) -> Option<(*mut c_void, usize)>;
-    /// A function, as something that kernels may call through a pointer.
+    /// A function that kernels may call through a pointer.
     fn function(&self, name: &str) -> FunctionPlace;
-    /// Bytes that [`ProgramInput::Native`] takes back.
+    /// Bytes for [`ProgramInput::Native`].
     ///
     /// # Errors
     /// Why there is no code of some kernel.
     fn native_binary(&self) -> Result<&[u8], BuildFailure>;
     /// The same for the same input.
     fn uuid(&self) -> [u8; 16];
-    /// Names of imports nobody satisfied.
+    /// Names of unresolved imports.
     fn unresolved(&self) -> &[String];
     /// Warnings for the build log.
     fn log(&self) -> &str;
-    /// What [`Platform::ignoring`] made this of: program, and index of the kernel in it.
+    /// The program that [`Platform::ignoring`] made this from, and the index of the kernel in it.
     fn origin(&self) -> Option<(&Arc<dyn Program>, usize)> {
         None
     }
@@ -311,7 +316,7 @@ pub trait Program: Send + Sync {
     }
 }
 
-/// What the driver must know of a kernel.
+/// Facts about a kernel.
 #[derive(Clone, Debug, Default)]
 #[expect(
     missing_docs,
@@ -327,12 +332,12 @@ pub struct KernelFacts {
     pub sub_group_size: u32,
     /// Local memory of the kernel itself, without local arguments.
     pub local_size: u64,
-    /// Local memory per work-item, beside `local_size`.
+    /// Local memory per work-item, added to `local_size`.
     pub local_per_item: u64,
     pub private_size: u64,
     pub spill_size: u64,
     pub attributes: String,
-    /// Offsets, in the argument block, of pointers through which it accesses memory without comparing them with null.
+    /// Offsets in the argument block of pointers that the kernel dereferences without comparing them with null.
     pub unchecked: Vec<u32>,
 }
 
@@ -345,18 +350,18 @@ pub struct KernelArgFacts {
     pub kind: KernelArgKind,
     /// Bytes the host must pass (8 for pointers).
     pub size: u32,
-    /// Bytes without the padding behind a vector of three components; `size` for all others.
+    /// Bytes without the padding after a vector of three components; `size` for all others.
     pub unpadded: u32,
     /// Byte offset in the argument block.
     pub offset: u32,
 }
 
-/// An image or a view of one, as kernels need it.
+/// An image or a view of one, for kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageView {
     /// First texel.
     pub base: *mut u8,
-    /// Width, height, and depth or layers, in texels; 1 where a dimension is not there.
+    /// Width, height, and depth or layers, in texels; 1 for a dimension that the image does not have.
     pub extent: [u32; 3],
     /// Bytes of a texel: 1, 2, 3, 4, 6, 8, 12 or 16.
     pub texel: u32,
@@ -364,19 +369,19 @@ pub struct ImageView {
     pub row_pitch: u64,
     /// Bytes from a slice or layer to the next.
     pub slice_pitch: u64,
-    /// What channels hold.
+    /// Type of the channels.
     pub numeric: ImageNumeric,
     /// Channels R, G, B, A.
     pub channels: [ImageChannel; 4],
-    /// Which channel, or constant, a kernel reads as x, y, z, w; written components go the way back.
+    /// The channel or constant that a kernel reads as x, y, z, w; writes use the inverse.
     pub select: [ImageSelect; 4],
     /// A depth image.
     pub depth: bool,
-    /// The sampler of an image that kernels use with it by one handle.
+    /// The sampler, for an image that kernels use with a sampler by one handle.
     pub sampler: Option<SamplerFacts>,
 }
 
-/// What the bits of an image's channels are.
+/// How the bits of a channel are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the specification's names")]
 pub enum ImageNumeric {
@@ -388,7 +393,7 @@ pub enum ImageNumeric {
     Float,
 }
 
-/// Bits of a texel, counted from the lowest of its first byte; none for a channel that is not there.
+/// Bits of a texel, counted from the lowest of its first byte; 0 bits for an absent channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "bits")]
 pub struct ImageChannel {
@@ -417,7 +422,7 @@ pub struct SamplerFacts {
     pub normalised: bool,
 }
 
-/// What coordinates outside an image mean.
+/// How coordinates outside an image are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the specification's names")]
 pub enum SamplerAddress {
@@ -436,7 +441,7 @@ pub enum KernelArgKind {
     Value,
     /// USM or null pointer.
     Pointer,
-    /// Size only; the block gets the byte size as a `u64`, the engine lays the blocks out.
+    /// Only a size: the block gets it in bytes as a `u64`, and the engine lays out the memory.
     Local,
     /// Image: the block gets the address of its record ([`Platform::image_record`]).
     Image,
@@ -444,15 +449,15 @@ pub enum KernelArgKind {
     Sampler,
 }
 
-/// An object that an argument is of, with the number of the argument.
+/// An object that work needs, with the number of the argument that names it.
 pub type Kept = (u32, Arc<dyn Any + Send + Sync>);
 
-/// Objects that work is of: they are alive until it is done, those of work that is done once no longer than that.
+/// Objects that work needs. They live until it is done; for work that runs once, no longer.
 #[derive(Debug, Default)]
 pub struct Keeps(Option<Box<Mutex<Vec<Kept>>>>);
 
 impl Keeps {
-    /// An argument is of another object from now on.
+    /// Replaces the object of an argument.
     pub(crate) fn replace(&mut self, kept: Kept) {
         let all = self.0.get_or_insert_default();
         let all = all.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -460,17 +465,17 @@ impl Keeps {
         all.push(kept);
     }
 
-    /// The object that argument `index` is of.
+    /// The object of argument `index`.
     pub(crate) fn get(&self, index: u32) -> Option<Arc<dyn Any + Send + Sync>> {
         let all = lock(self.0.as_deref()?);
         let (_, object) = all.iter().find(|(at, _)| *at == index)?;
         Some(Arc::clone(object))
     }
 
-    /// Lets go of all.
+    /// Drops all objects.
     pub(crate) fn let_go(&self) {
         if let Some(all) = &self.0 {
-            // Dropped without the lock: what goes may free memory.
+            // Dropped without the lock, because an object may free memory.
             let gone = std::mem::take(&mut *lock(all));
             drop(gone);
         }
@@ -480,7 +485,7 @@ impl Keeps {
 impl FromIterator<Kept> for Keeps {
     fn from_iter<I: IntoIterator<Item = Kept>>(all: I) -> Self {
         let mut all = all.into_iter().peekable();
-        // Nearly all work is of none: that costs nothing.
+        // Nearly all work needs no object: then nothing is allocated.
         Self(
             all.peek()
                 .is_some()
@@ -502,9 +507,9 @@ pub struct Launch {
     pub program: Arc<dyn Program>,
     /// Index into [`Program::kernels`].
     pub kernel: usize,
-    /// The argument block: [`KernelFacts::args_size`] bytes; a `Local` argument's 8 bytes are its size.
+    /// The argument block of [`KernelFacts::args_size`] bytes; the 8 bytes of a `Local` argument are its size.
     pub args: Box<[u8]>,
-    /// What the addresses of records in `args` are of, by argument: alive as long as the launch.
+    /// The objects that addresses in `args` point into, by argument; they live as long as the launch.
     pub keeps: Keeps,
     /// Work-items per group.
     pub group_size: [u32; 3],
@@ -514,7 +519,7 @@ pub struct Launch {
     pub offset: [u64; 3],
     /// Device index: where to run.
     pub device: usize,
-    /// All groups must be under way at once: they wait for each other.
+    /// All groups must run at once, because they wait for each other.
     pub cooperative: bool,
 }
 
@@ -523,15 +528,15 @@ pub struct Launch {
 pub enum GroupCount {
     /// Known.
     Direct([u32; 3]),
-    /// Three `u32` at this address, read when the launch starts. It need not be there: that is a fault.
+    /// Three `u32` at this address, read when the launch starts. An address without memory is a fault.
     Indirect(*const u32),
-    /// As [`Self::Indirect`], unless `index` is not below the `u32` at `below`, read when the launch starts: then none.
+    /// As [`Self::Indirect`] if `index` is less than the `u32` at `below`, read when the launch starts; else 0 groups.
     IndirectBelow {
         /// Address of the three.
         groups: *const u32,
         /// Position among the launches of one append.
         index: u32,
-        /// Address of how many of them run.
+        /// Address of the number of launches that run.
         below: *const u32,
     },
 }
@@ -549,17 +554,17 @@ pub struct RegionCopy {
     pub width: u64,
     pub rows: u64,
     pub slices: u64,
-    /// Objects that the bytes are of: alive as long as the copy.
+    /// Objects that the bytes belong to; they live as long as the copy.
     pub keeps: Keeps,
 }
 
-/// Bytes to write, and where.
+/// An address, and the bytes to write there.
 pub type Part = (*mut u8, Box<[u8]>);
 
 /// What a task does on the device.
 #[derive(Clone)]
 pub enum Work {
-    /// Nothing: a barrier, a signal, a marker. Finished at once (still on a worker).
+    /// Nothing: finished at once, on the thread that takes it.
     Nothing,
     /// Run a kernel.
     Launch(Launch),
@@ -585,11 +590,11 @@ pub enum Work {
     CopyRegion(RegionCopy),
     /// Write the clock in ns as a `u64`.
     WriteTimestamp(*mut u64),
-    /// Write what is known when the work runs.
+    /// Write bytes that are known when the work runs.
     Write {
-        /// What it is, for the text of a fault.
+        /// What is written, for the text of a fault.
         what: &'static str,
-        /// Places, which need not be there, and what goes there.
+        /// Addresses and bytes. An address without memory is a fault.
         parts: Arc<dyn Fn() -> Vec<Part> + Send + Sync>,
     },
     /// Call the host.
@@ -599,11 +604,11 @@ pub enum Work {
         /// Its argument.
         data: *mut c_void,
     },
-    /// Anything the driver itself does on a worker (short: event bookkeeping, query results).
+    /// Something short that the driver itself does on a worker.
     Internal(Arc<dyn Fn() + Send + Sync>),
 }
-// SAFETY: the pointers are addresses the client gave for asynchronous use; the specification makes the
-// client keep them valid until the command is done. Whoever dereferences them says so there.
+// SAFETY: the pointers are addresses that the client gave for asynchronous use. The specification makes the client keep
+// them valid until the command is done; each dereference argues for itself.
 unsafe impl Send for Work {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Work {}
@@ -615,28 +620,28 @@ pub struct Outcome {
     pub start_ns: u64,
     /// Device clock in ns when work ended.
     pub end_ns: u64,
-    /// Set when the kernel or copy faulted: the context is lost. Says what and where.
+    /// Says what faulted and where, if a kernel or copy did: the context is lost.
     pub fault: Option<String>,
 }
 
-/// Of a queue's or immediate list's work, against that of others.
+/// The priority of a queue's or immediate list's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priority {
     /// After all others.
     Low,
-    /// What a descriptor that says nothing asks for.
+    /// The default.
     #[default]
     Normal,
     /// Before all others.
     High,
 }
 
-/// Waits that cannot end before something has: those on a word, for a number or a later one.
+/// Waits on a futex word for a number or a later one: they cannot end before some task has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Address of the futex word; 0 where there is no such wait.
+    /// Address of the futex word; 0 for no wait.
     pub word: usize,
-    /// The least number that is waited for.
+    /// The least number.
     pub number: u64,
 }
 
@@ -670,28 +675,28 @@ impl Need {
 pub trait Task: Send + Sync {
     /// What to do.
     fn work(&self) -> &Work;
-    /// How many launches follow [`Task::work`]; each runs when the one before has ended. Brief ones only
-    /// ([`Platform::is_brief`]).
+    /// How many brief launches ([`Platform::is_brief`]) follow [`Task::work`]; each runs when the one before has ended.
     fn more(&self) -> usize {
         0
     }
-    /// One of those that follow.
+    /// One of the launches that follow.
     fn next_work(&self, index: usize) -> &Work {
         let _ = index;
         &Work::Nothing
     }
-    /// Index of the device in [`Platform::devices`] that is to do it.
+    /// Index of the device in [`Platform::devices`] that runs it.
     fn device(&self) -> usize {
         0
     }
-    /// Who goes first when more work waits than there are workers.
+    /// Orders tasks when more of them wait than there are workers.
     fn priority(&self) -> Priority {
         Priority::Normal
     }
-    /// Called once on a worker, after the work's effects are visible to all threads.
+    /// Called once when the work's effects are visible to all threads, by the thread that ran it
+    /// ([`Platform::submit`] says which).
     fn finished(self: Arc<Self>, outcome: Outcome);
-    /// Which waits cannot end before this task has: then a waiting thread may run it, and calls [`Task::finished`]
-    /// itself. Asked once, when the task is submitted.
+    /// The waits that cannot end before this task has. A thread that waits so may run the task, and then calls
+    /// [`Task::finished`] itself. Called once, by [`Platform::submit`].
     fn needed_by(&self) -> [Need; 2] {
         [Need::NONE; 2]
     }

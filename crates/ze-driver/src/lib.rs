@@ -1,16 +1,44 @@
 //! Level Zero's semantics, once, over a small device boundary.
 //!
-//! Entry points (by `#[ze_entry]`), handle objects with the DDI header, recording of command lists,
-//! dependencies between commands, events, modules, kernels and arguments. Below lies [`device`]:
-//! `ze-cpu` implements it, other devices will. A shell calls [`install`] and exports [`getters`].
+//! The crate has what every Level Zero driver needs: entry points (`#[ze_entry]`), objects behind handles, checks,
+//! command lists, and the order of commands. A device implements [`device::Platform`]: it allocates memory, builds
+//! programs and runs tasks. `ze-cpu` is such a device. A shell calls [`install`] and exports [`getters`]:
 //!
-//! Invariants
-//! - A handle that was never given out, or was destroyed, is the caller's fault; a null one never is fatal.
-//! - Arguments are snapshotted at append.
+//! ```no_run
+//! fn platform() -> Result<std::sync::Arc<dyn ze_driver::device::Platform>, String> {
+//!     Err("no device".to_owned())
+//! }
+//! ze_driver::install(platform);
+//! let init = ze_driver::getters::lookup(c"zeInit");
+//! ```
+//!
+//! # Modules, from the top down
+//!
+//! ```text
+//! getters, install                 what a shell uses
+//! traced_tables, tables            entry points in DDI tables, with and without tracing
+//! sysman, tools, rtas              system management, metrics and tracers, ray tracing structures
+//! core::*_entries, append, launch  entry points of core objects
+//! core::list, graph, capture, …    objects: lists, queues, graphs, events, modules, kernels, memory
+//! schedule                         command lanes: the order of commands
+//! signal, milestone, user_memory   what lanes and threads wait for
+//! core::context, driver, device    the objects that all others belong to
+//! dispatch, tracing, check         tables of handles, the tracing hook, common checks
+//! device, telemetry, address_space the boundary that a device implements
+//! ```
+//!
+//! # Invariants
+//!
+//! - A null handle is an error, never a crash. A handle that was never given out, or was destroyed, is the caller's fault.
+//! - Arguments are copied when a command is appended.
 //! - No lock is held while a client's callback or a device's task runs.
-//! - What commands in flight need lives by reference counts, not by handles.
+//! - Reference counts, not handles, keep alive what commands in flight need.
 //!
-//! Non-goals: no threads, no machine code, no memory of its own: those are the device's.
+//! # What it is not
+//!
+//! It generates no machine code and owns no device memory: those are the device's. Commands run on the device's threads.
+//! The crate starts threads of its own for two things that no device reports: an open metric streamer reads counters at
+//! intervals, and [`device::Platform::poll`] by default looks at memory that other processes or the application write.
 #![expect(
     non_snake_case,
     reason = "entry points and their parameters carry the specification's names"
@@ -30,6 +58,7 @@ pub mod extensions;
 mod unsupported_entries;
 pub mod getters;
 mod install;
+mod leniency;
 mod milestone;
 /// Atomics; the loom models of [`milestone`] bring their own.
 mod atomic {
@@ -63,7 +92,7 @@ mod lock_audit;
 #[path = "../tests/driver/platform.rs"]
 mod platform;
 
-/// The answer of every slot that no entry of ours fills.
+/// Answers for every slot without an entry point of ours.
 fn unsupported(name: &str) -> level_zero_sys::ze_result_t {
     let answer = || {
         Err(ze_abi::ZeError::new(
@@ -74,7 +103,7 @@ fn unsupported(name: &str) -> level_zero_sys::ze_result_t {
     ze_abi::guard_any_state(name, answer)
 }
 
-/// Makes a new handle null that such a slot does not give.
+/// Nulls the new handle that such a slot does not give.
 fn clear<T>(handle: *mut *mut T) {
     if !handle.is_null() {
         // SAFETY: not null, so valid for writes by the specification's contract with the caller.

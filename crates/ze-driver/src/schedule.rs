@@ -1,17 +1,25 @@
-//! The order of commands: lanes, and what makes a command ready.
+//! Command lanes: the order in which commands start.
 //!
-//! A lane is a command queue or an immediate list. Its commands *start* in the order of submission, may
-//! overlap and finish in any order, and are held back by two things only: events that a command waits on, and
-//! [`Command::drain`], which says that everything before it in the lane must be finished (barriers, in-order
-//! lists, the start of each list that a queue executes). So a wait is judged, and an event reset, in the order
-//! the program wrote them, however often a list is executed.
+//! A lane belongs to a command queue or an immediate list. Its commands *start* in the order of submission. They may
+//! overlap, and finish in any order. Two things delay the next command, the head:
 //!
-//! The head of a lane hangs on one unsignalled event at a time; the signal drives the lane. Small bookkeeping
-//! (barriers, signals, resets) is done by whoever makes it ready; work goes to [`Platform::submit`] and so to
-//! another thread. A list of lanes to drive replaces recursion.
+//! - events that it waits for;
+//! - [`Command::drain`]: everything before it in the lane must have finished. Barriers, in-order lists, and the start of
+//!   each list that a queue executes have it.
 //!
-//! Brief launches that follow each other without waits and signals between go to the platform as one task, a
-//! *bundle*, which runs them in their order.
+//! ```text
+//! lane   copy   fill   launch(waits: e1)   barrier   copy        pending, in order
+//!                      ^ head: subscribes to e1; when e1 is set, the lane is driven
+//! ```
+//!
+//! So waits are judged and events are reset in program order, however often a list is executed.
+//!
+//! The head subscribes to one event at a time ([`Signal`]); the signal drives the lane. The thread that makes a command
+//! ready does small bookkeeping itself (barriers, signals, resets); work goes to [`Platform::submit`]. A list of lanes to
+//! drive ([`Ready`]) replaces recursion.
+//!
+//! Brief launches without waits and signals between them go to the platform as one task, a *bundle*, which runs them in
+//! order.
 
 use crate::check::lock;
 use crate::core::context::Context;
@@ -35,9 +43,9 @@ pub(crate) enum Op {
     Work(Work),
     /// Resets an event.
     Reset(Arc<Signal>),
-    /// Calls something short of the driver's own, in order, on whatever thread makes it ready.
+    /// Calls a short function of the driver, in order, on the thread that makes it ready.
     Call(Arc<dyn Fn() + Send + Sync>),
-    /// Keeps a value until the command starts; its drop is the work.
+    /// Drops a value when the command starts.
     Release(Mutex<Option<Box<dyn Send>>>),
 }
 
@@ -45,18 +53,18 @@ pub(crate) enum Op {
 pub(crate) struct Command {
     /// What it does.
     pub(crate) op: Op,
-    /// It starts when all of these are signalled.
+    /// It starts when all of these are set.
     pub(crate) waits: Vec<Arc<Signal>>,
-    /// Signalled when it has finished.
+    /// Set when it has finished.
     pub(crate) signal: Option<Arc<Signal>>,
     /// It starts when everything before it in the lane has finished.
     pub(crate) drain: bool,
-    /// The signal is a counter-based event's: each execution is announced to those who wait from then on.
+    /// The signal counts, as a counter-based event does: each execution is announced, and later waits are for it.
     pub(crate) counts: bool,
 }
 
 impl Command {
-    /// A command that only waits for `waits`, and perhaps for everything before.
+    /// A command without work: it waits for `waits`, and with `drain` for everything before it.
     pub(crate) fn empty(waits: Vec<Arc<Signal>>, drain: bool) -> Self {
         Self {
             op: Op::Nothing,
@@ -67,7 +75,7 @@ impl Command {
         }
     }
 
-    /// The same with a signal: as [`Event::signalled`](crate::core::event::Event::signalled) gives it.
+    /// Adds a signal, and whether it counts; [`Event::signalled`](crate::core::event::Event::signalled) returns both.
     pub(crate) fn signalling(self, signal: Option<(Arc<Signal>, bool)>) -> Self {
         let (signal, counts) = signal.unzip();
         Self {
@@ -82,7 +90,7 @@ impl Command {
         self.signal.as_ref().filter(|_| self.counts)
     }
 
-    /// What its waits are for, from now on; empty when all are for the first signal.
+    /// The values that its waits must reach, from now on; empty when all are 1.
     fn wait_values(&self) -> Box<[u64]> {
         if self.waits.iter().all(|signal| signal.wait_value() == 1) {
             return Box::default();
@@ -93,11 +101,11 @@ impl Command {
             .collect()
     }
 
-    /// A command like it, to be changed.
+    /// A copy, to be changed.
     pub(crate) fn copy(&self) -> Self {
         Self {
             op: match &self.op {
-                // What is released is released once.
+                // A value is dropped once.
                 Op::Nothing | Op::Release(_) => Op::Nothing,
                 Op::Work(work) => Op::Work(work.clone()),
                 Op::Reset(signal) => Op::Reset(Arc::clone(signal)),
@@ -111,17 +119,17 @@ impl Command {
     }
 }
 
-// SAFETY: the addresses inside `op` are the client's, valid until the command is done by the specification;
-// they are read by whoever runs the command, one thread at a time.
+// SAFETY: the addresses inside `op` are the client's, valid until the command is done by the specification; the thread
+// that runs the command reads them, one at a time.
 unsafe impl Send for Command {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Command {}
 
-/// The commands of a closed list: all its executions have these, instead of counting references to each.
+/// The commands of a closed list. All executions share them, and need no reference to each command.
 pub(crate) struct Executable {
     pub(crate) commands: Box<[Arc<Command>]>,
-    /// Where rows of launches end that may be bundled, and those of other commands between them: the first row is one of
-    /// launches, perhaps of none.
+    /// The ends of rows: launches that may be bundled and other commands in turn. The first row is of launches, and may be
+    /// empty.
     ends: Box<[usize]>,
 }
 
@@ -143,11 +151,11 @@ impl Executable {
     }
 }
 
-/// What is pending, or starts as one task.
+/// Commands that are pending, or start as one task.
 enum Batch {
-    /// A command, and launches behind it.
+    /// A command, and launches after it.
     Few(Arc<Command>, Vec<Arc<Command>>),
-    /// Launches of a list's, one at least.
+    /// One or more launches of a list.
     Row(Arc<Executable>, Range<usize>),
 }
 
@@ -166,9 +174,9 @@ impl Batch {
         }
     }
 
-    /// Lets go of what its work was of where nobody does it again, so that whoever waited for it finds the memory free:
-    /// the rest of it goes when the last thread has left it.
-    fn let_go(&self) {
+    /// Drops the objects of work that never runs again, so that a thread which waited for it finds their memory free. The
+    /// rest of the batch may live longer.
+    fn drop_objects(&self) {
         let Self::Few(first, rest) = self else {
             return;
         };
@@ -178,14 +186,14 @@ impl Batch {
                 Op::Work(Work::CopyRegion(copy)) => &copy.keeps,
                 _ => continue,
             };
-            // A list that may run again has it too.
+            // A list that may run again holds another reference.
             if Arc::strong_count(command) == 1 {
                 keeps.let_go();
             }
         }
     }
 
-    /// Those behind the first.
+    /// The commands after the first.
     fn rest(&self) -> &[Arc<Command>] {
         match self {
             Self::Few(_, rest) => rest,
@@ -197,31 +205,31 @@ impl Batch {
 struct Pending {
     /// One command, or several of a list.
     batch: Batch,
-    /// Of the first.
+    /// The first command's.
     drain: bool,
-    /// Waits already seen as signalled.
+    /// How many of its waits are over.
     met: usize,
-    /// The wait_values of the waits, when not all are 1.
+    /// The wait values, when not all are 1.
     wait_values: Box<[u64]>,
 }
 
 #[derive(Default)]
 struct LaneState {
-    /// Not started, in order.
+    /// Commands not started, in order.
     pending: VecDeque<Pending>,
     /// Tasks started, in order. The first is number `first_task`.
     started: VecDeque<Started>,
     first_task: u64,
     /// Commands started.
     begun: u64,
-    /// Commands retired: all of the first tasks that have finished.
+    /// Retired commands: they and all before them have finished.
     retired: u64,
     running: usize,
     /// Number of the last command pushed; the first is 1.
     pushed: u64,
-    /// A thread is in `drive`; it looks again at everything under the lock before it leaves.
+    /// A thread is in `drive`. It looks at everything again under the lock before it leaves.
     driving: bool,
-    /// The head hangs on a signal that nobody may ever give.
+    /// The head waits for a signal, which may never be set.
     is_blocked: bool,
 }
 
@@ -237,7 +245,7 @@ impl LaneState {
         usize::try_from(self.pushed - self.retired).unwrap_or(usize::MAX)
     }
 
-    /// Adds commands; the number of the last, and whether there are too many now.
+    /// Adds commands. Returns the number of the last, and whether there are too many now.
     fn enqueue(
         &mut self,
         commands: impl IntoIterator<Item = Arc<Command>>,
@@ -291,7 +299,7 @@ impl LaneState {
         usize::try_from(self.pushed - self.begun).unwrap_or(usize::MAX)
     }
 
-    /// Notes that the first `commands` pending ones start; the number of their task.
+    /// Notes that the first `commands` pending ones start. Returns the number of their task.
     fn begin(&mut self, commands: u64) -> u64 {
         let task = self.first_task + self.started.len() as u64;
         self.started.push_back(Started {
@@ -304,11 +312,11 @@ impl LaneState {
     }
 }
 
-/// Most launches in a bundle: others get their share of a long list.
+/// The most launches in a bundle, so that other workers get their share of a long list.
 const MOST_BUNDLED: usize = 128;
 
 impl Command {
-    /// The launch, if it may go into a bundle behind another command.
+    /// The launch, if it may follow another command in a bundle.
     fn bundled(&self) -> Option<&Launch> {
         match &self.op {
             Op::Work(Work::Launch(launch))
@@ -321,16 +329,16 @@ impl Command {
     }
 }
 
-/// A mutable list's launch may have come to nothing.
+/// Whether a launch has no work-groups; a mutable list may contain such.
 fn is_empty(launch: &Launch) -> bool {
     matches!(launch.groups, GroupCount::Direct(groups) if groups.contains(&0))
 }
 
-/// Commands of one lane beyond which an append first waits for half of them: memory must not grow with a
-/// program that submits faster than the device works.
+/// With more commands than this in a lane an append waits until half are left: memory must not grow without bound when a
+/// program submits faster than the device works.
 const MOST_OUTSTANDING: usize = 1 << 15;
 
-/// A queue or an immediate list, as the scheduler sees it.
+/// The commands of a queue or an immediate list.
 pub(crate) struct CommandLane {
     context: Arc<Context>,
     device: usize,
@@ -368,7 +376,7 @@ fn run_all(mut ready: Ready) {
 }
 
 impl CommandLane {
-    /// A lane on `context`'s device of that index; the context's driver learns of it.
+    /// A lane on `context`'s device of that index.
     pub(crate) fn new(context: &Arc<Context>, device: usize, priority: Priority) -> Arc<Self> {
         let lane = Arc::new(Self {
             context: Arc::clone(context),
@@ -397,8 +405,8 @@ impl CommandLane {
         self.context.platform()
     }
 
-    /// Appends commands and starts what can start; `drain_first` makes the first a barrier. Returns the number
-    /// of the last.
+    /// Appends commands and starts those that can start; `drain_first` makes the first a barrier. Returns the number of the
+    /// last.
     pub(crate) fn push(
         self: &Arc<Self>,
         commands: impl IntoIterator<Item = Arc<Command>>,
@@ -428,9 +436,9 @@ impl CommandLane {
         last
     }
 
-    /// As [`Self::push`] to several lanes whose commands wait for each other: all signals are announced before any
-    /// wait is judged. Returns the number of the last command in the first lane; whoever holds no lock of its own then
-    /// calls [`Self::hold_back`] for that lane.
+    /// As [`Self::push`] to several lanes whose commands wait for each other: all signals are announced before any wait is
+    /// judged. Returns the number of the last command in the first lane. The caller calls [`Self::throttle`] for that lane
+    /// when it holds no lock.
     pub(crate) fn push_together(parts: &[(&Arc<Self>, &[Arc<Command>])]) -> u64 {
         for (_, commands) in parts {
             for signal in commands.iter().filter_map(|command| command.announced()) {
@@ -448,15 +456,15 @@ impl CommandLane {
         last
     }
 
-    /// Makes the caller wait for some of what is outstanding, if that is too much.
-    pub(crate) fn hold_back(&self, last: u64) {
+    /// Blocks the caller while too many commands are outstanding.
+    pub(crate) fn throttle(&self, last: u64) {
         let is_long = lock(&self.state).outstanding() > MOST_OUTSTANDING;
         if is_long {
             self.shorten(last);
         }
     }
 
-    /// Waits until half of [`MOST_OUTSTANDING`] are left, or the lane hangs on a signal.
+    /// Waits until half of [`MOST_OUTSTANDING`] are left, or a signal blocks the lane.
     #[cold]
     fn shorten(&self, last: u64) {
         let done = || {
@@ -487,13 +495,13 @@ impl CommandLane {
         self.wait_for(number, &|| self.retired.reached() >= number, timeout)
     }
 
-    /// Waits for `done`, which the commands up to `number` bring about.
+    /// Waits for `done`, which holds at the latest when the commands up to `number` have finished.
     fn wait_for(&self, number: u64, done: &dyn Fn() -> bool, timeout: u64) -> bool {
-        // Most waits are over before they begin: those write nothing down.
+        // Most waits are over before they begin: those note no number.
         if done() {
             return true;
         }
-        // Asked before each sleep, so that who is woken too early says again what he wants; and looks once more then.
+        // Runs before each sleep, so a thread that is woken too early re-registers its number, and looks once more.
         let done = || {
             self.retired.want(number);
             done()
@@ -503,12 +511,12 @@ impl CommandLane {
         wait_until(platform, word, &self.sleepers, &done, timeout)
     }
 
-    /// Starts what can start.
+    /// Starts the commands that can start.
     fn drive(self: &Arc<Self>, ready: &mut Ready) {
         self.drive_locked(lock(&self.state), ready);
     }
 
-    /// As [`Self::drive`], with the lock already taken: an append takes it once.
+    /// As [`Self::drive`], with the lock already taken, so that an append takes it once.
     fn drive_locked<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'a, LaneState>,
@@ -540,8 +548,8 @@ impl CommandLane {
         }
     }
 
-    /// Whether the head, which may start, had better be bundled with what follows: nobody is free to begin it now. The
-    /// next task that ends drives the lane.
+    /// Whether the head, which may start, is kept to be bundled with the commands that follow: no worker is free to begin
+    /// it now. The next task that ends drives the lane.
     fn keeps_head(&self, state: &LaneState) -> bool {
         let head = state.pending.front().filter(|head| !head.drain);
         state.running >= self.platform().workers(self.device)
@@ -560,7 +568,7 @@ impl CommandLane {
         if head.drain && running > 0 {
             return false;
         }
-        // A lost context finishes everything at once, so that nobody waits for ever.
+        // In a lost context everything finishes at once, so that no thread waits for ever.
         if self.context.is_lost() {
             return true;
         }
@@ -578,20 +586,20 @@ impl CommandLane {
         true
     }
 
-    /// Takes the head and the launches that go into one task with it.
+    /// Takes the head, and the launches that go into its task.
     fn next_batch(&self, state: &mut LaneState) -> Option<Batch> {
-        // Launches that may overlap leave some to other workers.
+        // Launches that may overlap are shared out among workers.
         let few = (state.waiting().saturating_sub(1) / 4).clamp(8, MOST_BUNDLED);
         let is_lost = self.context.is_lost();
         let head = state.pending.front_mut()?;
         if let Batch::Row(list, row) = &mut head.batch {
-            let mut asked = Asked::new(&**self.platform());
+            let mut brief = BriefLaunches::new(&**self.platform());
             let begin = row.start;
             let most = row.len().min(1 + MOST_BUNDLED);
             let next = list.commands[begin..begin + most].iter().enumerate();
             let count = next
                 .take_while(|(i, command)| {
-                    (*i == 0 || command.drain || *i <= few) && !is_lost && asked.is_brief(command)
+                    (*i == 0 || command.drain || *i <= few) && !is_lost && brief.is_brief(command)
                 })
                 .count();
             row.start += count.max(1);
@@ -606,8 +614,8 @@ impl CommandLane {
         let Batch::Few(first, _) = state.pending.pop_front()?.batch else {
             return None;
         };
-        let mut asked = Asked::new(&**self.platform());
-        if state.pending.is_empty() || is_lost || !asked.is_brief(&first) {
+        let mut brief = BriefLaunches::new(&**self.platform());
+        if state.pending.is_empty() || is_lost || !brief.is_brief(&first) {
             return Some(Batch::Few(first, Vec::new()));
         }
         let next = state.pending.iter().take(MOST_BUNDLED).enumerate();
@@ -615,7 +623,7 @@ impl CommandLane {
             .take_while(|(i, pending)| {
                 matches!(pending.batch, Batch::Few(..))
                     && (pending.drain || *i < few)
-                    && asked.is_brief(pending.batch.first())
+                    && brief.is_brief(pending.batch.first())
             })
             .count();
         let taken = state.pending.drain(..count);
@@ -652,7 +660,7 @@ impl CommandLane {
             }
         };
         if work.is_some() {
-            let node = Node {
+            let node = LaneTask {
                 lane: Arc::clone(self),
                 batch,
                 first,
@@ -705,7 +713,7 @@ impl CommandLane {
 }
 
 impl CommandLane {
-    /// Makes those who wait for the lane look again.
+    /// Wakes the threads that wait for the lane.
     fn wake_waiters(&self) {
         self.word.fetch_add(1, Ordering::SeqCst);
         wake_sleepers(&self.word, &self.sleepers);
@@ -718,7 +726,7 @@ static LANES: Mutex<Vec<Weak<CommandLane>>> = Mutex::new(Vec::new());
 fn register(lane: &Arc<CommandLane>) {
     let mut lanes = lock(&LANES);
     if lanes.len() == lanes.capacity() {
-        // At least as many more may come before the next look: each pays for a few, however many there are.
+        // Room for at least as many again before the next sweep, so its cost per lane is constant.
         lanes.retain(|lane| lane.strong_count() > 0);
         let alive = lanes.len();
         lanes.reserve(alive);
@@ -741,13 +749,13 @@ pub(crate) fn lanes_of(context: &Arc<Context>) -> Vec<Arc<CommandLane>> {
     lanes(|lane| Arc::ptr_eq(lane.context(), context))
 }
 
-/// Starts the commands that wait in a lost context: they end at once.
+/// Starts the pending commands of a lost context, which end at once.
 pub(crate) fn start_lost(context: &Arc<Context>) {
     run(lanes_of(context));
 }
 
-/// Signals that other processes or the application may give while lanes hang on them: a thread of the platform looks at
-/// them every millisecond or so.
+/// Signals with waiting lanes that other processes or the application may set without notice. A thread of the platform
+/// polls them ([`Platform::poll`]).
 static POLLED: Mutex<Vec<Arc<Signal>>> = Mutex::new(Vec::new());
 
 fn poll_signal(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
@@ -760,7 +768,7 @@ fn poll_signal(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
         return;
     }
     let served = platform.poll(Box::new(|| {
-        // A copy: driving a lane may make it hang on another polled signal.
+        // A copy, because driving a lane may make it wait for another polled signal.
         let now = lock(&POLLED).clone();
         for signal in now {
             let ready = signal.take_reached();
@@ -773,18 +781,19 @@ fn poll_signal(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
         !polled.is_empty()
     }));
     if !served {
-        // A host's wait looks at the signal itself; for the commands behind it, the next lane that hangs tries again.
+        // No thread could be started. Waiting host threads look at the signal themselves; the next lane that is blocked tries
+        // again.
         polled.clear();
     }
 }
 
-/// What the platform says of launches that follow each other: once for those that are alike.
-struct Asked<'a> {
+/// Asks the platform about launches that follow each other, once for equal ones.
+struct BriefLaunches<'a> {
     platform: &'a dyn Platform,
     last: Option<(&'a Launch, bool)>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> BriefLaunches<'a> {
     fn new(platform: &'a dyn Platform) -> Self {
         Self {
             platform,
@@ -792,7 +801,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether a command may be bundled, and is worth it.
+    /// Whether a command may be bundled and is brief.
     fn is_brief(&mut self, command: &'a Command) -> bool {
         let Some(launch) = command.bundled() else {
             return false;
@@ -808,7 +817,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether what is brief of one launch is of the other: a kernel of one program, in as many groups.
+/// Whether two launches take equally long: the same kernel in the same number of groups.
 fn is_alike(one: &Launch, other: &Launch) -> bool {
     let direct = match (one.groups, other.groups) {
         (GroupCount::Direct(these), GroupCount::Direct(those)) => these == those,
@@ -820,8 +829,8 @@ fn is_alike(one: &Launch, other: &Launch) -> bool {
         && Arc::ptr_eq(&one.program, &other.program)
 }
 
-/// Commands under way on the device.
-struct Node {
+/// A task for the device: commands that run one after another.
+struct LaneTask {
     lane: Arc<CommandLane>,
     batch: Batch,
     /// Number of the first command, and of the task.
@@ -836,7 +845,7 @@ fn work_of(command: &Command) -> &Work {
     }
 }
 
-impl Task for Node {
+impl Task for LaneTask {
     fn work(&self) -> &Work {
         work_of(self.batch.first())
     }
@@ -862,14 +871,14 @@ impl Task for Node {
     fn needed_by(&self) -> [Need; 2] {
         let signal = self.batch.first().signal.as_ref();
         [
-            // Who waits for the lane up to an earlier number does not need what came later.
+            // A wait for an earlier number of the lane does not need this task.
             Need::from(&self.lane.word, self.first),
             signal.map_or(Need::NONE, |signal| Need::of(signal.word())),
         ]
     }
 
     fn finished(self: Arc<Self>, outcome: Outcome) {
-        self.batch.let_go();
+        self.batch.drop_objects();
         let mut ready = Ready::new();
         if let Some(fault) = outcome.fault {
             self.lane.context.lose(fault);

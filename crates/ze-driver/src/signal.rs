@@ -1,12 +1,12 @@
-//! Slots in event pool memory, the lanes that wait on them, and host waits.
+//! Signals: slots in the memory of event pools, the lanes that wait for them, and waits of host threads.
 //!
-//! A slot is what another process may see of an event: counters, a futex word, and two timestamps. Who waits inside
-//! this process is private. A waiting lane hangs on the signal; nobody polls, but for slots that other processes
-//! signal and for counters in memory of the application.
+//! A slot is the part of an event that other processes may see: counters, a futex word, and two timestamps. The waiting
+//! lanes of this process are private: a lane subscribes to the signal that blocks it, and the signal drives the lane.
+//! Only slots that other processes signal, and counters in the application's memory, are polled.
 //!
-//! A signal is given when its count has reached the *goal* of whoever waits. The wait_value of a plain event is 1; that of
-//! one which recorded commands signal grows with each execution, so executions that overlap do not take each other's
-//! signals, and nothing has to be reset in between.
+//! A wait has a *wait value*: it is over when the signal's count has reached the value. The wait value of a plain event
+//! is 1. That of an event which recorded commands signal grows with each execution, so executions that overlap do not
+//! take each other's signals, and nothing has to be reset between them.
 
 use crate::address_space::{Access, Pages};
 use crate::check::lock;
@@ -22,19 +22,19 @@ use ze_abi::{ZeResult, with_room};
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
-    /// A futex word: changes with every signal.
+    /// A futex word that changes with every signal.
     word: AtomicU32,
-    /// Host threads that wait, in all processes that see the slot. One that dies there costs a system call a signal.
+    /// Host threads that wait, in all processes that see the slot. One that dies costs each later signal a system call.
     sleepers: AtomicU32,
     start: AtomicU64,
     end: AtomicU64,
-    /// Signals given.
+    /// Signals so far.
     count: AtomicU64,
-    /// Executions announced of commands that signal.
+    /// Announced executions of commands that signal.
     announced: AtomicU64,
-    /// `announced` when the present use of the slot began.
+    /// `announced` when the current use of the slot began.
     base: AtomicU64,
-    /// Odd once somebody has asked: what takes this signal's times to the host's clock, but for the lowest bit.
+    /// The difference between the host's clock and this signal's times, without its lowest bit. Odd once it is measured.
     to_host: AtomicU64,
 }
 
@@ -46,13 +46,13 @@ impl Slot {
 }
 
 impl Slot {
-    /// The latest use of the ring that this slot is the first of.
+    /// The latest use of the ring that begins with this slot.
     pub(crate) fn uses(&self) -> u64 {
         // Acquire: pairs with `publish_use`.
         self.count.load(Ordering::Acquire)
     }
 
-    /// The number of a new use, for the caller alone.
+    /// The number of a new use, which only the caller knows.
     pub(crate) fn next_use(&self) -> u64 {
         self.announced
             .fetch_add(1, Ordering::Relaxed)
@@ -69,11 +69,11 @@ const _: () = assert!(size_of::<Slot>() == 64);
 
 /// Pool memory.
 pub(crate) enum Slots {
-    /// One of this process alone.
+    /// A single slot of this process.
     One(Slot),
-    /// Of this process alone.
+    /// Slots of this process.
     Own(Box<[Slot]>),
-    /// In a file that other processes see too.
+    /// Slots in a file that other processes see.
     Shared(SharedSlots),
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct SharedSlots {
     base: usize,
     len: u64,
     count: usize,
-    /// Of a pool of this process: what counts against its limit of memory.
+    /// For a pool of this process: the pages that count against its memory limit.
     _pages: Option<Arc<dyn Pages>>,
 }
 
@@ -102,7 +102,7 @@ impl Slots {
         Ok(Arc::new(Self::Own(slots.into())))
     }
 
-    /// Fresh memory for `count` events that may be shared; none when the platform has no files.
+    /// Fresh memory for `count` events that other processes may see; none when the platform has no files.
     ///
     /// # Errors
     /// No file or no room.
@@ -132,7 +132,7 @@ impl Slots {
         pages: Option<Arc<dyn Pages>>,
     ) -> Option<Arc<Self>> {
         let space = platform.address_space()?;
-        // A sender chooses both: no more is mapped than the slots take.
+        // A sender chooses both sizes, so only as much as the slots need is mapped.
         let needed = (count as u64)
             .checked_mul(SLOT)
             .filter(|bytes| *bytes > 0)?;
@@ -159,7 +159,7 @@ impl Slots {
         match self {
             Self::One(slot) => std::slice::from_ref(slot),
             Self::Own(slots) => slots,
-            // SAFETY: mapped until the drop, `count` slots fit; the fields are atomics, which others may change.
+            // SAFETY: mapped until the drop, `count` slots fit; the fields are atomics, which other processes may change.
             Self::Shared(shared) => unsafe {
                 std::slice::from_raw_parts(
                     std::ptr::with_exposed_provenance(shared.base),
@@ -169,7 +169,7 @@ impl Slots {
         }
     }
 
-    /// The file, when others may see it, and its bytes.
+    /// The file and its size, when other processes may see the slots.
     pub(crate) fn file(&self) -> Option<(BorrowedFd<'_>, u64)> {
         match self {
             Self::One(_) | Self::Own(_) => None,
@@ -189,16 +189,16 @@ impl Drop for SharedSlots {
 /// Bytes of a slot.
 const SLOT: u64 = size_of::<Slot>() as u64;
 
-/// How a signal is given.
+/// How a signal is set.
 #[derive(Debug)]
 enum Mode {
     /// Once, until a reset.
     Once,
-    /// Again and again: the slot counts.
+    /// Again and again; the slot counts.
     Count,
-    /// In memory of the application.
+    /// In a counter of the application.
     UserCounter(UserCounter),
-    /// While a word of the application's has some value; nobody gives it.
+    /// While a word of the application compares as wanted; the driver never sets it.
     While(Condition),
 }
 
@@ -210,13 +210,13 @@ pub(crate) struct Signal<Subscriber> {
     slots: Arc<Slots>,
     index: usize,
     mode: Mode,
-    /// Lanes that hang here, each with its wait_value.
+    /// Lanes that wait here, each with its wait value.
     subscribers: Mutex<Vec<(Arc<Subscriber>, u64)>>,
-    /// Whether a lane may hang here; changes under the lock.
+    /// Whether `subscribers` may have some; changes under its lock.
     has_subscribers: AtomicBool,
 }
 
-/// Signals of counter-based events come and go, so one thread's may lie where another's was.
+/// Signals of counter-based events are short-lived, so one thread's may get the address of another's.
 #[cfg(test)]
 impl<Subscriber> Drop for Signal<Subscriber> {
     fn drop(&mut self) {
@@ -242,7 +242,7 @@ impl<Subscriber> Signal<Subscriber> {
         signal
     }
 
-    /// The signal at `index`, as it is: another process made it.
+    /// The signal at `index` in its current state, made by another process.
     pub(crate) fn attach(slots: Arc<Slots>, index: usize) -> Arc<Self> {
         Self::make(slots, index, Mode::Once)
     }
@@ -252,7 +252,7 @@ impl<Subscriber> Signal<Subscriber> {
         Self::make(Arc::new(Slots::One(Slot::default())), 0, Mode::Once)
     }
 
-    /// A signal in memory of its own that commands may give again.
+    /// A signal in memory of its own that commands may set again and again.
     pub(crate) fn counter() -> Arc<Self> {
         Self::make(Arc::new(Slots::One(Slot::default())), 0, Mode::Count)
     }
@@ -262,13 +262,13 @@ impl<Subscriber> Signal<Subscriber> {
         Self::make(slots, index, Mode::Count)
     }
 
-    /// A signal whose counter is the application's.
+    /// A signal with a counter in the application's memory.
     pub(crate) fn outside(counter: UserCounter) -> Arc<Self> {
         let slots = Arc::new(Slots::One(Slot::default()));
         Self::make(slots, 0, Mode::UserCounter(counter))
     }
 
-    /// A signal that is there while a condition holds.
+    /// A signal that is set while a condition holds.
     pub(crate) fn when(condition: Condition) -> Arc<Self> {
         let slots = Arc::new(Slots::One(Slot::default()));
         Self::make(slots, 0, Mode::While(condition))
@@ -278,12 +278,12 @@ impl<Subscriber> Signal<Subscriber> {
         &self.slots.get()[self.index]
     }
 
-    /// What a wait for this signal sleeps on.
+    /// The word that waits for this signal sleep on.
     pub(crate) fn word(&self) -> &AtomicU32 {
         &self.slot().word
     }
 
-    /// The count from which on a wait that begins now is over.
+    /// The count at which a wait that begins now is over.
     pub(crate) fn wait_value(&self) -> u64 {
         match &self.mode {
             Mode::UserCounter(outside) => outside.completion(),
@@ -292,7 +292,7 @@ impl<Subscriber> Signal<Subscriber> {
         }
     }
 
-    /// The count, and where it lies.
+    /// The count.
     fn count(&self) -> u64 {
         match &self.mode {
             Mode::UserCounter(outside) => outside.value(),
@@ -302,7 +302,7 @@ impl<Subscriber> Signal<Subscriber> {
         }
     }
 
-    /// Where the count lies, for whoever looks at it by itself.
+    /// The address of the count, for clients that read it themselves.
     pub(crate) fn address(&self) -> usize {
         match &self.mode {
             Mode::UserCounter(outside) => outside.address(),
@@ -315,7 +315,7 @@ impl<Subscriber> Signal<Subscriber> {
         self.is_reached(self.wait_value())
     }
 
-    /// True once signalled for a wait with that wait_value.
+    /// True once the count has reached a wait value.
     pub(crate) fn is_reached(&self, wait_value: u64) -> bool {
         self.count() >= wait_value
     }
@@ -331,8 +331,8 @@ impl<Subscriber> Signal<Subscriber> {
         })
     }
 
-    /// What takes the signal's times to the host's clock: measured for who asks first, because the two clocks drift and
-    /// every later answer, in other processes as well, must be the same.
+    /// The difference between the host's clock and the signal's times. It is measured once, because the two clocks drift and
+    /// every later answer, also in other processes, must be the same.
     pub(crate) fn to_host(&self, measure: impl FnOnce() -> u64) -> u64 {
         let word = &self.slot().to_host;
         let mut known = word.load(Ordering::Relaxed);
@@ -344,13 +344,13 @@ impl<Subscriber> Signal<Subscriber> {
         known & !1
     }
 
-    /// One more execution of a command that signals is on its way: waits from now on are for it.
+    /// Announces one more execution of a command that signals: waits from now on are for it.
     pub(crate) fn announce(&self) {
         self.slot().announced.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Begins a new use of a slot that counts: what was announced before is another's, and no longer waited for, because
-    /// who announced it may have died.
+    /// Begins a new use of a slot that counts. Earlier announcements belong to another use, and waits for them are over:
+    /// the process that made them may have died.
     pub(crate) fn begin_use(&self) {
         let slot = self.slot();
         let announced = slot.announced.load(Ordering::Relaxed);
@@ -358,19 +358,19 @@ impl<Subscriber> Signal<Subscriber> {
         slot.count.fetch_max(announced, Ordering::Relaxed);
     }
 
-    /// Signals: wakes host waiters, hands waiting lanes to `ready`.
+    /// Sets the signal: wakes waiting host threads, moves waiting lanes to `ready`.
     pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Vec<Arc<Subscriber>>) {
         let slot = self.slot();
-        // Asked here, where the fence below does not hold the loads up.
+        // Read before the fence below, which would delay the loads.
         let is_shared = matches!(*self.slots, Slots::Shared(_));
         slot.to_host.store(0, Ordering::Relaxed);
         slot.start.store(start, Ordering::Relaxed);
-        // Never equal: clients take an end that is not after the start for a clock that wrapped around.
+        // Never equal, for clients (`crate::leniency`).
         slot.end
             .store(end.max(start.saturating_add(1)), Ordering::Relaxed);
         match &self.mode {
             Mode::Once => {
-                // Release: the command's effects come before. Who signals meanwhile says the same.
+                // Release: the command's effects come before. Another thread that sets it now stores the same.
                 slot.count.store(1, Ordering::Release);
                 let word = slot.word.load(Ordering::Relaxed).wrapping_add(1);
                 slot.word.store(word, Ordering::Release);
@@ -385,9 +385,9 @@ impl<Subscriber> Signal<Subscriber> {
             }
             Mode::While(_) => {}
         }
-        // Before the looks at sleepers and lanes, against the opposite order of those.
+        // Pairs with the fence of threads that register first and then look at the count.
         fence(Ordering::SeqCst);
-        // In shared memory another process can write a count of zero while threads of this one sleep.
+        // In shared memory another process can write 0 sleepers while threads of this process sleep.
         if slot.sleepers.load(Ordering::Relaxed) != 0 || is_shared {
             wake_all(&slot.word);
         }
@@ -398,7 +398,7 @@ impl<Subscriber> Signal<Subscriber> {
         }
     }
 
-    /// Back to not signalled, timestamps cleared; for signals that are given once.
+    /// Clears signal and timestamps, for signals that are set once.
     pub(crate) fn reset(&self) {
         self.clear(Ordering::SeqCst);
     }
@@ -411,20 +411,20 @@ impl<Subscriber> Signal<Subscriber> {
         slot.count.store(0, order);
     }
 
-    /// Whether others may signal without telling anybody here.
+    /// Whether another process or the application may set it without notice.
     pub(crate) fn is_foreign(&self) -> bool {
         matches!(*self.slots, Slots::Shared(_))
             || matches!(self.mode, Mode::UserCounter(_) | Mode::While(_))
     }
 
-    /// True when `wait_value` is reached; else `lane` will be driven at the next signal.
+    /// True when `wait_value` is reached; else `lane` subscribes, and the next signal drives it.
     pub(crate) fn is_reached_or_subscribe(&self, wait_value: u64, lane: &Arc<Subscriber>) -> bool {
         if self.is_reached(wait_value) {
             return true;
         }
         let mut subscribers = lock(&self.subscribers);
         self.has_subscribers.store(true, Ordering::Relaxed);
-        // `set` counts before it looks at `has_subscribers`.
+        // Pairs with the fence in `set`, which counts first and then looks at `has_subscribers`.
         fence(Ordering::SeqCst);
         if self.is_reached(wait_value) {
             return true;
@@ -433,14 +433,14 @@ impl<Subscriber> Signal<Subscriber> {
             .iter_mut()
             .find(|(other, _)| Arc::ptr_eq(other, lane))
         {
-            // A lane hangs with its head only.
+            // A lane waits with its head only.
             Some((_, known)) => *known = wait_value,
             None => subscribers.push((Arc::clone(lane), wait_value)),
         }
         false
     }
 
-    /// Takes the lanes whose wait_value another process or the application has reached without a word.
+    /// Takes the lanes whose wait value is reached, after another process or the application may have counted.
     pub(crate) fn take_reached(&self) -> Vec<Arc<Subscriber>> {
         let count = self.count();
         let reached = |(_, wait_value): &mut (Arc<Subscriber>, u64)| count >= *wait_value;
@@ -454,12 +454,12 @@ impl<Subscriber> Signal<Subscriber> {
         ready
     }
 
-    /// Whether a lane hangs here.
+    /// Whether a lane waits here.
     pub(crate) fn is_awaited(&self) -> bool {
         !lock(&self.subscribers).is_empty()
     }
 
-    /// Blocks the host until signalled, `gave_up()` or the timeout in ns; true unless it timed out.
+    /// Blocks the calling thread until the signal is set, `gave_up()`, or the timeout in ns; true unless it timed out.
     pub(crate) fn wait(
         &self,
         platform: &dyn Platform,
@@ -473,7 +473,7 @@ impl<Subscriber> Signal<Subscriber> {
         if !matches!(self.mode, Mode::UserCounter(_) | Mode::While(_)) {
             return wait_until(platform, word, &slot.sleepers, &done, timeout);
         }
-        // Nobody tells of a store by the application: short waits in turn.
+        // A store by the application wakes no thread, so waits are short and repeated.
         let mut left = timeout;
         loop {
             let turn = left.min(LOOK_NS);
@@ -490,7 +490,7 @@ impl<Subscriber> Signal<Subscriber> {
     }
 }
 
-/// How often a waiting host thread looks at a counter that the application writes.
+/// How often a waiting thread looks at a counter that the application writes.
 const LOOK_NS: u64 = 50_000;
 
 /// Blocks until `done` or the timeout in ns (`u64::MAX`: none); returns `done()`.
@@ -514,7 +514,7 @@ pub(crate) fn wait_until(
     platform.wait(word, sleepers, done, deadline)
 }
 
-/// Wakes all threads that sleep on `word`, which the caller has just changed (SeqCst): no system call when none does.
+/// Wakes all threads that sleep on `word`, which the caller has just changed (SeqCst). No system call when none sleeps.
 pub(crate) fn wake_sleepers(word: &AtomicU32, sleepers: &AtomicU32) {
     if sleepers.load(Ordering::SeqCst) != 0 {
         wake_all(word);
@@ -522,7 +522,7 @@ pub(crate) fn wake_sleepers(word: &AtomicU32, sleepers: &AtomicU32) {
 }
 
 fn wake_all(word: &AtomicU32) {
-    // Not the private kind: slots may lie in memory shared between processes.
+    // Without the private flag, because slots may be in memory shared between processes.
     // SAFETY: the word is alive for the call; FUTEX_WAKE reads only its address.
     unsafe {
         libc::syscall(

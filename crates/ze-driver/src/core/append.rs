@@ -104,7 +104,7 @@ unsafe fn fill(
             ),
         );
     }
-    // Patterns of any size at any address are served: the conformance suite fills with such.
+    // Lenient: patterns of any size at any address work (`crate::leniency`).
     let op = if size == 0 {
         Op::Nothing
     } else {

@@ -77,7 +77,7 @@ pub(crate) fn zeContextSystemBarrier(
     hContext.check()
 }
 
-/// In a lost context, too: DPC++'s second adapter makes new device memory resident, and gives programs null otherwise.
+/// Works in a lost context too (`crate::leniency`).
 fn residency(context: &Context, device: &Device, ptr: *mut c_void, size: usize) -> ZeResult {
     crate::check::not_null("ptr", ptr)?;
     let _ = size;

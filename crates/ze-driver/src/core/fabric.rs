@@ -1,5 +1,5 @@
 //! Fabric vertices: one for each device and sub-device, without edges, because no link leads from one to another.
-//! core/fabric.yml (experimental). oneCCL asks each of its devices for one.
+//! core/fabric.yml (experimental).
 
 use crate::core::device::Device;
 use crate::core::driver::{self, Driver};

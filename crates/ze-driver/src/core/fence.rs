@@ -37,7 +37,7 @@ impl Fence {
     }
 }
 
-/// A fence of a queue; core/fence.yml. In a lost context, too, as lists are.
+/// A fence of a queue, also in a lost context (`crate::leniency`); core/fence.yml.
 #[ze_entry(ze_pfnFenceCreate_t)]
 pub(crate) fn zeFenceCreate(
     hCommandQueue: Handle<'_, CommandQueue>,

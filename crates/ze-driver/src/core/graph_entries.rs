@@ -326,7 +326,7 @@ pub(crate) fn zeCommandListAppendGraphExt(
             .ok_or_else(|| unsupported("the capture has ended meanwhile"));
     }
     let number = hGraph.append(&list.lane, hCommandList.is_in_order(), &dependencies);
-    list.lane.hold_back(number);
+    list.lane.throttle(number);
     list.complete(number)?;
     hCommandList.context().check()
 }

@@ -27,7 +27,7 @@ const MAX_3D: u32 = 1 << 11;
 const MAX_LAYERS: u32 = 1 << 11;
 /// Texels of a buffer.
 const MAX_BUFFER_TEXELS: u64 = 1 << 27;
-/// Images and samplers of one kernel: any number, but clients like a figure.
+/// Images and samplers of one kernel, as reported; any number works (`crate::leniency`).
 const MAX_ARGUMENTS: u32 = 128;
 /// Rows of images over a client's memory begin at multiples of this many bytes: a cache line.
 const PITCH_ALIGNMENT: u64 = 64;

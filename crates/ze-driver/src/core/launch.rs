@@ -34,7 +34,7 @@ pub(crate) fn launch(
             ),
         );
     }
-    // Of another context it may be: the conformance suite launches such kernels.
+    // Lenient: the kernel may be of another context (`crate::leniency`).
     list.check_device("hKernel", kernel.module().device().root_index())?;
     let (facts, state) = (kernel.facts(), kernel.snapshot());
     let mut launch = Launch {

@@ -172,7 +172,7 @@ impl CommandList {
         }
         let devices = self.context.driver().devices();
         let root = devices[lane.device()].root_index();
-        // Of another context it may be: the conformance suite executes such lists.
+        // Lenient: the list may be of another context (`crate::leniency`).
         self.check_device("what executes phCommandLists", root)?;
         list.executable()
     }

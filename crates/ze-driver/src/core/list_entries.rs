@@ -26,8 +26,7 @@ fn is_mutable(next: *const std::ffi::c_void) -> bool {
         .any(|link| link.stype == ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC)
 }
 
-/// A list to be recorded; chain: a mutable list; core/cmdlist.yml. In a lost context, too: DPC++'s adapter with command
-/// queues crashes where it gets none, and reports what an append answers.
+/// A list to be recorded, also in a lost context (`crate::leniency`); chain: a mutable list; core/cmdlist.yml.
 #[ze_entry(ze_pfnCommandListCreate_t)]
 pub(crate) fn zeCommandListCreate(
     hContext: Handle<'_, Context>,

@@ -60,7 +60,7 @@ fn is_relaxed(next: *const c_void) -> bool {
     })
 }
 
-/// In a lost context, too: DPC++ gives programs null for any failure, and they crash. Their next command says what is lost.
+/// Allocates, also in a lost context (`crate::leniency`).
 fn allocate(request: Request<'_>) -> ZeResult<*mut c_void> {
     let (size, alignment) = (request.size, request.alignment);
     // core/memory.yml: UNSUPPORTED_SIZE for 0, UNSUPPORTED_ALIGNMENT unless 0 or a power of two.

@@ -245,7 +245,7 @@ fn program_input(desc: &ze_module_desc_t) -> ZeResult<ProgramInput> {
             // SAFETY: not null, `count` elements, each null or a C string by the specification.
             let flags = unsafe { options(*program.pBuildFlags.add(i)) }?;
             let flags = flags.trim();
-            // Clients repeat the same flags for each module of a program.
+            // Lenient: the same flags for each module count once (`crate::leniency`).
             if !flags.is_empty() && !all.iter().any(|known| known == flags) {
                 all.push(flags.to_owned());
             }

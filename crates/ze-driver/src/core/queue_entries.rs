@@ -14,7 +14,7 @@ use std::sync::Arc;
 use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
-/// A queue; core/cmdqueue.yml. In a lost context, too, as lists are.
+/// A queue, also in a lost context (`crate::leniency`); core/cmdqueue.yml.
 #[ze_entry(ze_pfnCommandQueueCreate_t)]
 pub(crate) fn zeCommandQueueCreate(
     hContext: Handle<'_, Context>,

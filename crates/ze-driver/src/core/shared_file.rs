@@ -121,7 +121,7 @@ pub(crate) fn descriptor(bytes: &HandleBytes) -> i32 {
     word(bytes, 0) as i32
 }
 
-/// Whether a handle has nothing but a descriptor: some programs (oneCCL) send descriptors only, and make the handle anew.
+/// Whether a handle holds only a descriptor (`crate::leniency`).
 pub(crate) fn is_descriptor_alone(bytes: &HandleBytes) -> bool {
     bytes[4..].iter().all(|byte| *byte == 0)
 }
