@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Lines are written from now on.
+/// Turns the lines on.
 pub fn want() {
     WANTED.store(true, Ordering::Relaxed);
     ze_abi::observe_errors(|function, text| write(&format!("{function}: {text}")));
 }
 
-/// Writes a line about a call that succeeds, if lines are wanted.
+/// Writes a line about a call that succeeds, if lines are on.
 pub(crate) fn note(text: impl FnOnce() -> String) {
     if WANTED.load(Ordering::Relaxed) {
         write(&text());

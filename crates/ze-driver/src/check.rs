@@ -10,7 +10,7 @@ pub(crate) fn error<T>(code: ze_result_t, text: impl Into<String>) -> ZeResult<T
     Err(ZeError::new(code, text))
 }
 
-/// NOT_READY, which is an answer and leaves the last error alone.
+/// NOT_READY, which is no error and leaves the last error unchanged.
 pub(crate) fn not_ready<T>() -> ZeResult<T> {
     Err(ZeError::status(ZE_RESULT_NOT_READY))
 }
@@ -48,7 +48,7 @@ pub(crate) fn not_null<T>(name: &str, pointer: *const T) -> ZeResult {
     Ok(())
 }
 
-/// The text behind a C string; a wrong encoding is shown with replacement characters.
+/// The text of a C string; invalid UTF-8 becomes replacement characters.
 ///
 /// # Safety
 /// `text` is null or a C string, valid for the call.
@@ -60,7 +60,7 @@ pub(crate) unsafe fn text(name: &str, text: *const c_char) -> ZeResult<String> {
         .into_owned())
 }
 
-/// UNSUPPORTED_FEATURE for any struct of a parameter chain: the entries of 1.14 and later ignore none.
+/// UNSUPPORTED_FEATURE for any struct in a parameter chain: the entry points of 1.14 and later do not ignore unknown ones.
 pub(crate) fn refuse_parameters(next: *const c_void) -> ZeResult {
     // SAFETY: the caller's chain, valid for the call.
     match unsafe { Chain::new(next) }.next() {
@@ -75,7 +75,7 @@ pub(crate) fn refuse_parameters(next: *const c_void) -> ZeResult {
     }
 }
 
-/// Locks; a panic elsewhere does not end the service, because every update below is complete in itself.
+/// Locks, also after a panic of another thread: every update under these locks is complete in itself.
 #[cfg_attr(test, track_caller)]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     #[cfg(test)]

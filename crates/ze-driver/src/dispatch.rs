@@ -1,8 +1,8 @@
-//! The tables of functions that handles lead to.
+//! The addresses of the dispatch tables in handles.
 //!
 //! Each object begins with the addresses of four tables ([`ze_abi::Head`]), and a loader calls through them. The tables
-//! name the entry points, and so stand above all objects ([`crate::tables`]); objects ask here for the addresses, which
-//! [`connect`] brings before the first object is made.
+//! name all entry points, so they are defined above all objects ([`crate::tables`]). Objects get the addresses here;
+//! [`connect`] sets them before the first object is made.
 
 use std::sync::OnceLock;
 use ze_abi::Tables;
@@ -15,7 +15,7 @@ unsafe impl Sync for Connected {}
 
 static CONNECTED: OnceLock<Connected> = OnceLock::new();
 
-/// Brings the tables of this process's driver. The first call counts.
+/// Sets the tables of this process's driver. The first call counts.
 pub(crate) fn connect(tables: Tables) {
     CONNECTED.get_or_init(|| Connected(tables));
 }

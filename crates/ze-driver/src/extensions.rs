@@ -1,4 +1,4 @@
-//! The extensions that work, as `zeDriverGetExtensionProperties` reports them.
+//! The supported extensions, as `zeDriverGetExtensionProperties` reports them.
 
 use crate::core::{external_pointer, memory_sync};
 use std::ffi::c_void;
@@ -6,7 +6,7 @@ use std::ffi::c_void;
 const V1_0: u32 = 0x1_0000;
 const V1_1: u32 = 0x1_0001;
 
-/// Name and version of each extension; only what works.
+/// Name and version of each extension.
 pub const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_experimental_bindless_image", V1_0),
     ("ZE_experimental_command_list_clone", V1_0),
@@ -74,15 +74,15 @@ pub const TOOLS_EXTENSIONS: &[(&str, u32)] = &[
     ("ZET_experimental_metrics_runtime_enable_disable", V1_0),
 ];
 
-/// As [`EXTENSIONS`], of Intel's driver, which the specification does not know; `zeDriverGetExtensionProperties` lists
-/// them too. `beyond.txt` says what works.
+/// Extensions of Intel's driver outside the specification; `zeDriverGetExtensionProperties` lists them too. `beyond.txt`
+/// says which parts are supported.
 pub const INTEL_EXTENSIONS: &[(&str, u32)] =
     &[("ZE_intel_experimental_command_list_memory_sync", V1_0)];
 
 /// An entry point outside the tables: name and address.
 pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 
-/// Entry points that `zeDriverGetExtensionFunctionAddress` gives; `beyond.txt` says what works.
+/// Entry points that `zeDriverGetExtensionFunctionAddress` gives; `beyond.txt` describes them.
 pub(crate) const FUNCTIONS: &[NamedFunction] = &[
     ("zeSolumRTASIntersect", crate::rtas::intersect::address),
     ("zexCommandListAppendWaitOnMemory", memory_sync::wait32),

@@ -1,4 +1,4 @@
-//! The getters through which a loader takes the tables; a shell exports them.
+//! The getters that fill a loader's tables; a shell exports them.
 //!
 //! [`for_each_getter`](crate::for_each_getter) hands the list to a macro of the shell: `(name, table type)`. A program that has the driver
 //! linked in finds getters and functions by name instead, through [`lookup`].
@@ -93,7 +93,7 @@ macro_rules! for_each_getter {
     };
 }
 
-/// Fills the slots that exist in `version`: slots are ordered by the version that added them.
+/// Fills the slots that exist in `version`. Slots are in the order of the versions that added them.
 ///
 /// # Safety
 /// `to` is null or valid for writes of the slots of that version.
@@ -101,7 +101,7 @@ unsafe fn fill<T>(name: &str, version: ze_api_version_t, to: *mut T, ours: &T) -
     if to.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     }
-    // A newer minor version is served with what exists; another major one cannot be.
+    // A newer minor version gets the slots that exist; another major version is an error.
     if version.0 >> 16 != ZE_API_VERSION_1_17.0 >> 16 {
         return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
     }
@@ -135,7 +135,7 @@ macro_rules! getters {
             }
         }
 
-        /// The words of a table, one a slot, and how many there are.
+        /// The first word of a table, and the number of words: one for each slot.
         fn slots(table: &str) -> Option<(*const usize, usize)> {
             match table {
                 $(stringify!($table) => Some((
@@ -150,8 +150,7 @@ macro_rules! getters {
 
 /// The address of a getter, or of a function that has a slot in a driver's table; null for other names.
 ///
-/// What is found is a C function with the signature that its name has in the specification, there for the process's
-/// life. Call [`crate::install`] first, or the driver has no devices to initialise.
+/// The address is of a C function with the signature in the specification, valid for the life of the process. Call [`crate::install`] first, or the driver has no devices to initialise.
 #[must_use]
 pub fn lookup(name: &CStr) -> *const () {
     let find = || {

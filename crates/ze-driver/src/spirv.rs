@@ -1,8 +1,8 @@
-//! What the driver must read from SPIR-V itself: how wide each specialisation constant is, names of kernels, and what
-//! modules import and export.
+//! Facts that the driver itself reads from SPIR-V: sizes of specialisation constants, names of kernels, imports and
+//! exports.
 //!
-//! `ze_module_constants_t` gives addresses without sizes; the sizes are those of the constants' types. Nothing
-//! here trusts the words: what is out of range ends the scan, and the compiler reports it properly later.
+//! `ze_module_constants_t` has addresses without sizes; the constants' types have the sizes. The words are not trusted: a
+//! value out of range ends the scan, and the compiler reports the error later.
 
 use std::collections::HashMap;
 
@@ -45,10 +45,10 @@ pub(crate) fn constant_sizes(module: &[u8]) -> HashMap<u32, usize> {
     sizes
 }
 
-/// What a name is to other modules.
+/// The linkage of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Linkage {
-    /// Defined here, once or by several modules alike.
+    /// Defined here; other modules may define it equally.
     Export,
     /// Declared here.
     Import,
@@ -90,7 +90,7 @@ fn string(words: &[u32]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Hands opcode and words of each instruction to `take`, up to the first that reaches over the end.
+/// Passes opcode and words of each instruction to `take`, up to the first one that exceeds the module.
 fn each(module: &[u8], mut take: impl FnMut(u32, &[u32])) {
     let swap = match module.first_chunk::<4>() {
         Some(word) if u32::from_le_bytes(*word) == MAGIC => false,

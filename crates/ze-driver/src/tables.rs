@@ -1,7 +1,7 @@
 //! The DDI tables: complete, static, tagged with the version they are made for.
 //!
-//! Every slot has a function: ours, or one that answers UNSUPPORTED_FEATURE. Handles point at [`all`]; the
-//! getters copy from the same tables.
+//! Every slot has a function: one of this driver, or a default that answers UNSUPPORTED_FEATURE. Handles point to
+//! [`all`]; the getters copy from the same tables.
 
 use crate::core::{
     append, attributes, context_entries, counter_entries, device_entries, device_more,
@@ -24,7 +24,7 @@ struct Fixed<T>(T);
 // cell, it is written by atomics only.
 unsafe impl<T> Sync for Fixed<T> {}
 
-/// The core tables of handles; sub-tables are exchanged while a tracer is enabled ([`crate::tracing`]).
+/// The core tables of handles; sub-tables are replaced while a tracer is enabled ([`crate::traced_tables`]).
 pub(crate) fn core() -> *mut ze_dditable_driver_t {
     CORE.0.get()
 }

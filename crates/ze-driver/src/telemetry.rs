@@ -1,22 +1,22 @@
-//! What a device tells of itself while it works: the boundary below system management and metrics.
+//! Sensors and counters of devices: the boundary below system management and metrics.
 //!
-//! A platform that has a [`Telemetry`] lists parts (sensors, domains, modules) once, in a fixed order, and reads one
-//! of them at a time: a reading costs what its source costs. Devices are indices of root devices in
-//! `Platform::devices`; parts are indices of the list that the device gave. Any thread may call at any time.
+//! A platform with a [`Telemetry`] lists parts (sensors, domains, modules) once, in a fixed order. Each reading reads one
+//! part, and costs as much as its source. Devices are indices of root devices in `Platform::devices`; parts are indices
+//! into the device's list. Any thread may call at any time.
 
-/// Why a value cannot be had.
+/// Why a value is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// The system denies it; says what to allow.
+    /// The system denies access. The text says what to allow.
     Denied(String),
-    /// There is no such thing on this machine; says what was looked for.
+    /// The machine has no such value. The text says what was looked for.
     Absent(String),
 }
 
 /// Result of a reading.
 pub type Reading<T> = Result<T, ReadError>;
 
-/// Who made the device; empty strings are unknown.
+/// Vendor and model; empty strings are unknown.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "named after the specification's fields")]
 pub struct Identity {
@@ -30,28 +30,28 @@ pub struct Identity {
 /// A process that uses the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessUse {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
     /// Bytes of device memory.
     pub device_bytes: u64,
     /// Bytes of memory that it shares with the host.
     pub shared_bytes: u64,
-    /// It runs kernels, or ran one last.
+    /// It runs kernels, or ran one most recently.
     pub compute: bool,
-    /// It runs copies, or ran one last.
+    /// It runs copies, or ran one most recently.
     pub copy: bool,
 }
 
-/// What an engine group counts.
+/// The work that an engine group counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Everything that the device does, whoever asked for it.
+    /// All work of the device, for any process.
     All,
     /// Kernels.
     ComputeAll,
     /// Copies and fills.
     CopyAll,
-    /// One core, whatever it does.
+    /// All work of one core.
     Core,
 }
 
@@ -73,14 +73,14 @@ pub struct MemoryModule {
     pub size: u64,
 }
 
-/// How much of a memory is free.
+/// The state of a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryState {
     /// Bytes that can be allocated.
     pub free: u64,
-    /// Bytes in all.
+    /// Size in bytes.
     pub size: u64,
-    /// Known to be good (or, by error counters, not).
+    /// Health according to error counters, if known.
     pub healthy: Option<bool>,
 }
 
@@ -91,13 +91,13 @@ pub struct FrequencyDomain {
     pub min_mhz: f64,
     /// Highest clock in MHz.
     pub max_mhz: f64,
-    /// The range can be set by this process.
+    /// This process can set the range.
     pub can_control: bool,
     /// Throttling is counted.
     pub counts_throttling: bool,
 }
 
-/// What a clock does now; `None`: not known.
+/// The state of a clock; `None`: unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrequencyState {
     /// Requested, MHz.
@@ -108,11 +108,11 @@ pub struct FrequencyState {
     pub efficient: Option<f64>,
     /// Measured, MHz.
     pub actual: Option<f64>,
-    /// Held below the request by heat.
+    /// Throttled below the request by temperature.
     pub thermal: bool,
 }
 
-/// Where a sensor sits.
+/// The location of a sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SensorPlace {
     /// The hottest of all.
@@ -126,13 +126,13 @@ pub enum SensorPlace {
 /// A thermometer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemperatureSensor {
-    /// Where.
+    /// Location.
     pub place: SensorPlace,
     /// Degrees Celsius at which the device protects itself.
     pub critical: Option<f64>,
 }
 
-/// What a power domain feeds.
+/// What a power domain supplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerPlace {
     /// The processor's package.
@@ -143,16 +143,16 @@ pub enum PowerPlace {
     Cores,
 }
 
-/// Something whose energy is counted.
+/// A power domain: its energy is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerDomain {
-    /// What.
+    /// What it supplies.
     pub place: PowerPlace,
     /// Default limit in milliwatts.
     pub default_limit_mw: Option<i32>,
     /// Highest limit in milliwatts.
     pub max_limit_mw: Option<i32>,
-    /// The limit can be set by this process.
+    /// This process can set the limit.
     pub can_control: bool,
 }
 
@@ -163,13 +163,13 @@ pub struct PowerLimit {
     pub enabled: bool,
     /// Milliwatts.
     pub power_mw: i32,
-    /// Milliseconds that the average is taken over.
+    /// Averaging window in milliseconds.
     pub interval_ms: i32,
     /// The burst limit rather than the sustained one.
     pub burst: bool,
 }
 
-/// Errors that memory has had.
+/// Memory errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryErrors {
     /// Corrected.
@@ -178,14 +178,14 @@ pub struct MemoryErrors {
     pub uncorrected: u64,
 }
 
-/// What the device's engine has done since the process began; all of the process's devices of one machine together.
+/// The engine's work since the process began, for all devices of the process together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Nanoseconds of the device clock at the reading.
     pub time_ns: u64,
-    /// Thread-nanoseconds in kernels, those under way included.
+    /// Thread-nanoseconds in kernels, running ones included.
     pub compute_ns: u64,
-    /// Thread-nanoseconds in copies and fills, those under way included.
+    /// Thread-nanoseconds in copies and fills, running ones included.
     pub copy_ns: u64,
     /// Kernels started.
     pub kernels: u64,
@@ -200,7 +200,7 @@ pub struct Work {
 pub struct Counter {
     /// `instructions`, `page-faults`.
     pub name: &'static str,
-    /// What it counts.
+    /// A description.
     pub description: &'static str,
     /// `ns`, or empty for plain numbers.
     pub unit: &'static str,
@@ -227,7 +227,7 @@ pub trait Telemetry: Send + Sync {
     fn frequency_clocks(&self, device: usize, domain: usize) -> Reading<Vec<f64>>;
     /// Limits now in force, MHz.
     fn frequency_range(&self, device: usize, domain: usize) -> Reading<(f64, f64)>;
-    /// Limits in MHz; `None`: as the machine came.
+    /// Sets the limits in MHz; `None`: the machine's default.
     fn set_frequency_range(
         &self,
         device: usize,
@@ -240,7 +240,7 @@ pub trait Telemetry: Send + Sync {
     /// Degrees Celsius.
     fn temperature(&self, device: usize, sensor: usize) -> Reading<f64>;
     fn powers(&self, device: usize) -> Vec<PowerDomain>;
-    /// Microjoules, only rising.
+    /// Microjoules; never decreases.
     fn energy(&self, device: usize, domain: usize) -> Reading<Stamped>;
     fn power_limits(&self, device: usize, domain: usize) -> Reading<Vec<PowerLimit>>;
     /// Milliwatts of the sustained (or burst) limit.
@@ -255,11 +255,11 @@ pub trait Telemetry: Send + Sync {
     fn memory_errors(&self, device: usize) -> Option<Reading<MemoryErrors>>;
     /// Name and version of the firmware inside the device.
     fn firmwares(&self, device: usize) -> Vec<(String, String)>;
-    /// Ends kernels that run on the device for this process. Their contexts are lost before.
+    /// Ends kernels that run on the device for this process. The caller has marked their contexts as lost.
     fn reset(&self, device: usize);
-    /// What the engine has done.
+    /// The engine's work.
     fn work(&self) -> Work;
-    /// Counters that the system lets this process have; taken in by [`Self::count`].
+    /// Counters that this process may read; [`Self::count`] reads them.
     fn counters(&self) -> Vec<Counter>;
     /// Why there are fewer [`Self::counters`] than the machine has; empty when none are missing.
     fn counters_missing(&self) -> String;

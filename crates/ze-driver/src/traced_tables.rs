@@ -10,8 +10,8 @@ use crate::tracing::{Installed, Tracing, install_with, installed};
 use level_zero_sys::*;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Brings tracing into this process's driver; without it `zetTracerExp*` answer UNSUPPORTED_FEATURE. The first call
-/// counts, and comes before the first getter is asked.
+/// Adds tracing to this process's driver; without it `zetTracerExp*` answer UNSUPPORTED_FEATURE. Call it before any getter;
+/// the first call counts.
 pub fn install_tracing(tracing: Tracing) {
     install_with(|| Installed {
         tracing,
@@ -46,8 +46,8 @@ macro_rules! core_tables {
             $(
                 let own = &raw const tables::$ours;
                 let now = traced.map_or(own, |traced| &raw const traced.$table);
-                // SAFETY: the static's own word, written by atomics only; a loader reads it whole, and whichever table
-                // it finds is complete and there for the process's life.
+                // SAFETY: the static's own word, written by atomics only; a loader reads it whole, and either table is
+                // complete and lives as long as the process.
                 unsafe { AtomicPtr::from_ptr(&raw mut (*core).$table) }.store(now.cast_mut(), Ordering::Release);
             )*
         }

@@ -9,19 +9,19 @@ use crate::check::lock;
 use level_zero_sys::*;
 use std::sync::{Mutex, OnceLock};
 
-/// What runs callbacks. Functions take and answer what those of the same name in `zel_tracing_api.h` do; all are
-/// callable from any thread.
+/// The functions that run callbacks. They take and return the same as those of that name in `zel_tracing_api.h`. Any
+/// thread may call them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tracing {
-    /// Given the driver's own functions, those that run callbacks around them. Called once.
+    /// Makes tables whose functions run callbacks around the given ones. Called once.
     pub over: fn(ze_dditable_t) -> &'static ze_dditable_t,
     /// A tracer, disabled and without callbacks.
     pub create: unsafe fn(*const zel_tracer_desc_t, *mut zel_tracer_handle_t) -> ze_result_t,
-    /// Waits for callbacks under way.
+    /// Destroys a tracer after its running callbacks.
     pub destroy: fn(zel_tracer_handle_t) -> ze_result_t,
-    /// Callbacks before the call.
+    /// Sets the callbacks before calls.
     pub set_prologues: unsafe fn(zel_tracer_handle_t, *const zel_core_callbacks_t) -> ze_result_t,
-    /// Callbacks after the call.
+    /// Sets the callbacks after calls.
     pub set_epilogues: unsafe fn(zel_tracer_handle_t, *const zel_core_callbacks_t) -> ze_result_t,
     /// Enables or disables.
     pub set_enabled: fn(zel_tracer_handle_t, ze_bool_t) -> ze_result_t,

@@ -1,23 +1,23 @@
-//! Words in memory of the application that events count in or lists wait for.
+//! Words in the application's memory: counters of events, and words that lists wait for.
 //!
-//! They are looked at by any thread at any time, and the application may have freed the memory: a word is looked for
-//! before each access, and one that is gone loses its context, so that nobody waits for it. That the memory goes at the
-//! very moment of an access is not caught.
+//! Any thread may read them at any time, and the application may have freed the memory. So each access first checks that
+//! the word is still there. If not, its context is lost, so that no thread waits for it. Memory that is freed at the very
+//! moment of an access is not caught.
 
 use crate::core::context::Context;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Starts the commands that wait in a lost context: they end at once.
+/// Starts the pending commands of a lost context, which end at once.
 pub(crate) type OnLoss = fn(&Arc<Context>);
 
-/// A word of the application's.
+/// A word in the application's memory.
 #[derive(Clone, Copy, Debug)]
 struct Word {
     /// A multiple of the word's size.
     address: usize,
-    /// In an allocation of the driver's; else in any other memory of the process.
+    /// Inside an allocation of the driver; else in any other memory of the process.
     is_allocated: bool,
 }
 
@@ -38,7 +38,7 @@ impl Word {
         may_read(self.address)
     }
 
-    /// Whether the word is still there; else the context is lost, and another thread calls `on_loss`.
+    /// Whether the word is still there. If not, the context is lost, and another thread calls `on_loss`.
     fn look(self, context: &Arc<Context>, what: &str, on_loss: OnLoss) -> bool {
         if self.is_there(context) {
             return true;
@@ -48,7 +48,7 @@ impl Word {
                 "{what} at {:#x} was freed while it was in use",
                 self.address
             ));
-            // Not here: the caller may hold the lock of a lane.
+            // On another thread, because the caller may hold the lock of a lane.
             let lost = Arc::clone(context);
             context.platform().poll(Box::new(move || {
                 on_loss(&lost);
@@ -59,7 +59,7 @@ impl Word {
     }
 }
 
-/// Whether a word can be read; `true` where the system does not tell.
+/// Whether a word can be read; `true` where the system does not say.
 fn may_read(address: usize) -> bool {
     let mut word = 0_u32;
     let to = libc::iovec {
@@ -79,9 +79,9 @@ fn may_read(address: usize) -> bool {
 /// A counter of an event.
 pub(crate) struct UserCounter {
     word: Word,
-    /// A second word that signals are written to and the host looks at.
+    /// A second word, which signals write and the host reads.
     host: Option<Word>,
-    /// Signalled from this value on.
+    /// The event is signalled from this value on.
     completion: u64,
     /// A signal adds this; else it writes `completion`.
     increment: Option<u64>,
@@ -115,12 +115,12 @@ impl UserCounter {
         }
     }
 
-    /// Where it lies.
+    /// Its address.
     pub(crate) fn address(&self) -> usize {
         self.word.address
     }
 
-    /// Signalled from this value on.
+    /// The event is signalled from this value on.
     pub(crate) fn completion(&self) -> u64 {
         self.completion
     }
@@ -131,11 +131,11 @@ impl UserCounter {
             return None;
         }
         let word = std::ptr::with_exposed_provenance::<AtomicU64>(word.address);
-        // SAFETY: aligned (checked by who made it); it is there, and the application keeps it as long as the event.
+        // SAFETY: aligned (checked by the caller of `new`); it is there, and the application keeps it as long as the event.
         Some(unsafe { &*word })
     }
 
-    /// The count; nobody waits for a counter that is gone.
+    /// The count; the greatest value for a counter that is gone, so that no wait is left.
     pub(crate) fn value(&self) -> u64 {
         let load = |word| {
             self.at(word)
@@ -144,7 +144,7 @@ impl UserCounter {
         load(self.word).max(self.host.map_or(0, load))
     }
 
-    /// Counts.
+    /// Signals once.
     pub(crate) fn signal(&self) {
         if let Some(step) = self.increment {
             if let Some(word) = self.at(self.word) {
@@ -160,7 +160,7 @@ impl UserCounter {
     }
 }
 
-/// How a word is compared; numbers without a sign.
+/// How an unsigned word is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,
@@ -171,7 +171,7 @@ pub(crate) enum Comparison {
     LessOrEqual,
 }
 
-/// What a list waits for.
+/// A comparison that a list waits for.
 pub(crate) struct Condition {
     word: Word,
     /// A word of 8 bytes rather than 4.
@@ -192,7 +192,7 @@ impl fmt::Debug for Condition {
 }
 
 impl Condition {
-    /// The word at `address`, a multiple of its 8 or 4 bytes, compares so with `data`.
+    /// Compares the word at `address`, which is aligned to its 8 or 4 bytes, with `data`.
     pub(crate) fn new(
         context: Arc<Context>,
         address: usize,
@@ -211,14 +211,14 @@ impl Condition {
         }
     }
 
-    /// Whether it holds now; nobody waits for a word that is gone.
+    /// Whether it holds now; true for a word that is gone.
     pub(crate) fn holds(&self) -> bool {
         let what = "a word that a command list waits for";
         if !self.word.look(&self.context, what, self.on_loss) {
             return true;
         }
         let address = self.word.address;
-        // SAFETY: aligned (checked by who made it); it is there, and the application keeps it as long as lists wait.
+        // SAFETY: aligned (checked by the caller of `new`); it is there, and the application keeps it as long as lists wait.
         let value = unsafe {
             if self.is_wide {
                 let word = std::ptr::with_exposed_provenance::<AtomicU64>(address);

@@ -51,7 +51,7 @@ pub(crate) fn zeCommandListAppendMemoryCopy(
     copy(&hCommandList, dstptr, srcptr, size, &dependencies)
 }
 
-/// Copies bytes; no parameter is known; core/copy.yml (1.16).
+/// Copies bytes; no parameters are supported; core/copy.yml (1.16).
 #[ze_entry(ze_pfnCommandListAppendMemoryCopyWithParameters_t)]
 pub(crate) fn zeCommandListAppendMemoryCopyWithParameters(
     hCommandList: Handle<'_, CommandList>,
@@ -144,7 +144,7 @@ pub(crate) fn zeCommandListAppendMemoryFill(
     }
 }
 
-/// Repeats a pattern; no parameter is known; core/copy.yml (1.16).
+/// Repeats a pattern; no parameters are supported; core/copy.yml (1.16).
 #[ze_entry(ze_pfnCommandListAppendMemoryFillWithParameters_t)]
 pub(crate) fn zeCommandListAppendMemoryFillWithParameters(
     hCommandList: Handle<'_, CommandList>,
@@ -254,8 +254,7 @@ pub(crate) fn zeCommandListAppendMemoryCopyRegion(
     hCommandList.append(op, &Dependencies::new(&hSignalEvent, &phWaitEvents))
 }
 
-/// Memory is where it is, but its pages may not be there yet: they are made, so that kernels need not stop for them;
-/// core/copy.yml.
+/// Populates missing pages, so that kernels do not fault on them; nothing moves; core/copy.yml.
 #[ze_entry(ze_pfnCommandListAppendMemoryPrefetch_t)]
 pub(crate) fn zeCommandListAppendMemoryPrefetch(
     hCommandList: Handle<'_, CommandList>,
@@ -293,7 +292,7 @@ pub(crate) fn zeCommandListAppendMemAdvise(
     hCommandList.context().check()
 }
 
-/// Waits for everything before, holds everything after; core/barrier.yml.
+/// Waits for all earlier commands and delays all later ones; core/barrier.yml.
 #[ze_entry(ze_pfnCommandListAppendBarrier_t)]
 pub(crate) fn zeCommandListAppendBarrier(
     hCommandList: Handle<'_, CommandList>,
@@ -304,7 +303,7 @@ pub(crate) fn zeCommandListAppendBarrier(
     hCommandList.append(Op::Nothing, &dependencies)
 }
 
-/// A barrier; ranges need nothing more, caches are coherent; core/barrier.yml.
+/// A barrier: caches are coherent, so the ranges need nothing else; core/barrier.yml.
 #[ze_entry(ze_pfnCommandListAppendMemoryRangesBarrier_t)]
 pub(crate) fn zeCommandListAppendMemoryRangesBarrier(
     hCommandList: Handle<'_, CommandList>,
@@ -320,7 +319,7 @@ pub(crate) fn zeCommandListAppendMemoryRangesBarrier(
     hCommandList.append(Op::Nothing, &dependencies)
 }
 
-/// Signals after everything before; core/event.yml.
+/// Signals after all earlier commands; core/event.yml.
 #[ze_entry(ze_pfnCommandListAppendSignalEvent_t)]
 pub(crate) fn zeCommandListAppendSignalEvent(
     hCommandList: Handle<'_, CommandList>,
@@ -334,7 +333,7 @@ pub(crate) fn zeCommandListAppendSignalEvent(
     hCommandList.append(Op::Nothing, &dependencies)
 }
 
-/// Holds everything after until all are signalled; core/event.yml.
+/// Delays all later commands until all events are signalled; core/event.yml.
 #[ze_entry(ze_pfnCommandListAppendWaitOnEvents_t)]
 pub(crate) fn zeCommandListAppendWaitOnEvents(
     hCommandList: Handle<'_, CommandList>,
@@ -347,7 +346,7 @@ pub(crate) fn zeCommandListAppendWaitOnEvents(
     hCommandList.append(Op::Nothing, &dependencies)
 }
 
-/// Resets after everything before; core/event.yml.
+/// Resets after all earlier commands; core/event.yml.
 #[ze_entry(ze_pfnCommandListAppendEventReset_t)]
 pub(crate) fn zeCommandListAppendEventReset(
     hCommandList: Handle<'_, CommandList>,
@@ -357,7 +356,7 @@ pub(crate) fn zeCommandListAppendEventReset(
     hCommandList.append(Op::Reset(signal), &Dependencies::default().draining())
 }
 
-/// Writes the device clock in ns, after everything before; core/cmdlist.yml.
+/// Writes the device clock in ns, after all earlier commands; core/cmdlist.yml.
 #[ze_entry(ze_pfnCommandListAppendWriteGlobalTimestamp_t)]
 pub(crate) fn zeCommandListAppendWriteGlobalTimestamp(
     hCommandList: Handle<'_, CommandList>,
@@ -371,7 +370,7 @@ pub(crate) fn zeCommandListAppendWriteGlobalTimestamp(
     hCommandList.append(Op::Work(Work::WriteTimestamp(dstptr)), &dependencies)
 }
 
-/// Copies the timestamps of events; unsignalled ones give zeros; core/event.yml.
+/// Copies the timestamps of events; zeros for unsignalled ones; core/event.yml.
 #[ze_entry(ze_pfnCommandListAppendQueryKernelTimestamps_t)]
 pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
     hCommandList: Handle<'_, CommandList>,
@@ -408,7 +407,7 @@ pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
     let parts = move || {
         let parts = times.iter().zip(&offsets).map(|(signal, offset)| {
             let (start, end) = signal.times().unwrap_or((0, 0));
-            // A result holds this twice, global and of the context.
+            // A result holds the times twice: global and of the context.
             let data = [device.kernel_time(start), device.kernel_time(end)];
             let bytes: Vec<u8> = [data, data]
                 .as_flattened()
@@ -428,7 +427,7 @@ pub(crate) fn zeCommandListAppendQueryKernelTimestamps(
     hCommandList.append(Op::Work(work), &dependencies)
 }
 
-/// Calls the host from a worker; no parameter is known; core/hostFunction.yml (1.17).
+/// Calls the host from a worker; no parameters are supported; core/hostFunction.yml (1.17).
 #[ze_entry(ze_pfnCommandListAppendHostFunction_t)]
 pub(crate) fn zeCommandListAppendHostFunction(
     hCommandList: Handle<'_, CommandList>,

@@ -1,4 +1,4 @@
-//! Atomic access attributes of ranges of memory: kept for the getter, because a CPU's atomics work everywhere.
+//! Atomic access attributes of memory ranges. They are only stored for the getter: a CPU's atomics work everywhere.
 
 use crate::check::{error, flags, lock, not_null};
 use crate::core::context::Context;
@@ -13,7 +13,7 @@ use ze_entry::ze_entry;
 /// Bits of `ze_memory_atomic_attr_exp_flags_t`.
 const ATTRIBUTE_BITS: u32 = 0x7f;
 
-/// Attributes of which only one of a pair can be.
+/// Pairs of attributes that exclude each other.
 const OPPOSITES: [(u32, u32); 4] = [
     (
         ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS,
@@ -43,15 +43,15 @@ struct Range {
     attribute: u32,
 }
 
-/// Attributes that programs set; the last range that holds an address counts.
+/// Attributes that programs set; the last range around an address counts.
 #[derive(Default)]
 pub(crate) struct Attributes {
-    /// Number of ranges: a free asks only this when there are none.
+    /// Number of ranges, so that a free needs no lock when there are none.
     count: AtomicUsize,
     all: Mutex<Vec<Range>>,
 }
 
-/// Those of this process.
+/// The attributes of this process.
 pub(crate) static ATTRIBUTES: Attributes = Attributes {
     count: AtomicUsize::new(0),
     all: Mutex::new(Vec::new()),
@@ -82,7 +82,7 @@ impl Attributes {
             .map_or(0, |range| range.attribute)
     }
 
-    /// Drops what was set for memory that is freed.
+    /// Drops the attributes of memory that is freed.
     pub(crate) fn forget(&self, start: usize, size: u64) {
         if self.count.load(Ordering::Relaxed) != 0 {
             self.set(Range {
@@ -95,7 +95,7 @@ impl Attributes {
     }
 }
 
-/// Keeps the attribute; core/memory.yml (1.7).
+/// Stores the attribute; core/memory.yml (1.7).
 #[ze_entry(ze_pfnMemSetAtomicAccessAttributeExp_t)]
 pub(crate) fn zeMemSetAtomicAccessAttributeExp(
     hContext: Handle<'_, Context>,
@@ -138,7 +138,7 @@ pub(crate) fn zeMemSetAtomicAccessAttributeExp(
     Ok(())
 }
 
-/// As set last, 0 when never; core/memory.yml (1.7).
+/// The last stored attribute, 0 if none; core/memory.yml (1.7).
 #[ze_entry(ze_pfnMemGetAtomicAccessAttributeExp_t)]
 pub(crate) fn zeMemGetAtomicAccessAttributeExp(
     hContext: Handle<'_, Context>,

@@ -15,7 +15,7 @@ use ze_abi::{ZeError, ZeResult};
 /// A list's place in a capture.
 #[derive(Clone)]
 pub(crate) struct CaptureSlot {
-    /// What is captured into.
+    /// The graph that captures.
     pub(crate) graph: Arc<Graph>,
     /// Which of the graph's captures.
     pub(crate) round: u64,
@@ -24,7 +24,7 @@ pub(crate) struct CaptureSlot {
 }
 
 impl CaptureSlot {
-    /// A new branch of a capture, for a list on that context and device; none when the capture is over.
+    /// Adds a branch to a capture, for a list on that context and device; none when the capture is over.
     pub(crate) fn take(graph: &Arc<Graph>, context: &Arc<Context>, device: usize) -> Option<Self> {
         let (round, branch) = graph.add_branch(context, device)?;
         Some(Self {
@@ -56,13 +56,13 @@ impl CaptureSlot {
     }
 }
 
-/// Captures under way; appends look here only when there are any.
+/// Active captures. Appends look here only when there are any.
 pub(crate) struct Captures {
     count: AtomicUsize,
     active: Mutex<Vec<Arc<Graph>>>,
 }
 
-/// Those of this process.
+/// The captures of this process.
 pub(crate) static CAPTURES: Captures = Captures {
     count: AtomicUsize::new(0),
     active: Mutex::new(Vec::new()),
@@ -71,25 +71,25 @@ pub(crate) static CAPTURES: Captures = Captures {
 impl Captures {
     /// True when no list is in capture mode.
     pub(crate) fn is_idle(&self) -> bool {
-        // A capture that begins on another thread is not ordered with this call anyway.
+        // Relaxed: a capture that begins on another thread is not ordered with this call anyway.
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// A capture begins.
+    /// Adds a capture.
     pub(crate) fn add(&self, graph: Arc<Graph>) {
         let mut active = lock(&self.active);
         active.push(graph);
         self.count.store(active.len(), Ordering::Relaxed);
     }
 
-    /// A capture is over.
+    /// Removes a capture that is over.
     pub(crate) fn remove(&self, graph: &Graph) {
         let mut active = lock(&self.active);
         active.retain(|other| !std::ptr::eq(&raw const **other, graph));
         self.count.store(active.len(), Ordering::Relaxed);
     }
 
-    /// The capture in which a step signals `event`, and that step's branch.
+    /// The capture in which a step signals `event`.
     fn marking(&self, event: &Event) -> Option<Arc<Graph>> {
         let active = lock(&self.active).clone();
         active.into_iter().find(|graph| {
@@ -99,7 +99,7 @@ impl Captures {
         })
     }
 
-    /// Checks an append to a list that no capture can have.
+    /// Checks an append to a recorded list, which cannot be captured.
     ///
     /// # Errors
     /// GRAPH_INTERNAL_EVENT.
@@ -110,7 +110,7 @@ impl Captures {
         self.joined(None, dependencies, false).map(drop)
     }
 
-    /// The capture that a list which waits for those events belongs to from now on: `slot` is where it is already.
+    /// The capture of a list that waits for those events; `slot` is the list's current place.
     ///
     /// # Errors
     /// GRAPH_CAPTURE_MERGE_ATTEMPT, GRAPH_INTERNAL_EVENT.
@@ -149,7 +149,7 @@ impl Captures {
         Ok(found)
     }
 
-    /// GRAPH_CAPTURE_UNSUPPORTED when the host is about to wait for an event of a capture.
+    /// GRAPH_CAPTURE_UNSUPPORTED for a host wait on an event of a capture.
     pub(crate) fn check_wait(&self, event: &Event) -> ZeResult {
         if !self.is_idle() && self.marking(event).is_some() {
             return Err(unsupported(
@@ -159,7 +159,7 @@ impl Captures {
         Ok(())
     }
 
-    /// GRAPH_INTERNAL_EVENT when the host is about to look at an event that is a capture's alone.
+    /// GRAPH_INTERNAL_EVENT for a host query of an event that only a capture uses.
     pub(crate) fn check_query(&self, event: &Event) -> ZeResult {
         if !self.is_idle() && is_internal(event) && self.marking(event).is_some() {
             return internal("hEvent");
@@ -177,7 +177,7 @@ fn internal<T>(name: &str) -> ZeResult<T> {
     )
 }
 
-/// What captured lists cannot do.
+/// GRAPH_CAPTURE_UNSUPPORTED with a text.
 pub(crate) fn unsupported(text: &str) -> ZeError {
     ZeError::new(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED, text)
 }

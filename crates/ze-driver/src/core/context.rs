@@ -1,4 +1,4 @@
-//! Contexts: which devices, and whether a fault has lost them.
+//! The context object: its devices, and whether a fault has lost it.
 
 use crate::address_space::AddressSpace;
 use crate::check::error;
@@ -40,7 +40,7 @@ impl Context {
         self.driver
     }
 
-    /// Whether memory and events of other users are opened.
+    /// Whether to open memory and events of other users.
     pub(crate) fn trusts_all_users(&self) -> bool {
         let space = self.platform().address_space();
         space.is_some_and(AddressSpace::trusts_all_users)
@@ -63,8 +63,8 @@ impl Context {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// A kernel or copy faulted: every later call on the context tells so, and one line on stderr, because
-    /// most programs show no more than an error code.
+    /// Marks the context as lost after a fault: every later call on it returns the fault's text. One line goes to stderr,
+    /// because most programs show only an error code.
     pub(crate) fn lose(&self, fault: String) {
         if let Ok(()) = self.fault.set(fault) {
             let fault = self.fault.get().map_or("", String::as_str);
@@ -107,7 +107,7 @@ impl Context {
 
 static DEFAULT: OnceLock<Arc<Context>> = OnceLock::new();
 
-/// The context of all devices that the driver gives out itself.
+/// The driver's default context, of all devices.
 pub(crate) fn default_context() -> ZeResult<&'static Arc<Context>> {
     let driver = driver::driver()?;
     Ok(DEFAULT.get_or_init(|| {

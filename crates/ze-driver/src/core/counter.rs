@@ -1,20 +1,23 @@
-//! Counter-based events.
+//! Counter-based events: their signals.
 //!
-//! Each time a command is appended that will signal the event, the event gets a fresh signal; a wait takes the signal
-//! that the event has when the wait is appended. So it needs no reset, and re-use crate::check::lock;
+//! Each append of a command that will signal the event gives the event a fresh signal. A wait takes the signal that the
+//! event has when the wait is appended. So the event needs no reset, and re-use never confuses waits for an earlier use.
+//! Events that other processes see keep their uses in a ring of slots in shared memory. Events with a counter in memory
+//! of the application have one signal for their life.
+
 use crate::check::lock;
 use crate::schedule::{Ready, Signal};
 use crate::signal::Slots;
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
 
-/// Bits that ask for timestamps.
+/// Flags that request timestamps.
 pub(super) const STAMPS: u32 =
     ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
-/// Slots of a shared event: the first counts uses, the others are uses in turn. So many uses may be under way at once.
+/// Slots of a shared event: the first counts uses, the others hold them in turn. One less than this may be in flight.
 pub(super) const RING: usize = 1024;
 
-/// What is behind a counter-based event.
+/// The signals of a counter-based event.
 pub(crate) struct Counter {
     pub(super) flags: u32,
     pub(super) opened: bool,
@@ -30,7 +33,7 @@ pub(super) enum State {
     UserCounter(Arc<Signal>),
 }
 
-/// A signal as if a command had just given it: an event that no command has signalled yet counts as completed.
+/// Sets a signal: an event that no command has signalled yet counts as completed.
 pub(super) fn completed(signal: Arc<Signal>) -> Arc<Signal> {
     signal.set(0, 0, &mut Ready::new());
     signal
@@ -55,7 +58,7 @@ impl Counter {
         self.flags
     }
 
-    /// Whether timestamps were asked for.
+    /// Whether timestamps were requested.
     pub(crate) fn has_timestamps(&self) -> bool {
         self.flags & STAMPS != 0
     }
@@ -72,7 +75,7 @@ impl Counter {
         }
     }
 
-    /// The signal that a command appended now will give.
+    /// The signal that a command appended now will set.
     pub(crate) fn signalled(&self) -> Arc<Signal> {
         match &self.state {
             State::Own(now) => {

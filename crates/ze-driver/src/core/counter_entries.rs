@@ -41,7 +41,7 @@ fn check_completion(value: u64) -> ZeResult {
     Ok(())
 }
 
-/// The application's counter, when the chain of a descriptor names one.
+/// The application's counter, when a descriptor's chain contains one.
 fn outside(context: &Arc<Context>, next: *const std::ffi::c_void) -> ZeResult<Option<UserCounter>> {
     let mut found = None;
     // SAFETY: the caller's chain of descriptors, valid for the call.
@@ -170,7 +170,7 @@ pub(crate) fn zeEventCounterBasedGetIpcHandle(
     Ok(())
 }
 
-/// The event of another process, or of this one anew; core/event.yml (1.15).
+/// Opens an event of another process, or of this one; core/event.yml (1.15).
 #[ze_entry(ze_pfnEventCounterBasedOpenIpcHandle_t)]
 pub(crate) fn zeEventCounterBasedOpenIpcHandle(
     hContext: Handle<'_, Context>,
@@ -205,7 +205,7 @@ pub(crate) fn zeEventCounterBasedOpenIpcHandle(
     Ok(())
 }
 
-/// Ends what was opened; core/event.yml (1.15).
+/// Closes an opened event; core/event.yml (1.15).
 #[ze_entry(ze_pfnEventCounterBasedCloseIpcHandle_t)]
 pub(crate) fn zeEventCounterBasedCloseIpcHandle(hEvent: Handle<'_, Event>) -> ZeResult {
     match hEvent.counter() {
@@ -221,7 +221,7 @@ pub(crate) fn zeEventCounterBasedCloseIpcHandle(hEvent: Handle<'_, Event>) -> Ze
     }
 }
 
-/// Where the counter lies, and the value from which on the event is completed; core/event.yml (1.15).
+/// The counter's address, and the value from which on the event is completed; core/event.yml (1.15).
 #[ze_entry(ze_pfnEventCounterBasedGetDeviceAddress_t)]
 pub(crate) fn zeEventCounterBasedGetDeviceAddress(
     hEvent: Handle<'_, Event>,

@@ -5,16 +5,16 @@ use crate::schedule::{Command, Op, Signal};
 use std::sync::Arc;
 use ze_abi::{Handle, Handles, OptHandle};
 
-/// What an append adds beside its work.
+/// The dependencies of an append.
 #[derive(Default)]
 pub(crate) struct Dependencies<'a> {
     /// Signalled at the end.
     pub(crate) signal: Option<&'a Event>,
     /// Waited for at the start.
     pub(crate) waits: &'a [&'a Event],
-    /// Everything before must be finished.
+    /// All earlier commands must have finished.
     pub(crate) drain: bool,
-    /// Waited for too; not of lists that are captured.
+    /// Waited for too; captured lists have none.
     pub(crate) condition: Option<Arc<Signal>>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// As a barrier over what came before.
+    /// The same, after all earlier commands.
     pub(crate) fn draining(self) -> Self {
         Self {
             drain: true,
@@ -36,7 +36,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Signals to wait for, and the one to give with whether it counts.
+    /// The signals to wait for, and the signal to set with whether it counts.
     fn links(&self) -> Links {
         // Waits first: a counter-based event may be both waited for and signalled anew.
         let mut waits: Vec<_> = self.waits.iter().map(|event| event.waited()).collect();
@@ -71,7 +71,7 @@ impl<'a> Dependencies<'a> {
                 Some((signal, counts)) if i == last => (Some(Arc::clone(signal)), *counts),
                 _ => (None, false),
             };
-            // The signal of several must come after them all.
+            // The signal comes after all of them.
             let gather = i == last && i > 0 && signal.is_some();
             Arc::new(Command {
                 op,

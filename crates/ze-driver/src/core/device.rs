@@ -30,7 +30,7 @@ impl Device {
         self.index
     }
 
-    /// The root's position for a sub-device, else its own: whose memory it has.
+    /// The position of the device that owns the memory: the root for a sub-device, else itself.
     pub(crate) fn root_index(&self) -> usize {
         self.facts().sub_of.unwrap_or(self.index)
     }
@@ -40,7 +40,7 @@ impl Device {
         &self.platform
     }
 
-    /// The device's figures.
+    /// The device's properties.
     pub(crate) fn facts(&self) -> &DeviceFacts {
         self.platform.devices()[self.index].facts()
     }
@@ -57,7 +57,7 @@ impl Device {
         .fold(facts.num_slices, |n, factor| n.saturating_mul(*factor))
     }
 
-    /// Bytes that are free now; all of its memory where the platform cannot say.
+    /// Free bytes; the total where the platform cannot say.
     pub(crate) fn usable_memory(&self) -> u64 {
         let (facts, root) = (self.facts(), self.root_index());
         let part = facts.sub_of.map(|_| facts.sub_number);
@@ -73,7 +73,7 @@ impl Device {
         free.map_or(facts.total_memory, |free| free.min(facts.total_memory))
     }
 
-    /// A time of the device clock as kernel timestamps show it.
+    /// A time of the device clock with the valid bits of kernel timestamps.
     pub(crate) fn kernel_time(&self, ns: u64) -> u64 {
         ns & mask(self.facts().kernel_timestamp_valid_bits)
     }

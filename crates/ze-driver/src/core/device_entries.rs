@@ -15,13 +15,13 @@ use ze_entry::ze_entry;
 /// Nanoseconds in a second: timestamps tick once a nanosecond.
 const TICKS_PER_SECOND: u64 = 1_000_000_000;
 
-/// All that a USM allocation of a CPU allows.
+/// Access capabilities of USM allocations on a CPU.
 const ALL_ACCESS: u32 = ZE_MEMORY_ACCESS_CAP_FLAG_RW
     | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC
     | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT
     | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
 
-/// Bytes of a fill's pattern that are promised; longer ones work too. Programs double a size until it is passed.
+/// The reported limit of fill patterns in bytes; longer ones work too (`crate::leniency`).
 const MOST_PATTERN: usize = 4096;
 
 /// Enumerates; core/device.yml.
@@ -47,7 +47,7 @@ pub(crate) fn zeDeviceGetRootDevice(
     Ok(())
 }
 
-/// Shares of the device's CPUs, where there are; core/device.yml.
+/// Sub-devices, each with a share of the device's CPUs; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetSubDevices_t)]
 pub(crate) fn zeDeviceGetSubDevices(
     hDevice: Handle<'_, Device>,
@@ -70,7 +70,7 @@ pub(crate) fn zeDeviceGetProperties(
     properties(&hDevice, &mut pDeviceProperties)
 }
 
-/// Fills a device's properties and what hangs on them.
+/// Fills a device's properties and their chain.
 pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> ZeResult {
     let facts = device.facts();
     out.r#type = if facts.gpu_typed {
@@ -234,7 +234,7 @@ pub(crate) fn zeDeviceGetModuleProperties(
             ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
                 let hints = unsafe { link.get::<ze_scheduling_hint_exp_properties_t>() };
-                // That is how the engine goes, hinted or not.
+                // The engine's only order.
                 hints.schedulingHintFlags = ZE_SCHEDULING_HINT_EXP_FLAG_OLDEST_FIRST;
             }
             _ => {}
@@ -243,7 +243,7 @@ pub(crate) fn zeDeviceGetModuleProperties(
     Ok(())
 }
 
-/// A group that does everything, and one for copies; core/device.yml.
+/// Two groups: one for all commands, one for copies; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetCommandQueueGroupProperties_t)]
 pub(crate) fn zeDeviceGetCommandQueueGroupProperties(
     hDevice: Handle<'_, Device>,
@@ -294,7 +294,7 @@ pub(crate) fn zeDeviceGetMemoryProperties(
     Ok(())
 }
 
-/// Everything is allowed on every kind, the host's own memory too; core/device.yml.
+/// All access to all kinds of memory, including system memory; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetMemoryAccessProperties_t)]
 pub(crate) fn zeDeviceGetMemoryAccessProperties(
     _hDevice: Handle<'_, Device>,

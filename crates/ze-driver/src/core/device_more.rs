@@ -1,4 +1,4 @@
-//! Devices: sharing, peers, status, clocks, and what 1.13 to 1.17 added.
+//! More entry points of devices: external memory, peers, status, clocks, synchronisation, caches.
 
 use crate::check::{enumeration, error, not_null};
 use crate::core::device::Device;
@@ -62,14 +62,13 @@ pub(crate) fn zeDeviceCanAccessPeer(
     Ok(())
 }
 
-/// A CPU is there: faults lose contexts, not the device; core/device.yml.
+/// Always available: faults lose contexts, not the device; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetStatus_t)]
 pub(crate) fn zeDeviceGetStatus(_hDevice: Handle<'_, Device>) -> ZeResult {
     Ok(())
 }
 
-/// In ns. The host's is CLOCK_MONOTONIC_RAW, as compute-runtime has it: profilers compare it with their own readings;
-/// core/device.yml.
+/// In ns; the host's clock is CLOCK_MONOTONIC_RAW (`crate::leniency`); core/device.yml.
 #[ze_entry(ze_pfnDeviceGetGlobalTimestamps_t)]
 pub(crate) fn zeDeviceGetGlobalTimestamps(
     hDevice: Handle<'_, Device>,
@@ -82,8 +81,8 @@ pub(crate) fn zeDeviceGetGlobalTimestamps(
     Ok(())
 }
 
-/// Waits for everything submitted to the device. Lost contexts tell so themselves: here only where there is no other
-/// that has queues or immediate lists on the device; core/device.yml.
+/// Waits for all work submitted to the device. DEVICE_LOST only if all contexts with queues or immediate lists on the
+/// device are lost; core/device.yml.
 #[ze_entry(ze_pfnDeviceSynchronize_t)]
 pub(crate) fn zeDeviceSynchronize(hDevice: Handle<'_, Device>) -> ZeResult {
     let driver = crate::core::driver::driver()?;
@@ -98,7 +97,7 @@ pub(crate) fn zeDeviceSynchronize(hDevice: Handle<'_, Device>) -> ZeResult {
     }
 }
 
-/// An append signals an event once, however the work is split; core/device.yml (1.15).
+/// 1: an append signals an event once; core/device.yml (1.15).
 #[ze_entry(ze_pfnDeviceGetAggregatedCopyOffloadIncrementValue_t)]
 pub(crate) fn zeDeviceGetAggregatedCopyOffloadIncrementValue(
     _hDevice: Handle<'_, Device>,
@@ -118,8 +117,8 @@ pub(crate) fn zeDeviceGetCounterBasedEventMaxValue(
     Ok(())
 }
 
-/// No bus leads to the CPU: the address is that of the host bridge, with the device's number, and nothing is known of
-/// its speed; core/PCIProperties.yml.
+/// A CPU is on no bus: the address is the host bridge's with the device's number, and the speed is unknown;
+/// core/PCIProperties.yml.
 #[ze_entry(ze_pfnDevicePciGetPropertiesExt_t)]
 pub(crate) fn zeDevicePciGetPropertiesExt(
     hDevice: Handle<'_, Device>,
@@ -139,7 +138,7 @@ pub(crate) fn zeDevicePciGetPropertiesExt(
     Ok(())
 }
 
-/// Vectors of the machine's registers; core/deviceVectorSizes.yml.
+/// Vector widths of the machine's registers; core/deviceVectorSizes.yml.
 #[ze_entry(ze_pfnDeviceGetVectorWidthPropertiesExt_t)]
 pub(crate) fn zeDeviceGetVectorWidthPropertiesExt(
     hDevice: Handle<'_, Device>,
@@ -179,7 +178,7 @@ fn half(facts: &DeviceFacts, lanes: u32) -> u32 {
     }
 }
 
-/// Nothing can be reserved, and so nothing is what may be asked for; core/cacheReservation.yml.
+/// Only 0 bytes can be reserved; core/cacheReservation.yml.
 #[ze_entry(ze_pfnDeviceReserveCacheExt_t)]
 pub(crate) fn zeDeviceReserveCacheExt(
     _hDevice: Handle<'_, Device>,
@@ -195,7 +194,7 @@ pub(crate) fn zeDeviceReserveCacheExt(
     )
 }
 
-/// Advice without effect, but none to use what cannot be reserved; core/cacheReservation.yml.
+/// Advice without effect; advice to use reserved cache is refused; core/cacheReservation.yml.
 #[ze_entry(ze_pfnDeviceSetCacheAdviceExt_t)]
 pub(crate) fn zeDeviceSetCacheAdviceExt(
     _hDevice: Handle<'_, Device>,

@@ -1,7 +1,7 @@
 //! The driver: one for each process, over the platform's devices.
 //!
-//! The driver knows nothing of the objects above it. What a module must remember for the whole process (command lanes,
-//! exported memory, captures, metric groups) lies in a static of that module.
+//! The driver does not know the objects above it. A module that keeps a registry for the whole process (command lanes,
+//! exported memory, captures, metric groups) has it in a static of its own.
 
 use crate::address_space::AddressSpace;
 use crate::check::error;
@@ -15,25 +15,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{Gate, Head, ZeResult, gate, set_gate};
 
-/// Makes the devices; called once, at the first `zeInit*`. An error says what to change.
+/// Makes the platform. Called once, at the first `zeInit*`; an error says what to change.
 pub type Factory = fn() -> Result<Arc<dyn Platform>, String>;
 
 static FACTORY: OnceLock<Factory> = OnceLock::new();
 static DRIVER: OnceLock<Result<Arc<Driver>, String>> = OnceLock::new();
 
-/// Names what makes the platform of this process. The first call counts.
+/// Sets the factory of this process. The first call counts.
 pub(crate) fn set_factory(factory: Factory) {
     let _ = FACTORY.set(factory);
 }
 
 extern "C" fn in_forked_child() {
-    // One atomic: locks and threads of the parent are not here.
+    // Only an atomic: the child has no threads of the parent, and locks may be held for ever.
     if gate() == Gate::Open {
         set_gate(Gate::Forked);
     }
 }
 
-/// The driver, brought to life if need be.
+/// The driver; the first call makes it.
 pub(crate) fn initialise() -> ZeResult<&'static Arc<Driver>> {
     if gate() == Gate::Forked {
         return error(
@@ -64,7 +64,7 @@ pub(crate) fn initialise() -> ZeResult<&'static Arc<Driver>> {
     }
 }
 
-/// The driver, if it is in service.
+/// The driver, if it is initialised.
 pub(crate) fn driver() -> ZeResult<&'static Arc<Driver>> {
     match DRIVER.get() {
         Some(Ok(driver)) => Ok(driver),
@@ -75,7 +75,7 @@ pub(crate) fn driver() -> ZeResult<&'static Arc<Driver>> {
     }
 }
 
-/// One for the process; never freed.
+/// The driver object; never freed.
 #[repr(C)]
 pub(crate) struct Driver {
     head: Head,
@@ -109,7 +109,7 @@ impl Driver {
         }))
     }
 
-    /// A number that no other call gives.
+    /// A new unique number.
     pub(crate) fn next_id(&self) -> u64 {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
@@ -119,12 +119,12 @@ impl Driver {
         &self.platform
     }
 
-    /// Devices and sub-devices, in the platform's order; also those that the program does not see.
+    /// All devices and sub-devices in the platform's order, including those that the program does not see.
     pub(crate) fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
 
-    /// What the program sees.
+    /// The devices that the program sees.
     pub(crate) fn hierarchy(&self) -> &Hierarchy {
         &self.hierarchy
     }

@@ -95,7 +95,7 @@ pub(crate) fn zeDriverGetProperties(
     Ok(())
 }
 
-/// Memory and event pools go to other processes, where the platform has files; core/driver.yml.
+/// Memory and event pools can be shared where the platform has files; core/driver.yml.
 #[ze_entry(ze_pfnDriverGetIpcProperties_t)]
 pub(crate) fn zeDriverGetIpcProperties(
     hDriver: Handle<'_, Driver>,
@@ -108,7 +108,7 @@ pub(crate) fn zeDriverGetIpcProperties(
     Ok(())
 }
 
-/// Extensions that work; core/driver.yml.
+/// Supported extensions; core/driver.yml.
 #[ze_entry(ze_pfnDriverGetExtensionProperties_t)]
 pub(crate) fn zeDriverGetExtensionProperties(
     _hDriver: Handle<'_, Driver>,
@@ -127,7 +127,7 @@ pub(crate) fn zeDriverGetExtensionProperties(
     Ok(())
 }
 
-/// Entry points outside the tables; unknown names are an error and give null; core/driver.yml.
+/// Entry points outside the tables; null and an error for unknown names; core/driver.yml.
 #[ze_entry(ze_pfnDriverGetExtensionFunctionAddress_t)]
 pub(crate) fn zeDriverGetExtensionFunctionAddress(
     _hDriver: Handle<'_, Driver>,

@@ -1,6 +1,6 @@
 //! The event object, of pools and counter-based.
 //!
-//! A regular event is one signal for its life; counter-based ones: [`crate::core::counter`].
+//! A regular event has one signal for its life; for counter-based events see [`crate::core::counter`].
 
 use crate::check::{error, not_ready};
 use crate::core::context::Context;
@@ -29,7 +29,7 @@ pub(crate) struct Event {
 }
 object!(Event, _ze_event_handle_t, b"ZeEv", "event");
 
-/// What an event belongs to.
+/// The owner of an event.
 pub(super) enum Owner {
     Pool(Arc<EventPool>),
     Context(Arc<Context>),
@@ -77,7 +77,7 @@ impl Event {
         }
     }
 
-    /// Another reference, for what outlives the handle.
+    /// Another reference, for users that outlive the handle.
     pub(crate) fn shared(&self) -> Arc<Self> {
         // SAFETY: events live in `Arc`s from their creation on (`Object::give`), and `self` is one of them.
         unsafe {
@@ -86,7 +86,7 @@ impl Event {
         }
     }
 
-    /// What a counter-based event has more than others.
+    /// The counter of a counter-based event.
     pub(crate) fn counter(&self) -> Option<&Counter> {
         match &self.kind {
             Kind::Regular(_) => None,

@@ -56,7 +56,7 @@ pub(crate) fn zeEventDestroy(hEvent: Handle<'_, Event>) -> ZeResult {
     Ok(())
 }
 
-/// Signals from the host; waiting work goes to workers, never to this thread; core/event.yml.
+/// Signals from the host; work that waited is submitted to the device; core/event.yml.
 #[ze_entry(ze_pfnEventHostSignal_t)]
 pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
     hEvent.context().check()?;
@@ -92,7 +92,7 @@ pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
     if hEvent.is_set() { Ok(()) } else { not_ready() }
 }
 
-/// Back to not signalled, timestamps cleared; core/event.yml.
+/// Clears signal and timestamps; core/event.yml.
 #[ze_entry(ze_pfnEventHostReset_t)]
 pub(crate) fn zeEventHostReset(hEvent: Handle<'_, Event>) -> ZeResult {
     hEvent.context().check()?;
@@ -121,7 +121,7 @@ pub(crate) fn zeEventQueryTimestampsExp(
 ) -> ZeResult {
     hEvent.context().check()?;
     if pCount.asks_how_many() {
-        // How many there will be is known before the command ends, and is a question to any event.
+        // The count is known before the command ends.
         pCount.fill(usize::from(hEvent.has_timestamps), |_, _| {});
         return Ok(());
     }
@@ -144,7 +144,7 @@ pub(crate) fn zeEventQueryKernelTimestampsExt(
     // SAFETY: not null, so the caller's count.
     let count = unsafe { &mut *pCount };
     if *count == 0 {
-        // As above: a question to any event, at any time.
+        // The count is known before the command ends.
         *count = u32::from(hEvent.has_timestamps);
         return Ok(());
     }

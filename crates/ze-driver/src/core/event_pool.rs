@@ -15,10 +15,10 @@ use ze_entry::ze_entry;
 
 /// Bits of `ze_event_pool_flags_t`.
 const POOL_FLAGS: u32 = 0xf;
-/// More events than any client has; a typing error otherwise (64 bytes each).
+/// The most events of a pool (64 bytes each); a larger number is taken for a mistake.
 const MAX_EVENTS: u32 = 1 << 24;
 
-/// A row of slots.
+/// A pool.
 #[repr(C)]
 pub(crate) struct EventPool {
     head: Head,
@@ -26,7 +26,7 @@ pub(crate) struct EventPool {
     flags: u32,
     slots: Arc<Slots>,
     counter_based: Option<u32>,
-    /// Made by another process: its events are as they are.
+    /// Opened from another process, so events keep their current state.
     opened: bool,
 }
 object!(EventPool, _ze_event_pool_handle_t, b"ZeEp", "event pool");
@@ -47,7 +47,7 @@ impl EventPool {
         self.opened
     }
 
-    /// Flags of counter-based events, when the pool makes those.
+    /// Flags of counter-based events, for a pool of such.
     pub(crate) fn counter_based(&self) -> Option<u32> {
         self.counter_based
     }
@@ -164,7 +164,7 @@ pub(crate) fn zeEventPoolGetIpcHandle(
     Ok(())
 }
 
-/// Nothing to give back: the pool keeps its file; core/event.yml (1.6).
+/// Frees nothing: the pool keeps its file; core/event.yml (1.6).
 #[ze_entry(ze_pfnEventPoolPutIpcHandle_t)]
 pub(crate) fn zeEventPoolPutIpcHandle(
     hContext: Handle<'_, Context>,
@@ -174,7 +174,7 @@ pub(crate) fn zeEventPoolPutIpcHandle(
     shared_file::decode(Purpose::EventPool, &hIpc.data).map(drop)
 }
 
-/// The pool of another process, or of this one anew; core/event.yml.
+/// Opens a pool of another process, or of this one; core/event.yml.
 #[ze_entry(ze_pfnEventPoolOpenIpcHandle_t)]
 pub(crate) fn zeEventPoolOpenIpcHandle(
     hContext: Handle<'_, Context>,

@@ -22,15 +22,15 @@ pub(crate) struct ExecutableGraph {
     pub(super) source: Arc<Graph>,
     pub(super) content: Arc<Content>,
     pub(super) like: (u32, ze_command_queue_mode_t),
-    /// One for each branch but the first.
+    /// A lane for each branch but the first.
     lanes: Vec<Arc<CommandLane>>,
     /// Signals of the uses that only the graph has.
     own: Vec<Option<Arc<Signal>>>,
-    /// By branch; none for commands that are made anew for each execution.
+    /// Commands by branch; none for those that each execution makes anew.
     pub(super) commands: Vec<Vec<Option<Arc<Command>>>>,
     begin: Arc<Signal>,
     ends: Vec<Arc<Signal>>,
-    /// Given when the last execution that was appended is over.
+    /// Set when the last appended execution is over.
     last: Mutex<Option<Arc<Signal>>>,
 }
 object!(

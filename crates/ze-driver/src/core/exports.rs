@@ -1,4 +1,4 @@
-//! Descriptors of memory that handles were given out for.
+//! Descriptors of exported memory.
 
 use crate::check::lock;
 use crate::core::shared_file::{self, Part, Purpose};
@@ -9,21 +9,21 @@ use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Descriptors that were given out, by the address or physical memory that they stand for. They are the driver's, and
-/// closed when the handle is put back or the memory is freed.
+/// Exported descriptors by allocation address or physical memory. The driver owns them, and closes one when its handle is
+/// put back or the memory is freed.
 pub(crate) struct Exports {
-    /// Number of entries: a free asks only this when nothing is exported.
+    /// Number of entries, so that a free needs no lock when nothing is exported.
     count: AtomicUsize,
     all: Mutex<BTreeMap<usize, Export>>,
 }
 
-/// Those of this process.
+/// The exports of this process.
 pub(crate) static EXPORTS: Exports = Exports {
     count: AtomicUsize::new(0),
     all: Mutex::new(BTreeMap::new()),
 };
 
-/// The only reason why a descriptor cannot be copied.
+/// The only reason for which copying a descriptor fails.
 pub(crate) const TOO_MANY: ExportError = ExportError::NoFile(NoFile {
     errno: libc::EMFILE,
 });
@@ -35,7 +35,7 @@ struct Export {
 
 impl Drop for Export {
     fn drop(&mut self) {
-        // A program that closed the descriptor itself may have another file under its number by now.
+        // The program may have closed the descriptor itself, and the number may be another file's by now.
         if let Some(file) = self.file.take()
             && !shared_file::is_of(file.as_fd(), &self.handle)
         {
@@ -45,7 +45,7 @@ impl Drop for Export {
 }
 
 impl Exports {
-    /// The handle of the memory known as `key`; `make` gives its file the first time.
+    /// The handle of the memory `key`; `make` returns its file at the first export.
     pub(crate) fn give(
         &self,
         key: usize,
@@ -71,7 +71,7 @@ impl Exports {
         Ok(export.handle)
     }
 
-    /// Closes what the memory known as `key` was exported by: it is freed.
+    /// Closes the descriptor of the memory `key`, which is freed.
     pub(crate) fn forget(&self, key: usize) {
         if self.count.load(Ordering::Relaxed) == 0 {
             return;
@@ -81,14 +81,14 @@ impl Exports {
         self.count.store(all.len(), Ordering::Relaxed);
     }
 
-    /// Closes what a handle holds.
+    /// Closes the descriptor of a handle.
     pub(crate) fn put(&self, handle: &shared_file::HandleBytes) {
         let mut all = lock(&self.all);
         all.retain(|_, export| !shared_file::is_same_export(&export.handle, handle));
         self.count.store(all.len(), Ordering::Relaxed);
     }
 
-    /// Whether a descriptor number is one that was given out.
+    /// Whether a descriptor number was exported.
     pub(crate) fn has(&self, descriptor: i32) -> bool {
         let all = lock(&self.all);
         all.values()

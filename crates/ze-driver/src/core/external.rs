@@ -1,4 +1,4 @@
-//! Memory from outside and for outside: what descriptor chains ask for.
+//! Import and export of memory: descriptor chains.
 
 use crate::check::{error, flags};
 use crate::core::shared_file::{NotCopied, duplicate};
@@ -7,21 +7,20 @@ use std::ffi::c_void;
 use std::fs::File;
 use ze_abi::{Chain, ZeResult};
 
-/// Kinds of descriptors that memory can be made from: anything that can be mapped.
+/// Importable kinds of descriptors: any that can be mapped.
 pub(crate) const IMPORTS: u32 =
     ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
-/// Kinds of descriptors that memory can be given out as: always a memory file, which whoever takes it maps, as with
-/// any buffer on a CPU.
+/// Exportable kinds of descriptors. The descriptor is always of a memory file, which the receiver maps.
 pub(crate) const EXPORTS: u32 = IMPORTS;
 
-/// Where the bytes of an allocation or image come from.
+/// The source of an allocation's or image's memory.
 pub(crate) enum Source {
-    /// Fresh.
+    /// New memory.
     Fresh {
         /// In a file of its own, to be exported.
         exported: bool,
     },
-    /// A file from outside.
+    /// An imported file.
     File(File),
     /// The program's own memory.
     System {
@@ -38,7 +37,7 @@ impl Default for Source {
     }
 }
 
-/// A hint for or against compression, of which a processor's memory has none; core/memoryCompressionHints.yml.
+/// A compression hint, without effect on a CPU; core/memoryCompressionHints.yml.
 fn compression(hint: u32) -> ZeResult {
     match hint {
         ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED
@@ -52,7 +51,7 @@ fn compression(hint: u32) -> ZeResult {
     }
 }
 
-/// What the chain of an allocation's or image's descriptor asks for.
+/// The source that an allocation's or image's descriptor chain asks for.
 pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
     let mut source = Source::default();
     // SAFETY: the caller's chain of descriptors, valid for the call.

@@ -1,5 +1,5 @@
-//! The program's own memory announced to the driver: `zexDriverImportExternalPointer` and its two companions, which the
-//! SYCL runtime looks for (`prepare_for_device_copy`) and other vendors' drivers have.
+//! Import of the program's own memory: `zexDriverImportExternalPointer` and its two companions, as in other vendors'
+//! drivers. DPC++'s runtime looks for them (`crate::leniency`).
 //!
 //! ```c
 //! ze_result_t zexDriverImportExternalPointer(ze_driver_handle_t driver, void *ptr, size_t size);
@@ -7,8 +7,8 @@
 //! ze_result_t zexDriverGetHostPointerBaseAddress(ze_driver_handle_t driver, void *ptr, void **base);
 //! ```
 //!
-//! A device here reads any memory of the process, so nothing gets faster; what is announced is remembered, and stays
-//! what it was for all other functions.
+//! A CPU reads any memory of the process, so an import makes nothing faster. The ranges are remembered; other functions
+//! treat the memory as before.
 //!
 //! Invariant: remembered ranges do not overlap.
 
@@ -26,15 +26,15 @@ type ReleaseFn = Option<unsafe extern "C" fn(ze_driver_handle_t, *mut c_void) ->
 type BaseFn =
     Option<unsafe extern "C" fn(ze_driver_handle_t, *mut c_void, *mut *mut c_void) -> ze_result_t>;
 
-/// Ranges announced: bytes by first address.
+/// Imported ranges: sizes by first address.
 #[derive(Debug, Default)]
 struct Imported(Mutex<BTreeMap<usize, usize>>);
 
-/// Those of this process.
+/// The ranges of this process.
 static IMPORTED: Imported = Imported(Mutex::new(BTreeMap::new()));
 
 impl Imported {
-    /// Remembers a range; `false` when it overlaps another. The same or the beginning of it again is no new one.
+    /// Adds a range; `false` when it overlaps another. A known range, or its beginning, may be added again.
     fn add(&self, at: usize, size: usize) -> bool {
         let mut ranges = lock(&self.0);
         let end = at.saturating_add(size);
@@ -60,7 +60,7 @@ impl Imported {
     }
 }
 
-/// Announces `size` bytes from `ptr` on.
+/// Imports `size` bytes at `ptr`.
 #[ze_entry(ImportFn)]
 fn zexDriverImportExternalPointer(
     hDriver: Handle<'_, Driver>,
@@ -97,7 +97,7 @@ fn zexDriverReleaseImportedPointer(_hDriver: Handle<'_, Driver>, ptr: *mut c_voi
     )
 }
 
-/// Where the imported range around `ptr` begins; `base` may be null, to ask whether there is one.
+/// The beginning of the imported range around `ptr`; `base` may be null, to ask whether there is one.
 #[ze_entry(BaseFn)]
 fn zexDriverGetHostPointerBaseAddress(
     _hDriver: Handle<'_, Driver>,

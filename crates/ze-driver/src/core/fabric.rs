@@ -1,4 +1,4 @@
-//! Fabric vertices: one for each device and sub-device, without edges, because no link leads from one to another.
+//! Fabric vertices: one for each device and sub-device. There are no edges, because no links connect devices.
 //! core/fabric.yml (experimental).
 
 use crate::core::device::Device;
@@ -10,11 +10,11 @@ use std::sync::{Arc, OnceLock};
 use ze_abi::{Enumerate, Handle, Head, Object, OutHandle, Prop, ZeResult};
 use ze_entry::ze_entry;
 
-/// A device as a place in the fabric; never freed.
+/// A device as a vertex of the fabric; never freed.
 #[repr(C)]
 pub(crate) struct Vertex {
     head: Head,
-    /// Of the device.
+    /// Index of the device.
     index: usize,
 }
 object!(
@@ -112,7 +112,7 @@ pub(crate) fn zeDeviceGetFabricVertexExp(
     Ok(())
 }
 
-/// None between any two; core/fabric.yml.
+/// No edges; core/fabric.yml.
 #[ze_entry(ze_pfnFabricEdgeGetExp_t)]
 pub(crate) fn zeFabricEdgeGetExp(
     _hVertexA: Handle<'_, Vertex>,

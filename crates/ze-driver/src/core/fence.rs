@@ -87,7 +87,7 @@ pub(crate) fn zeFenceQueryStatus(hFence: Handle<'_, Fence>) -> ZeResult {
     }
 }
 
-/// Back to not signalled; core/fence.yml.
+/// Clears the signal; core/fence.yml.
 #[ze_entry(ze_pfnFenceReset_t)]
 pub(crate) fn zeFenceReset(hFence: Handle<'_, Fence>) -> ZeResult {
     hFence.queue.context().check()?;

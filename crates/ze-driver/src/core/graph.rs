@@ -1,4 +1,4 @@
-//! The graph object: captured work, recorded once and constant from then on.
+//! The graph object: captured commands, recorded once and then constant.
 
 use crate::check::{error, lock};
 use crate::core::context::Context;
@@ -10,7 +10,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 use ze_abi::{Head, ZeResult};
 
-/// What devices can do with graphs.
+/// Graph features of devices.
 pub(crate) const GRAPH_FLAGS: u32 = ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_IMMUTABLE_GRAPH
     | ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_SUBGRAPHS
     | ZE_RECORD_REPLAY_GRAPH_EXT_FLAG_APPEND_COMMANDLIST
@@ -30,13 +30,13 @@ pub(super) struct Callback {
     pub(super) function: unsafe extern "C" fn(*mut c_void),
     pub(super) data: *mut c_void,
 }
-// SAFETY: an address of the client's, handed back to it and never looked at.
+// SAFETY: the address is the client's; the driver only passes it back.
 unsafe impl Send for Callback {}
 
 pub(super) struct State {
     pub(super) phase: Phase,
     pub(super) round: u64,
-    /// Address of the list that captured; 0 when there is none any more.
+    /// Handle address of the list that captured; 0 after its destruction.
     pub(super) primary: usize,
     /// Queue group and mode of that list.
     pub(super) like: (u32, ze_command_queue_mode_t),
@@ -47,11 +47,11 @@ pub(super) struct State {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Nothing was captured yet.
+    /// Nothing is captured yet.
     Fresh,
     Recording,
     Recorded,
-    /// What was captured makes no graph.
+    /// The capture was broken off, or has unjoined forks.
     Invalid,
 }
 
@@ -72,7 +72,7 @@ impl Graph {
         }
     }
 
-    /// Runs `look` on what is being recorded; none when nothing is.
+    /// Runs `look` on the content while it is being recorded.
     pub(crate) fn recording<T>(&self, look: impl FnOnce(&mut Content) -> T) -> Option<T> {
         let mut state = lock(&self.state);
         (state.phase == Phase::Recording).then(|| look(&mut state.content))
@@ -84,7 +84,7 @@ impl Graph {
         state.phase == Phase::Recording && state.round == round
     }
 
-    /// Adds a branch to the capture under way; the numbers of the capture and of the branch.
+    /// Adds a branch to the active capture. Returns the numbers of capture and branch.
     pub(crate) fn add_branch(&self, context: &Arc<Context>, device: usize) -> Option<(u64, usize)> {
         let mut state = lock(&self.state);
         if state.phase != Phase::Recording {
@@ -128,7 +128,7 @@ impl Graph {
         }
     }
 
-    /// Runs `look` on the content, whatever state it is in.
+    /// Runs `look` on the content in any state.
     pub(crate) fn content<T>(&self, look: impl FnOnce(&Content) -> T) -> T {
         let state = lock(&self.state);
         look(state.recorded.as_deref().unwrap_or(&state.content))

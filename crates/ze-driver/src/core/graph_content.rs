@@ -15,11 +15,11 @@ use ze_abi::Object;
 
 /// A command of a graph.
 pub(crate) struct Step {
-    /// What it does, and the waits and the signal that all executions share.
+    /// Its work, and the waits and signal that all executions share.
     pub(crate) command: Command,
     /// It waits for these uses.
     pub(crate) uses: Vec<usize>,
-    /// It waits for what these events are given last before an execution is appended.
+    /// It waits for the signals that these events have when an execution is appended.
     pub(crate) events: Vec<Arc<Event>>,
     /// It signals this use.
     pub(crate) gives: Option<usize>,
@@ -43,7 +43,7 @@ impl Step {
     }
 }
 
-/// What one list recorded.
+/// The commands of one list.
 pub(crate) struct Branch {
     /// Where it runs.
     pub(crate) context: Arc<Context>,
@@ -53,22 +53,22 @@ pub(crate) struct Branch {
     pub(crate) steps: Vec<Step>,
 }
 
-/// Everything recorded.
+/// The content of a graph.
 #[derive(Default)]
 pub(crate) struct Content {
     /// The first is the primary list's.
     pub(crate) branches: Vec<Branch>,
-    /// Counter-based events that steps signal: those used outside of the graph too are here, others are `None`.
+    /// Counter-based events that steps signal; `None` for events that only the graph uses.
     pub(crate) uses: Vec<Option<Arc<Event>>>,
     /// Events that steps have signalled, by address.
     marks: BTreeMap<usize, Mark>,
-    /// Executable graphs appended, and the use that tells of the end of the last execution.
+    /// Appended executable graphs, and the use that marks the end of the last execution.
     executed: BTreeMap<usize, (usize, (usize, usize))>,
 }
 
 /// Which step signals an event last.
 struct Mark {
-    /// Keeps the address from being another's.
+    /// Keeps the address from being reused.
     event: Arc<Event>,
     at: (usize, usize),
     given: Option<usize>,
@@ -90,7 +90,7 @@ impl Content {
         self.branches[branch].steps.push(step);
     }
 
-    /// A step that only waits for `uses`, each given by the step beside it.
+    /// Adds a step that only waits for `uses`, each with the step that signals it.
     fn gate(&mut self, branch: usize, uses: &[(usize, (usize, usize))]) {
         let step = Step {
             command: Command::empty(Vec::new(), true),
@@ -102,7 +102,7 @@ impl Content {
         self.push(branch, step);
     }
 
-    /// Fills in what a step waits for.
+    /// Adds waits for events to a step.
     fn waits(&self, events: &[&Event], step: &mut Step) {
         for event in events {
             match self.marks.get(&key(event)) {
@@ -198,7 +198,7 @@ impl Content {
             (branch, self.branches[branch].steps.len()),
         );
         self.push(branch, begin);
-        // Where the other's branches go, and how many steps are before theirs.
+        // The place of each branch of the other graph, and the number of steps before its own.
         let mut places = vec![(branch, self.branches[branch].steps.len())];
         for other in &other.branches[1..] {
             self.branches.push(Branch {
@@ -284,7 +284,7 @@ impl Content {
         })
     }
 
-    /// Events need not be known any more: the capture is over.
+    /// Forgets internal events: the capture is over.
     pub(crate) fn close(&mut self) {
         self.marks.retain(|_, mark| !is_internal(&mark.event));
     }

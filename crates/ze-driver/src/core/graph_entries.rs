@@ -65,7 +65,7 @@ pub(crate) fn zeGraphCreateExt(
     Ok(())
 }
 
-/// Appends are recorded from now on, into a new graph; core/graph.yml (1.17).
+/// Begins to capture appends into a new graph; core/graph.yml (1.17).
 #[ze_entry(ze_pfnCommandListBeginGraphCaptureExt_t)]
 pub(crate) fn zeCommandListBeginGraphCaptureExt(
     hCommandList: Handle<'_, CommandList>,
@@ -74,12 +74,12 @@ pub(crate) fn zeCommandListBeginGraphCaptureExt(
     refuse_parameters(pNext)?;
     let graph = Arc::new(Graph::new(Arc::clone(hCommandList.context())));
     begin(&hCommandList, &graph)?;
-    // The reference of C, which learns of the handle later.
+    // This reference belongs to the client, which gets the handle later.
     let _ = Object::give(graph);
     Ok(())
 }
 
-/// Appends are recorded from now on, into a graph that is empty; core/graph.yml (1.17).
+/// Begins to capture appends into an empty graph; core/graph.yml (1.17).
 #[ze_entry(ze_pfnCommandListBeginCaptureIntoGraphExt_t)]
 pub(crate) fn zeCommandListBeginCaptureIntoGraphExt(
     hCommandList: Handle<'_, CommandList>,
@@ -109,7 +109,7 @@ fn not_capturing<T>() -> ZeResult<T> {
     )
 }
 
-/// Ends a capture; the graph is given out even when it is invalid, to be destroyed; core/graph.yml (1.17).
+/// Ends a capture; an invalid graph is returned too, to be destroyed; core/graph.yml (1.17).
 #[ze_entry(ze_pfnCommandListEndGraphCaptureExt_t)]
 pub(crate) fn zeCommandListEndGraphCaptureExt(
     hCommandList: Handle<'_, CommandList>,
@@ -258,7 +258,7 @@ pub(crate) fn zeGraphDumpContentsExt(
     }
 }
 
-/// Ends the handle and calls who asked for it; executable graphs live on; core/graph.yml (1.17).
+/// Ends the handle and runs the callbacks; executable graphs live on; core/graph.yml (1.17).
 #[ze_entry(ze_pfnGraphDestroyExt_t)]
 pub(crate) fn zeGraphDestroyExt(hGraph: Handle<'_, Graph>) -> ZeResult {
     let graph = hGraph.take();
@@ -271,7 +271,7 @@ pub(crate) fn zeGraphDestroyExt(hGraph: Handle<'_, Graph>) -> ZeResult {
         }
     }
     let callbacks = std::mem::take(&mut *lock(&graph.callbacks));
-    // The graph goes, whatever its callbacks do.
+    // A cancelled thread must not leave callbacks out.
     let _held = HeldCancellation::new();
     for callback in callbacks {
         // SAFETY: the client's function with the client's data, called once, without a lock.

@@ -13,7 +13,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// As the variable says; anything else is the default.
+    /// Parses the variable; an unknown value means the default.
     pub(crate) fn parse(value: Option<&str>) -> Self {
         match value {
             Some("FLAT") => Self::Flat,
@@ -23,7 +23,7 @@ impl Mode {
     }
 }
 
-/// A device's place.
+/// A device's relatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Position {
     /// What `zeDeviceGetRootDevice` gives.
@@ -42,8 +42,7 @@ pub(crate) struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// Arranges devices, of which each says whose sub-device it is. Parts of the mask that name no device are
-    /// ignored.
+    /// Arranges devices; `sub_of` has the root of each sub-device. Mask entries that name no device are ignored.
     pub(crate) fn arrange(sub_of: &[Option<usize>], mode: Mode, mask: Option<&str>) -> Self {
         let subs = |root: usize| -> Vec<usize> {
             let of_root =
@@ -105,7 +104,7 @@ impl Hierarchy {
         Self { listed, positions }
     }
 
-    /// True for what the program can come by: listed devices, their sub-devices, and their roots.
+    /// True for devices that the program can reach: listed ones, their sub-devices, and their roots.
     pub(crate) fn shows(&self, index: usize) -> bool {
         let placed = |place: &Position| place.root.is_some() || !place.subs.is_empty();
         self.listed.contains(&index) || self.positions.get(index).is_some_and(placed)

@@ -1,4 +1,4 @@
-//! Images: memory with a format, views of it, and what kernels read of both.
+//! Images: memory with a format, views of it, and the records that kernels read.
 
 use crate::check::{enumeration, error, flags, not_null};
 use crate::core::context::Context;
@@ -43,14 +43,14 @@ pub(crate) struct Image {
     /// `ze_image_type_t`.
     kind: ze_image_type_t,
     planes: Vec<Plane>,
-    /// Bytes of the allocation that are the image's.
+    /// Bytes of the allocation that the image uses.
     size: u64,
-    /// What kernels read, or why they can only use views of the image.
+    /// The record that kernels read, or why they can only use views of the image.
     record: Result<Box<[u128]>, &'static str>,
 }
 object!(Image, _ze_image_handle_t, b"ZeIm", "image");
 
-/// What texels lie in.
+/// The memory of the texels.
 struct Memory {
     context: Arc<Context>,
     base: *mut u8,
@@ -72,7 +72,7 @@ impl Drop for Memory {
     }
 }
 
-/// One plane: where it lies.
+/// The layout of one plane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane {
     /// Its format.
@@ -88,7 +88,7 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
-    /// Bytes up to the end of its last element; none beyond the address space.
+    /// Bytes up to the end of the last element; none if they exceed the address space.
     fn end(&self) -> Option<u64> {
         let [width, height, depth] = self.extent.map(u64::from);
         let row = width.checked_mul(u64::from(self.format.bytes))?;
@@ -121,17 +121,17 @@ impl Image {
         self.kind
     }
 
-    /// Where planes are counted from.
+    /// The address that plane offsets count from.
     pub(crate) fn base(&self) -> *mut u8 {
         self.memory.base
     }
 
-    /// What keeps the texels where they are.
+    /// Keeps the texels alive.
     pub(crate) fn texels(&self) -> Arc<dyn Any + Send + Sync> {
         Arc::clone(&self.memory) as _
     }
 
-    /// Whether both have their texels in one memory.
+    /// Whether both images share memory.
     pub(crate) fn shares_memory(&self, other: &Self) -> bool {
         self.memory.base == other.memory.base
     }
@@ -155,7 +155,7 @@ impl Image {
     }
 }
 
-/// What the descriptor's chain asks for.
+/// Options from the descriptor's chain.
 #[derive(Default)]
 struct Wishes {
     /// A client's memory.
@@ -213,7 +213,7 @@ fn wishes(next: *const c_void) -> ZeResult<Wishes> {
     Ok(wishes)
 }
 
-/// Width, height, and depth or layers, in pixels; 1 where a dimension is not there.
+/// Width, height, and depth or layers, in pixels; 1 for a dimension that the image does not have.
 fn extent(desc: &ze_image_desc_t, element: u32) -> ZeResult<[u32; 3]> {
     let (mut width, height, depth) = (desc.width, desc.height, desc.depth);
     let layers = desc.arraylevels.max(1);
@@ -224,7 +224,7 @@ fn extent(desc: &ze_image_desc_t, element: u32) -> ZeResult<[u32; 3]> {
         ZE_IMAGE_TYPE_2DARRAY => ([height, layers], [MAX_2D, MAX_2D, MAX_LAYERS]),
         ZE_IMAGE_TYPE_3D => ([height, depth], [MAX_3D; 3]),
         _ => {
-            // Of a buffer the descriptor says the bytes.
+            // For a buffer the descriptor has the size in bytes.
             width /= u64::from(element.max(1));
             ([1, 1], [MAX_BUFFER_TEXELS as u32, 1, 1])
         }
@@ -303,7 +303,7 @@ fn lay_out(
     Ok((planes, size))
 }
 
-/// What kernels read.
+/// The record that kernels read.
 fn record(
     context: &Context,
     memory: &Memory,
@@ -329,7 +329,7 @@ fn record(
     made.ok_or("is on a device without images for kernels")
 }
 
-/// INVALID_ENUMERATION or UNSUPPORTED codes for what cannot be an image on the device.
+/// INVALID_ENUMERATION or an UNSUPPORTED code for a descriptor that the device does not support.
 fn check(device: &Device, desc: &ze_image_desc_t) -> ZeResult<Format> {
     if !device.facts().images {
         return error(
@@ -426,7 +426,7 @@ pub(crate) fn zeImageGetProperties(
     use crate::device::ImageNumeric as N;
     out.samplerFilterFlags = match texel.map(|texel| texel.numeric) {
         Err(_) => 0,
-        // There is nothing between integers, nor between the elements of a buffer.
+        // Integers and elements of a buffer cannot be interpolated.
         Ok(N::Uint | N::Sint) => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT,
         Ok(_) if desc.r#type == ZE_IMAGE_TYPE_BUFFER => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT,
         Ok(_) => ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT | ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR,
@@ -434,7 +434,7 @@ pub(crate) fn zeImageGetProperties(
     Ok(())
 }
 
-/// Memory of the device's for `bytes`, or a file's from outside.
+/// Allocates `bytes` of device memory, or imports them from a file.
 fn allocate(
     context: Arc<Context>,
     device: &Device,
@@ -563,7 +563,7 @@ fn view(
     let pixels = extent(desc, element)?;
     let misfit = |why: String| error(ZE_RESULT_ERROR_INVALID_ARGUMENT, why);
     let planes = match (wishes.plane, format.planes) {
-        // The same planes, seen alike.
+        // The same planes with the same format.
         (None, parts) if parts.len() == image.planes.len() && parts.len() > 1 => {
             let same = parts
                 .iter()
@@ -695,7 +695,7 @@ pub(crate) fn zeImageGetMemoryPropertiesExp(
     Ok(())
 }
 
-/// What a kernel may turn into the image: the same as it gets as an argument; core/bindlessimages.yml.
+/// The handle for bindless use: the same word as for an argument; core/bindlessimages.yml.
 #[ze_entry(ze_pfnImageGetDeviceOffsetExp_t)]
 pub(crate) fn zeImageGetDeviceOffsetExp(
     hImage: Handle<'_, Image>,

@@ -1,8 +1,8 @@
 //! Appends of image copies: between images, and between an image and memory, whole or a region.
 //!
-//! Bytes are copied, so both sides have elements of one size. An image of several planes is copied plane by plane,
-//! in memory one tightly behind the other. Copies keep what the images lie in, as launches keep their images: a program
-//! that destroys an image too early harms no other.
+//! Bytes are copied, so both sides have elements of the same size. An image of several planes is copied plane by plane; in
+//! memory the planes follow each other without gaps. Copies keep the images' memory alive, as launches do: a program that
+//! destroys an image too early harms no other.
 
 use crate::check::{error, not_null};
 use crate::core::dependencies::Dependencies;
@@ -24,7 +24,7 @@ struct Region {
 }
 
 impl Region {
-    /// The part of `image` that `region` names; all when none.
+    /// The part of `image` that `region` names; the whole image without one.
     ///
     /// # Errors
     /// INVALID_SIZE when it is not inside.
@@ -59,10 +59,10 @@ impl Region {
             }
             _ => 3,
         };
-        // What is said of dimensions that the image does not have means nothing.
+        // Values for dimensions that the image does not have are ignored.
         origin[dimensions..].fill(0);
         size[dimensions..].fill(1);
-        // A size of 0 is one of lower dimension.
+        // A size of 0 means a lower dimension.
         size[1..].iter_mut().for_each(|size| *size = (*size).max(1));
         let inside = (0..3).all(|i| {
             origin[i]
@@ -197,7 +197,7 @@ fn between_images(
     append(list, copies, dependencies)
 }
 
-/// Memory beside an image: where it is and how its rows lie.
+/// The memory side of a copy: its address and layout.
 #[derive(Clone, Copy)]
 struct Linear {
     ptr: *mut c_void,

@@ -1,4 +1,4 @@
-//! Image formats: which there are, how a texel's bits lie in memory, and the planes of media formats.
+//! Image formats: the layout of texels in memory, and the planes of media formats.
 
 use crate::check::{enumeration, error};
 use crate::device::{ImageChannel, ImageNumeric, ImageSelect};
@@ -14,12 +14,12 @@ pub(crate) struct PlaneFormat {
     pub(crate) divisor: [u32; 2],
 }
 
-/// What a format descriptor says.
+/// A format.
 #[derive(Clone, Debug)]
 pub(crate) struct Format {
     /// At least one.
     pub(crate) planes: &'static [PlaneFormat],
-    /// What kernels need, or why they can only use views of the image.
+    /// The texel for kernels, or why they can only use views of the image.
     pub(crate) texel: Result<Texel, &'static str>,
 }
 
@@ -85,7 +85,7 @@ fn components(layout: ze_image_format_layout_t) -> Option<Bits> {
         ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32 => row([32; 4]),
         ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2 => row([10, 10, 10, 2]),
         ZE_IMAGE_FORMAT_LAYOUT_11_11_10 => row([11, 11, 10, 0]),
-        // These three have red in the upper bits, as OpenCL's packed formats.
+        // These three have red in the upper bits, like OpenCL's packed formats.
         ZE_IMAGE_FORMAT_LAYOUT_5_6_5 => [(11, 5), (5, 6), (0, 5), (16, 0)],
         ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1 => [(10, 5), (5, 5), (0, 5), (15, 1)],
         ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4 => [(8, 4), (4, 4), (0, 4), (12, 4)],
@@ -93,7 +93,7 @@ fn components(layout: ze_image_format_layout_t) -> Option<Bits> {
     })
 }
 
-/// Media layouts whose pixels are texels of their own: components as V, Y, U, A where there is colour.
+/// Media layouts with a texel for each pixel: components V, Y, U, A in colour.
 fn media_texel(layout: ze_image_format_layout_t) -> Option<Bits> {
     Some(match layout {
         ZE_IMAGE_FORMAT_LAYOUT_Y8 | ZE_IMAGE_FORMAT_LAYOUT_P8 | ZE_IMAGE_FORMAT_LAYOUT_400P => {
@@ -135,7 +135,7 @@ fn media_planes(layout: ze_image_format_layout_t) -> Option<&'static [PlaneForma
     })
 }
 
-/// Whether channels of these widths can hold such numbers.
+/// Whether channels of these widths can hold the type.
 fn holds(numeric: ImageNumeric, bits: &Bits) -> bool {
     let widest = bits.iter().map(|(_, bits)| *bits).max().unwrap_or(0);
     let packed16 = bits.iter().any(|(_, bits)| matches!(bits, 1 | 4 | 5 | 6));
@@ -152,7 +152,7 @@ fn holds(numeric: ImageNumeric, bits: &Bits) -> bool {
 ///
 /// # Errors
 /// INVALID_ENUMERATION for values the specification does not have, UNSUPPORTED_IMAGE_FORMAT for combinations that a
-/// texel cannot be of.
+/// texel cannot have.
 pub(crate) fn format(format: &ze_image_format_t, of: ze_image_type_t) -> ZeResult<Format> {
     let layout = format.layout;
     enumeration(

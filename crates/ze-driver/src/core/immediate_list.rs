@@ -10,14 +10,14 @@ use level_zero_sys::*;
 use std::sync::{Arc, Mutex, Weak};
 use ze_abi::ZeResult;
 
-/// A list that executes what is appended.
+/// A list that executes commands when they are appended.
 pub(crate) struct ImmediateList {
     pub(super) desc: QueueDesc,
     pub(super) lane: Arc<CommandLane>,
     capture: Mutex<Capture>,
 }
 
-/// What the list has to do with graphs.
+/// The list's part in graph captures.
 #[derive(Default)]
 struct Capture {
     slot: Option<CaptureSlot>,
@@ -58,8 +58,8 @@ impl ImmediateList {
         slot.is_valid().then_some(slot)
     }
 
-    /// Where an append with those events is recorded; none when it is executed. A list that waits for an event of a
-    /// capture joins it here.
+    /// The place where an append with those events is recorded; none when it is executed. A list that waits for an event of
+    /// a capture joins it here.
     pub(super) fn capture_slot_for(
         &self,
         dependencies: &Dependencies<'_>,
@@ -92,7 +92,7 @@ impl ImmediateList {
         Ok((self.desc.ordinal, self.desc.mode))
     }
 
-    /// The list is the primary one of `graph`'s capture.
+    /// Enters capture mode as the primary list of `graph`.
     pub(super) fn begin_capture(&self, graph: &Arc<Graph>) {
         let mut capture = lock(&self.capture);
         capture.slot = CaptureSlot::take(graph, self.lane.context(), self.lane.device());
@@ -100,7 +100,7 @@ impl ImmediateList {
         capture.graphs.push(Arc::downgrade(graph));
     }
 
-    /// Out of capture mode.
+    /// Leaves capture mode.
     pub(super) fn leave_capture(&self) {
         lock(&self.capture).slot = None;
     }

@@ -1,4 +1,4 @@
-//! Memory that other processes open: handles of USM and physical memory.
+//! IPC handles of USM and physical memory.
 //!
 //! A handle holds a descriptor that this process keeps open until the handle is put back or the memory is freed.
 
@@ -37,12 +37,12 @@ fn handle(context: &Context, ptr: *const c_void) -> ZeResult<ze_ipc_mem_handle_t
     give_out(context.driver(), ptr).map(|data| ze_ipc_mem_handle_t { data })
 }
 
-/// The descriptor of an allocation, a physical memory, or what is mapped at an address; the driver's own.
+/// The descriptor of an allocation, a physical memory, or the mapping at an address. The driver owns it.
 pub(crate) fn descriptor_of(driver: &Driver, ptr: *const c_void) -> ZeResult<i32> {
     give_out(driver, ptr).map(|bytes| shared_file::descriptor(&bytes))
 }
 
-/// The handle of an allocation, a physical memory, or what is mapped at an address.
+/// The handle of an allocation, a physical memory, or the mapping at an address.
 fn give_out(driver: &Driver, ptr: *const c_void) -> ZeResult<shared_file::HandleBytes> {
     let space = driver.address_space()?;
     let physical = VIRTUAL_MEMORY
@@ -153,7 +153,7 @@ pub(crate) fn zeMemGetIpcHandleFromFileDescriptorExp(
         words: [word_of(MemoryKind::Device), 0],
         ..part
     };
-    // The caller's own number stays in the handle: it is what others are sent.
+    // The handle keeps the caller's number, because programs send that descriptor.
     drop(file);
     // SAFETY: the caller keeps the descriptor open, by the specification; nothing is closed here.
     let file = unsafe { std::os::fd::BorrowedFd::borrow_raw(handle as i32) };
@@ -182,7 +182,7 @@ pub(crate) fn zeMemGetFileDescriptorFromIpcHandleExp(
     Ok(())
 }
 
-/// Closes what the handle holds; opened memory stays; core/memory.yml (1.6).
+/// Closes the handle's descriptor; opened memory stays; core/memory.yml (1.6).
 #[ze_entry(ze_pfnMemPutIpcHandle_t)]
 pub(crate) fn zeMemPutIpcHandle(
     _hContext: Handle<'_, Context>,
@@ -193,7 +193,7 @@ pub(crate) fn zeMemPutIpcHandle(
     Ok(())
 }
 
-/// The memory of a handle at an address of its own; core/memory.yml.
+/// Maps the memory of a handle at a new address; core/memory.yml.
 #[ze_entry(ze_pfnMemOpenIpcHandle_t)]
 pub(crate) fn zeMemOpenIpcHandle(
     hContext: Handle<'_, Context>,
@@ -208,7 +208,7 @@ pub(crate) fn zeMemOpenIpcHandle(
     let space = hContext.driver().address_space()?;
     let any_user = hContext.trusts_all_users();
     let (part, file) = if shared_file::is_descriptor_alone(&handle.data) {
-        // A number is no secret: a peer could name memory here that it was never given.
+        // A number is no secret: a peer could name memory that it was never given.
         let number = shared_file::descriptor(&handle.data);
         if !space.opens_descriptors() || EXPORTS.has(number) {
             return error(
@@ -241,7 +241,7 @@ pub(crate) fn zeMemOpenIpcHandle(
     Ok(())
 }
 
-/// Ends what was opened; core/memory.yml.
+/// Closes opened memory; core/memory.yml.
 #[ze_entry(ze_pfnMemCloseIpcHandle_t)]
 pub(crate) fn zeMemCloseIpcHandle(hContext: Handle<'_, Context>, ptr: *const c_void) -> ZeResult {
     not_null("ptr", ptr)?;
@@ -250,7 +250,7 @@ pub(crate) fn zeMemCloseIpcHandle(hContext: Handle<'_, Context>, ptr: *const c_v
         .find(ptr.cast())
         .is_some_and(|info| info.imported && info.base == ptr.cast_mut().cast());
     if opened {
-        // Before the address can be another import's.
+        // First, because another import may get the address.
         EXPORTS.forget(ptr.addr());
         if platform.free(ptr.cast_mut().cast()) {
             return Ok(());

@@ -19,35 +19,35 @@ use ze_abi::{
 };
 use ze_entry::ze_entry;
 
-/// Work-items that a suggested group aims at: large enough to fill vectors, small enough to share out.
+/// Target size of suggested groups in work-items: enough to fill vectors, few enough to share among workers.
 const SUGGESTED_ITEMS: u32 = 256;
-/// Work-items of a row that are assumed to run side by side.
+/// Work-items of a row that are assumed to run as one vector.
 const ROW_LANES: u64 = 16;
 /// Sets of null arguments for which a kernel keeps a variant. oneDAL's kernels are launched with at most 3.
 const MOST_VARIANTS: usize = 16;
 
-/// A kernel of a module, and what the next launch will take from it.
+/// A kernel of a module, and the arguments and sizes of the next launch.
 #[repr(C)]
 pub(crate) struct Kernel {
     head: Head,
     module: Arc<Module>,
-    /// The module's when the kernel was created: linking replaces that.
+    /// The module's program when the kernel was created; linking replaces the module's.
     program: Arc<dyn Program>,
     index: usize,
     facts: Arc<KernelFacts>,
     state: Settings,
-    /// For each argument that is a pointer the word of the block that it takes; `u32::MAX` for others.
+    /// For each pointer argument, its word in the block; `u32::MAX` for others.
     pointers: Box<[u32]>,
-    /// What launches with null arguments run instead, by the offsets of these.
+    /// Programs for launches with null arguments, by their offsets.
     variants: Mutex<Vec<(Vec<u32>, Variant)>>,
 }
 
-/// A program of one kernel; none where it cannot be made.
+/// A program of one kernel; none where the platform cannot make it.
 type Variant = Option<Arc<dyn Program>>;
 
 object!(Kernel, _ze_kernel_handle_t, b"ZeKe", "kernel");
 
-/// What a launch takes from a kernel.
+/// The values that a launch copies from a kernel.
 pub(crate) struct KernelState {
     /// The argument block.
     pub(crate) args: Box<[u8]>,
@@ -59,15 +59,15 @@ pub(crate) struct KernelState {
     pub(crate) images: Vec<(u32, Arc<Image>)>,
 }
 
-/// The same while it is set. Programs do not set one kernel from several threads at once, by the specification; those
-/// that do get any of the values, because each word is atomic.
+/// The same values while they are being set. By the specification programs do not set one kernel from several threads at
+/// once. Each word is atomic, so programs that do so get one of the values.
 struct Settings {
     /// The argument block, in words.
     args: Box<[AtomicU64]>,
     group_size: [AtomicU32; 3],
     offset: [AtomicU32; 3],
     indirect: AtomicU32,
-    /// Images set, by argument; none where the kernel takes no image.
+    /// Images by argument; none for a kernel without image arguments.
     images: Option<Mutex<BTreeMap<u32, Arc<Image>>>>,
 }
 
@@ -106,7 +106,7 @@ impl Kernel {
         &self.facts
     }
 
-    /// What holds the kernel's code.
+    /// The program with the kernel's code.
     pub(crate) fn program(&self) -> &Arc<dyn Program> {
         &self.program
     }
@@ -115,7 +115,7 @@ impl Kernel {
         self.module.device().facts()
     }
 
-    /// What a launch takes.
+    /// The values for a launch.
     pub(crate) fn snapshot(&self) -> KernelState {
         let of = |values: &[AtomicU32; 3]| std::array::from_fn(|i| values[i].load(Relaxed));
         KernelState {
@@ -141,11 +141,11 @@ impl Kernel {
         Ok(())
     }
 
-    /// What launches run in which the pointers at these offsets are null; made with the first of them.
+    /// The program for launches whose pointers at these offsets are null. The first such launch makes it.
     pub(crate) fn variant(&self, offsets: Vec<u32>) -> Variant {
         let mut variants = lock(&self.variants);
         if let Some(at) = variants.iter().position(|(of, _)| *of == offsets) {
-            // The last one used comes last.
+            // The most recently used variant is last.
             let known = variants.remove(at);
             variants.push(known.clone());
             return known.1;
@@ -161,7 +161,7 @@ impl Kernel {
                 )
             });
         }
-        // A program that passes ever new sets of nulls shall not keep a program for each.
+        // Bounded, for clients that pass ever new sets of nulls.
         if variants.len() == MOST_VARIANTS {
             variants.remove(0);
         }
@@ -189,7 +189,7 @@ impl Kernel {
         size: usize,
         value: *const c_void,
     ) -> ZeResult {
-        // Most arguments are pointers, which take a word.
+        // Fast path: most arguments are pointers, which take one word.
         if let Some(word) = self.pointers.get(index as usize)
             && size == 8
             && !value.is_null()
@@ -221,7 +221,7 @@ impl Kernel {
     }
 }
 
-/// The arguments that these offsets of the argument block lie in, in words.
+/// Describes the arguments at these offsets of the argument block.
 fn named(facts: &KernelFacts, offsets: &[u32]) -> String {
     let numbers: Vec<String> = (0..)
         .zip(&facts.args)
@@ -237,7 +237,7 @@ fn named(facts: &KernelFacts, offsets: &[u32]) -> String {
     }
 }
 
-/// INVALID_GROUP_SIZE_DIMENSION for a size that the device or the kernel does not take.
+/// INVALID_GROUP_SIZE_DIMENSION for a size that the device or the kernel does not support.
 pub(crate) fn check_group_size(
     facts: &KernelFacts,
     limits: &DeviceFacts,
@@ -271,7 +271,7 @@ pub(crate) fn check_group_size(
     Ok(())
 }
 
-/// Writes an argument into a kernel's argument block, and gives the image whose record that names; core/module.yml.
+/// Writes an argument into a kernel's argument block. Returns the image for an image argument; core/module.yml.
 ///
 /// # Safety
 /// `value` is null or readable for `size` bytes.
@@ -365,7 +365,7 @@ pub(crate) unsafe fn write_argument(
     Ok(image)
 }
 
-/// What a kernel gets for an image or sampler handle; `image` gets what must live as long.
+/// The word that a kernel gets for an image or sampler handle; `image` keeps the image alive.
 ///
 /// # Safety
 /// `handle` is null or alive.
@@ -392,8 +392,8 @@ unsafe fn image_or_sampler(
     Ok(record)
 }
 
-/// A kernel by name; core/module.yml. INVALID_GROUP_SIZE_DIMENSION for one that requires groups larger than the
-/// device's: no launch could have them.
+/// A kernel by name; core/module.yml. INVALID_GROUP_SIZE_DIMENSION if it requires larger groups than the device supports,
+/// because no launch would work.
 #[ze_entry(ze_pfnKernelCreate_t)]
 pub(crate) fn zeKernelCreate(
     hModule: Handle<'_, Module>,
@@ -409,7 +409,7 @@ pub(crate) fn zeKernelCreate(
     // SAFETY: null or a C string, by the specification.
     let name = unsafe { text("desc->pKernelName", desc.pKernelName) }?;
     let program = hModule.program();
-    // First: what kernels an unlinked program has is known when it is linked.
+    // Checked first: the kernels of an unlinked program are known only after linking.
     if let Some(import) = program.unresolved().first() {
         return error(
             ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
@@ -477,7 +477,7 @@ pub(crate) fn zeKernelDestroy(hKernel: Handle<'_, Kernel>) -> ZeResult {
     Ok(())
 }
 
-/// A hint without effect: there is no such choice on a CPU; core/module.yml.
+/// A hint without effect on a CPU; core/module.yml.
 #[ze_entry(ze_pfnKernelSetCacheConfig_t)]
 pub(crate) fn zeKernelSetCacheConfig(_hKernel: Handle<'_, Kernel>, flags: u32) -> ZeResult {
     crate::check::flags(
@@ -487,7 +487,7 @@ pub(crate) fn zeKernelSetCacheConfig(_hKernel: Handle<'_, Kernel>, flags: u32) -
     )
 }
 
-/// Work-items per group of the launches to come; core/module.yml.
+/// Sets the work-items per group of later launches; core/module.yml.
 #[ze_entry(ze_pfnKernelSetGroupSize_t)]
 pub(crate) fn zeKernelSetGroupSize(
     hKernel: Handle<'_, Kernel>,
@@ -504,11 +504,11 @@ fn divisor_up_to(n: u32, limit: u32) -> u32 {
     (1..=from).rev().find(|&d| n.is_multiple_of(d)).unwrap_or(1)
 }
 
-/// The length of a group's rows for rows of `n` work-items: usually the largest divisor up to [`SUGGESTED_ITEMS`],
-/// another one where that makes whole vectors, and a longer one where most work-items would have no others beside them.
+/// The row length of groups for rows of `n` work-items: usually the largest divisor up to [`SUGGESTED_ITEMS`]. A smaller
+/// divisor is used where it makes whole vectors, and a larger one where most work-items would run outside of vectors.
 fn row_up_to(n: u32, limit: u32) -> u32 {
     let usual = divisor_up_to(n, limit.min(SUGGESTED_ITEMS));
-    // Thousandths of what a work-item takes alone: whole vectors, the rest one by one, and the group itself.
+    // Cost in thousandths of a single work-item: whole vectors, the rest one by one, and the group itself.
     let cost = |d: u32| {
         let d = u64::from(d);
         (2 * (d / ROW_LANES) + d % ROW_LANES + 6) * 1000 / d
@@ -569,7 +569,7 @@ pub(crate) fn zeKernelSuggestGroupSize(
     Ok(())
 }
 
-/// One group for each thread: that many run at once; core/module.yml.
+/// One group for each thread, all of which run at once; core/module.yml.
 #[ze_entry(ze_pfnKernelSuggestMaxCooperativeGroupCount_t)]
 pub(crate) fn zeKernelSuggestMaxCooperativeGroupCount(
     hKernel: Handle<'_, Kernel>,
@@ -579,7 +579,7 @@ pub(crate) fn zeKernelSuggestMaxCooperativeGroupCount(
     Ok(())
 }
 
-/// An argument of the launches to come; core/module.yml.
+/// Sets an argument of later launches; core/module.yml.
 #[ze_entry(ze_pfnKernelSetArgumentValue_t)]
 pub(crate) fn zeKernelSetArgumentValue(
     hKernel: Handle<'_, Kernel>,
@@ -591,7 +591,7 @@ pub(crate) fn zeKernelSetArgumentValue(
     unsafe { hKernel.set_argument(argIndex, argSize, pArgValue) }
 }
 
-/// Kept for the getter: every allocation is reachable anyway; core/module.yml.
+/// Stored for the getter: kernels can access all allocations; core/module.yml.
 #[ze_entry(ze_pfnKernelSetIndirectAccess_t)]
 pub(crate) fn zeKernelSetIndirectAccess(hKernel: Handle<'_, Kernel>, flags: u32) -> ZeResult {
     crate::check::flags("flags", flags, 0x7)?;
@@ -599,7 +599,7 @@ pub(crate) fn zeKernelSetIndirectAccess(hKernel: Handle<'_, Kernel>, flags: u32)
     Ok(())
 }
 
-/// As set; core/module.yml.
+/// The stored flags; core/module.yml.
 #[ze_entry(ze_pfnKernelGetIndirectAccess_t)]
 pub(crate) fn zeKernelGetIndirectAccess(
     hKernel: Handle<'_, Kernel>,
@@ -685,7 +685,7 @@ pub(crate) fn zeKernelGetName(hKernel: Handle<'_, Kernel>, pSize: Text<'_>) -> Z
     Ok(())
 }
 
-/// Added to the global ids of the launches to come; core/globaloffset.yml.
+/// Sets the offset of global ids in later launches; core/globaloffset.yml.
 #[ze_entry(ze_pfnKernelSetGlobalOffsetExp_t)]
 pub(crate) fn zeKernelSetGlobalOffsetExp(
     hKernel: Handle<'_, Kernel>,
@@ -699,7 +699,7 @@ pub(crate) fn zeKernelSetGlobalOffsetExp(
     Ok(())
 }
 
-/// Work-groups of the oldest launch go first, hinted or not; core/kernelSchedulingHints.yml.
+/// A hint without effect: work-groups of the oldest launch always run first; core/kernelSchedulingHints.yml.
 #[ze_entry(ze_pfnKernelSchedulingHintExp_t)]
 pub(crate) fn zeKernelSchedulingHintExp(
     _hKernel: Handle<'_, Kernel>,
@@ -708,15 +708,14 @@ pub(crate) fn zeKernelSchedulingHintExp(
     flags("pHint->flags", pHint.flags, 0x7)
 }
 
-/// The program that holds the kernel: machine code is not kept apart; core/kernelBinary.yml.
+/// The whole program of the kernel: there is no machine code for single kernels; core/kernelBinary.yml.
 #[ze_entry(ze_pfnKernelGetBinaryExp_t)]
 pub(crate) fn zeKernelGetBinaryExp(hKernel: Handle<'_, Kernel>, pSize: Sized<'_>) -> ZeResult {
     pSize.fill(built_late(hKernel.program.native_binary())?);
     Ok(())
 }
 
-/// The allocations that the kernel's arguments point into, as they are set now: it has none of its own;
-/// core/kernelAllocationProperties.yml.
+/// The allocations that the kernel's current arguments point into; core/kernelAllocationProperties.yml.
 #[ze_entry(ze_pfnKernelGetAllocationPropertiesExp_t)]
 pub(crate) fn zeKernelGetAllocationPropertiesExp(
     hKernel: Handle<'_, Kernel>,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult};
 use ze_entry::ze_entry;
 
-/// The launch of `kernel` as it is set now; arguments are copied.
+/// A launch of `kernel` with its current values; arguments are copied.
 pub(crate) fn launch(
     list: &CommandList,
     kernel: &Kernel,
@@ -63,8 +63,8 @@ pub(crate) fn launch(
     Ok(launch)
 }
 
-/// Offsets of null arguments through which the kernel accesses memory unchecked, if there are any and the device ignores
-/// such accesses.
+/// Offsets of null arguments that the kernel dereferences without a check, if there are any and the device ignores such
+/// accesses.
 fn ignored_nulls(list: &CommandList, facts: &KernelFacts, launch: &Launch) -> Option<Vec<u32>> {
     if !list.device().facts().ignores_null_arguments {
         return None;
@@ -74,7 +74,7 @@ fn ignored_nulls(list: &CommandList, facts: &KernelFacts, launch: &Launch) -> Op
     (!nulls.is_empty()).then_some(nulls)
 }
 
-/// Has a launch whose arguments have changed run what is right for those.
+/// Chooses the program anew for a launch whose arguments have changed.
 pub(crate) fn follow_nulls(list: &CommandList, launch: &mut Launch) -> ZeResult {
     let origin = launch.program.origin();
     if let Some((program, index)) = origin.map(|(program, index)| (Arc::clone(program), index)) {
@@ -90,7 +90,7 @@ pub(crate) fn follow_nulls(list: &CommandList, launch: &mut Launch) -> ZeResult 
     Ok(())
 }
 
-/// An image as a launch keeps it.
+/// An image for [`Launch::keeps`].
 pub(crate) fn kept((index, image): (u32, Arc<Image>)) -> Kept {
     (index, image)
 }
@@ -130,7 +130,7 @@ pub(crate) fn check_local(list: &CommandList, facts: &KernelFacts, launch: &Laun
     Ok(())
 }
 
-/// INVALID_ARGUMENT for a cooperative launch of more work-groups than can be under way at once.
+/// INVALID_ARGUMENT for a cooperative launch of more work-groups than can run at once.
 pub(crate) fn check_groups(list: &CommandList, facts: &KernelFacts, launch: &Launch) -> ZeResult {
     let GroupCount::Direct(groups) = launch.groups else {
         return Ok(());
@@ -160,7 +160,7 @@ pub(crate) fn check_groups(list: &CommandList, facts: &KernelFacts, launch: &Lau
     Ok(())
 }
 
-/// INVALID_ARGUMENT for a pointer or image argument in memory that the list's device cannot reach.
+/// INVALID_ARGUMENT for a pointer or image argument in memory that the list's device cannot access.
 pub(crate) fn check_argument(
     list: &CommandList,
     facts: &KernelFacts,
@@ -223,7 +223,7 @@ pub(crate) fn zeCommandListAppendLaunchKernel(
     )
 }
 
-/// Launches with all groups under way at once; core/module.yml.
+/// Launches with all groups running at once; core/module.yml.
 #[ze_entry(ze_pfnCommandListAppendLaunchCooperativeKernel_t)]
 pub(crate) fn zeCommandListAppendLaunchCooperativeKernel(
     hCommandList: Handle<'_, CommandList>,
@@ -242,7 +242,7 @@ pub(crate) fn zeCommandListAppendLaunchCooperativeKernel(
     )
 }
 
-/// Cooperative or not, from the chain; UNSUPPORTED_FEATURE for other structs.
+/// Whether the chain asks for a cooperative launch; UNSUPPORTED_FEATURE for other structs.
 fn parameters(next: *const c_void) -> ZeResult<bool> {
     let mut cooperative = false;
     // SAFETY: the caller's chain, valid for the call.
@@ -350,7 +350,7 @@ pub(crate) fn zeCommandListAppendLaunchKernelIndirect(
     hCommandList.append(Op::Work(Work::Launch(launch)), &dependencies)
 }
 
-/// Launches the first of several kernels, as many as the count says at start; core/module.yml.
+/// Launches the first of several kernels; their number is read at the start; core/module.yml.
 #[ze_entry(ze_pfnCommandListAppendLaunchMultipleKernelsIndirect_t)]
 pub(crate) fn zeCommandListAppendLaunchMultipleKernelsIndirect(
     hCommandList: Handle<'_, CommandList>,

@@ -1,7 +1,7 @@
-//! Linking of modules that were created apart, and what they import and export.
+//! Linking of separately created modules, and their imports and exports.
 //!
-//! Modules are linked by building the SPIR-V of all that take part once more, as one program, which then serves each
-//! of them. Kernels that were created before keep the program they came from.
+//! Linking builds the SPIR-V of all modules once more as one program, which then replaces the program of each. Kernels that
+//! were created before keep their old program.
 
 use crate::check::{error, flags};
 use crate::core::module::{Module, build_log};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use ze_abi::{Handles, InMut, OptOutHandle, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
-/// Builds the modules once more as one; the text of the failure.
+/// Builds the modules once more as one. The error is the log.
 fn link(modules: &[&Module]) -> Result<(), String> {
     let mut taking: Vec<&Module> = Vec::new();
     for module in modules {
@@ -51,7 +51,7 @@ fn link(modules: &[&Module]) -> Result<(), String> {
     Ok(())
 }
 
-/// Resolves what the modules need of each other; core/module.yml.
+/// Resolves imports between the modules; core/module.yml.
 #[ze_entry(ze_pfnModuleDynamicLink_t)]
 pub(crate) fn zeModuleDynamicLink(
     phModules: Handles<'_, Module>,
@@ -78,7 +78,7 @@ pub(crate) fn zeModuleDynamicLink(
     }
 }
 
-/// Imports, those that none of the modules resolves, and exports, as text; core/linkageInspection.yml.
+/// Imports, unresolved imports and exports, as text; core/linkageInspection.yml.
 #[ze_entry(ze_pfnModuleInspectLinkageExt_t)]
 pub(crate) fn zeModuleInspectLinkageExt(
     pInspectDesc: InMut<'_, ze_linkage_inspection_ext_desc_t>,

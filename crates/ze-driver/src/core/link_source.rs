@@ -13,7 +13,7 @@ pub(crate) struct LinkSource {
 }
 
 impl LinkSource {
-    /// What linking needs of `input`; none when it neither imports nor exports.
+    /// The source for linking `input`; none when it neither imports nor exports.
     pub(crate) fn of(input: ProgramInput) -> Option<Self> {
         let ProgramInput::Spirv { modules, options } = input else {
             return None;

@@ -54,8 +54,8 @@ impl CommandList {
         &self.device
     }
 
-    /// INVALID_ARGUMENT for an address in device memory that the list's device cannot reach: only between devices
-    /// with memories of their own.
+    /// INVALID_ARGUMENT for an address in device memory that the list's device cannot access. Only devices with separate
+    /// memories have such.
     pub(crate) fn check_reach<T>(&self, name: impl Display, address: *const T) -> ZeResult {
         if self.device.facts().integrated {
             return Ok(());
@@ -88,7 +88,7 @@ impl CommandList {
         )
     }
 
-    /// INVALID_ARGUMENT unless the device is the list's, or another part of it.
+    /// INVALID_ARGUMENT unless the device has the same root as the list's device.
     pub(crate) fn check_device(&self, name: &str, root_device: usize) -> ZeResult {
         let mine = self.device.root_index();
         if root_device != mine {
@@ -118,7 +118,7 @@ impl CommandList {
                     };
                     slot.record(std::iter::once(command), dependencies)
                 }
-                // Made here: the lane holds its lock while it takes them.
+                // Made before the lane takes its lock.
                 None => list.submit(std::iter::once(dependencies.command(op, drain))),
             },
         }
@@ -177,7 +177,7 @@ impl CommandList {
         list.executable()
     }
 
-    /// Runs `change` on what a recorded list holds.
+    /// Runs `change` on the content of a recorded list.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut Recording) -> ZeResult<T>,

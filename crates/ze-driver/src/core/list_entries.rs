@@ -55,7 +55,7 @@ pub(crate) fn zeCommandListCreate(
     Ok(())
 }
 
-/// A list that executes what is appended; core/cmdlist.yml.
+/// A list that executes commands when they are appended; core/cmdlist.yml.
 #[ze_entry(ze_pfnCommandListCreateImmediate_t)]
 pub(crate) fn zeCommandListCreateImmediate(
     hContext: Handle<'_, Context>,
@@ -81,7 +81,7 @@ pub(crate) fn zeCommandListCreateImmediate(
     Ok(())
 }
 
-/// Ends the handle; what was submitted runs on; core/cmdlist.yml.
+/// Ends the handle; submitted work continues; core/cmdlist.yml.
 #[ze_entry(ze_pfnCommandListDestroy_t)]
 pub(crate) fn zeCommandListDestroy(hCommandList: Handle<'_, CommandList>) -> ZeResult {
     if let Kind::Immediate(list) = &hCommandList.kind {
@@ -101,7 +101,7 @@ pub(crate) fn zeCommandListClose(hCommandList: Handle<'_, CommandList>) -> ZeRes
     Ok(())
 }
 
-/// Empties a list for new recording; executions under way keep their commands; core/cmdlist.yml.
+/// Empties a list for new recording; running executions keep their commands; core/cmdlist.yml.
 #[ze_entry(ze_pfnCommandListReset_t)]
 pub(crate) fn zeCommandListReset(hCommandList: Handle<'_, CommandList>) -> ZeResult {
     hCommandList.context.check()?;
@@ -143,7 +143,7 @@ pub(crate) fn zeCommandListImmediateAppendCommandListsExp(
     )
 }
 
-/// As the experimental one; no parameter is known; core/immediateCommandListAppend.yml (1.16).
+/// As the experimental one; no parameters are supported; core/immediateCommandListAppend.yml (1.16).
 #[ze_entry(ze_pfnCommandListImmediateAppendCommandListsWithParameters_t)]
 pub(crate) fn zeCommandListImmediateAppendCommandListsWithParameters(
     hCommandListImmediate: Handle<'_, CommandList>,

@@ -1,4 +1,4 @@
-//! Unified shared memory: allocation, freeing, questions about any pointer.
+//! Unified shared memory: allocation, freeing, pointer queries.
 
 use crate::check::{error, flags, not_null};
 use crate::core::attributes::ATTRIBUTES;
@@ -32,11 +32,11 @@ struct Request<'a> {
     device: Option<&'a Device>,
     size: usize,
     alignment: usize,
-    /// What the descriptors' chains say.
+    /// Options from the descriptors' chains.
     wishes: Wishes,
 }
 
-/// What the chains of an allocation's descriptors ask for.
+/// Options from the chains of an allocation's descriptors.
 struct Wishes {
     /// Lifts the limit of one allocation.
     relaxed: bool,
@@ -122,7 +122,7 @@ fn allocate(request: Request<'_>) -> ZeResult<*mut c_void> {
     }
 }
 
-/// OUT_OF_DEVICE_MEMORY when `size` bytes more are beyond the platform's own limit, whatever kind of memory it is.
+/// OUT_OF_DEVICE_MEMORY when `size` more bytes of any kind exceed the platform's own limit.
 fn beyond_limit(platform: &dyn Platform, size: u64) -> Option<ZeError> {
     let of = platform.memory_use()?;
     if of.used.saturating_add(size) <= of.limit {
@@ -137,7 +137,7 @@ fn beyond_limit(platform: &dyn Platform, size: u64) -> Option<ZeError> {
     ))
 }
 
-/// What to answer when the platform has refused `size` bytes.
+/// The error for `size` bytes that the platform has refused.
 pub(crate) fn refusal(
     platform: &dyn Platform,
     kind: MemoryKind,
@@ -171,7 +171,7 @@ pub(crate) fn refusal(
     ZeError::new(code, text)
 }
 
-/// An allocation over a file from outside, which is sealed memory.
+/// An allocation over an imported file of sealed memory.
 pub(crate) fn import(
     driver: &Driver,
     wanted: &AllocRequest,
@@ -188,7 +188,7 @@ pub(crate) fn import(
             ),
         );
     };
-    // Files are shown by pages: where in a page memory begins is the same everywhere.
+    // Files are mapped by pages, so the offset inside a page is the same everywhere.
     if !part
         .offset
         .is_multiple_of(wanted.align.min(space.page_size()))
@@ -206,7 +206,7 @@ pub(crate) fn import(
     Ok(space.import(wanted, file.into(), part.offset, false))
 }
 
-/// The program's own memory as an allocation, at its own address.
+/// Makes the program's own memory an allocation, at the same address.
 fn adopt(
     driver: &Driver,
     wanted: &AllocRequest,
@@ -240,7 +240,7 @@ fn adopt(
     )
 }
 
-/// There is one memory, so every ordinal means it: the conformance tests pass others too.
+/// Any ordinal is accepted and means the only memory: the conformance tests pass others too.
 fn check_device_desc(desc: &ze_device_mem_alloc_desc_t) -> ZeResult<Wishes> {
     flags("device_desc->flags", desc.flags, DEVICE_FLAGS)?;
     wishes(desc.pNext)
@@ -367,7 +367,7 @@ fn free(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
 pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeResult {
     check_base(hContext.driver(), ptr)?;
     if hContext.is_lost() {
-        // The program was told that all use has ended while what other lanes run goes on.
+        // The program was told that all use has ended, while commands of other lanes still run.
         free_behind(&hContext, busy_lanes(&hContext), ptr);
         return Ok(());
     }
@@ -380,7 +380,7 @@ fn busy_lanes(context: &Handle<'_, Context>) -> Vec<Arc<CommandLane>> {
     lanes
 }
 
-/// Frees once these have done what they were given.
+/// Frees when these lanes have finished their commands.
 fn free_behind(context: &Handle<'_, Context>, lanes: Vec<Arc<CommandLane>>, ptr: *mut c_void) {
     let deferred = Arc::new(DeferredFree {
         platform: Arc::clone(context.platform()),
@@ -401,7 +401,7 @@ fn free_behind(context: &Handle<'_, Context>, lanes: Vec<Arc<CommandLane>>, ptr:
     }
 }
 
-/// Frees when its last holder is dropped: after the commands submitted before.
+/// Frees when its last holder is dropped, after the commands submitted earlier.
 struct DeferredFree {
     platform: Arc<dyn Platform>,
     ptr: *mut c_void,
@@ -418,7 +418,7 @@ impl Drop for DeferredFree {
     }
 }
 
-/// Frees after the commands submitted before: waiting for them or not; core/memoryFreePolicies.yml.
+/// Frees after the commands submitted earlier; waits for them or defers the free; core/memoryFreePolicies.yml.
 #[ze_entry(ze_pfnMemFreeExt_t)]
 pub(crate) fn zeMemFreeExt(
     hContext: Handle<'_, Context>,
@@ -441,7 +441,7 @@ pub(crate) fn zeMemFreeExt(
     free(&**hContext.platform(), ptr)
 }
 
-/// As properties tell it.
+/// The memory type of properties.
 pub(crate) fn type_of(kind: Option<MemoryKind>) -> ze_memory_type_t {
     match kind {
         None => ZE_MEMORY_TYPE_UNKNOWN,
@@ -451,7 +451,7 @@ pub(crate) fn type_of(kind: Option<MemoryKind>) -> ze_memory_type_t {
     }
 }
 
-/// Tells about any pointer; what is no allocation of ours has type UNKNOWN; core/memory.yml.
+/// Properties of any pointer; type UNKNOWN outside of the driver's allocations; core/memory.yml.
 #[ze_entry(ze_pfnMemGetAllocProperties_t)]
 pub(crate) fn zeMemGetAllocProperties(
     hContext: Handle<'_, Context>,

@@ -1,5 +1,5 @@
-//! Waits for, and writes of, single words of memory in the order of a list: `zexCommandListAppendWaitOnMemory` and its
-//! companions, which other vendors' drivers have.
+//! Commands that wait for a word of memory or write one: `zexCommandListAppendWaitOnMemory` and its companions, as in
+//! other vendors' drivers.
 //!
 //! ```c
 //! struct zex_wait_on_mem_desc_t { uint32_t actionFlag, waitScope; };
@@ -14,10 +14,10 @@
 //! { ze_structure_type_t stype; const void *pNext; uint32_t cmdListWaitOnMemoryDataSizeInBytes; };
 //! ```
 //!
-//! A wait holds what follows in the list until the word compares as asked: the action is one of 1 equal, 2 not equal,
-//! 4 greater, 8 greater or equal, 16 less, 32 less or equal, without a sign. Whoever writes the word tells nobody, so it
-//! is looked at about once a millisecond. A write, of 8 bytes, comes after everything before it. Scopes (1 sub-device,
-//! 2 device, 4 host) all mean the same: caches are coherent.
+//! A wait delays the later commands of the list until the comparison holds. The action is one of 1 equal, 2 not equal,
+//! 4 greater, 8 greater or equal, 16 less, 32 less or equal; words are unsigned. The driver is not notified of writes, so
+//! it reads the word about once a millisecond. A write of 8 bytes comes after all earlier commands. All scopes
+//! (1 sub-device, 2 device, 4 host) mean the same, because caches are coherent.
 
 use crate::check::{error, flags, not_null};
 use crate::core::capture::unsupported;
@@ -36,10 +36,10 @@ use ze_entry::ze_entry;
 /// Bits of a scope.
 const SCOPES: u32 = 0x7;
 
-/// Says that a link of a device's properties is a [`DataSize`].
+/// Structure type of [`DataSize`].
 pub(crate) const DATA_SIZE: ze_structure_type_t = ze_structure_type_t(0x0003_0017);
 
-/// Where a device writes how many bytes a wait looks at, at least.
+/// Device properties: the smallest word of a wait in bytes.
 #[repr(C)]
 pub(crate) struct DataSize {
     stype: ze_structure_type_t,
@@ -53,14 +53,14 @@ impl DataSize {
     }
 }
 
-/// What is waited for.
+/// Parameters of a wait.
 #[repr(C)]
 struct WaitDesc {
     action: u32,
     scope: u32,
 }
 
-/// How far a write is seen.
+/// Parameters of a write.
 #[repr(C)]
 struct WriteDesc {
     scope: u32,
@@ -155,7 +155,7 @@ fn wait(
     list.append(Op::Nothing, &dependencies)
 }
 
-/// Holds what follows until a word of 4 bytes compares as asked.
+/// Delays later commands until a comparison of a word of 4 bytes holds.
 #[ze_entry(WaitFn)]
 fn zexCommandListAppendWaitOnMemory(
     hCommandList: Handle<'_, CommandList>,
@@ -168,7 +168,7 @@ fn zexCommandListAppendWaitOnMemory(
     wait(&hCommandList, &desc, ptr, (u64::from(data), false), signal)
 }
 
-/// As the other, of 8 bytes.
+/// The same for a word of 8 bytes.
 #[ze_entry(Wait64Fn)]
 fn zexCommandListAppendWaitOnMemory64(
     hCommandList: Handle<'_, CommandList>,
@@ -181,7 +181,7 @@ fn zexCommandListAppendWaitOnMemory64(
     wait(&hCommandList, &desc, ptr, (data, true), signal)
 }
 
-/// Writes 8 bytes after everything before.
+/// Writes 8 bytes after all earlier commands.
 #[ze_entry(WriteFn)]
 fn zexCommandListAppendWriteToMemory(
     hCommandList: Handle<'_, CommandList>,

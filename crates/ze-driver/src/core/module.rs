@@ -17,7 +17,7 @@ use ze_abi::{
 };
 use ze_entry::ze_entry;
 
-/// More modules in one program than any client has; a wrong count otherwise.
+/// The most modules in one program; a larger count is taken for a mistake.
 const MAX_INPUTS: u32 = 1 << 16;
 
 /// A built program on one device of a context.
@@ -27,7 +27,7 @@ pub(crate) struct Module {
     context: Arc<Context>,
     device: Arc<Device>,
     program: Arc<dyn Program>,
-    /// Serves in place of `program` since the module was linked with others.
+    /// Replaces `program` once the module is linked with others.
     linked: OnceLock<Arc<dyn Program>>,
     /// For linking.
     source: Option<LinkSource>,
@@ -46,22 +46,22 @@ impl Module {
         &self.device
     }
 
-    /// What the device built.
+    /// The program that the device built.
     pub(crate) fn program(&self) -> &Arc<dyn Program> {
         self.linked.get().unwrap_or(&self.program)
     }
 
-    /// What linking needs; none when the module neither imports nor exports.
+    /// Input for linking; none when the module neither imports nor exports.
     pub(crate) fn source(&self) -> Option<&LinkSource> {
         self.source.as_ref()
     }
 
-    /// `program` is this module linked with others. The first link counts.
+    /// Sets the program of this module linked with others. The first link counts.
     pub(crate) fn link_to(&self, program: &Arc<dyn Program>) {
         let _ = self.linked.set(Arc::clone(program));
     }
 
-    /// Names of its kernels: of a program linked with others only its own.
+    /// Names of the module's own kernels.
     pub(crate) fn names(&self) -> &[CString] {
         let name = |name: &str| CString::new(name.replace('\0', "")).unwrap_or_default();
         let program = self.program();
@@ -76,7 +76,7 @@ impl Module {
     }
 }
 
-/// A build that failed after the module was made, as a call's error.
+/// The error of a build that failed after the module was created.
 pub(crate) fn built_late<T>(result: Result<T, BuildFailure>) -> ZeResult<T> {
     result.or_else(|failure| error(code_of(&failure), first_line(&failure.log)))
 }
@@ -93,7 +93,7 @@ fn first_line(log: &str) -> String {
     log.lines().next().unwrap_or("the build failed").to_owned()
 }
 
-/// 128 bits that tell byte strings apart well enough for a label (two FNV-1a hashes).
+/// A 128-bit label of a byte string: two FNV-1a hashes.
 pub(crate) fn fingerprint(bytes: &[u8]) -> [u8; 16] {
     let hash = |basis: u64| {
         bytes.iter().fold(basis, |hash, byte| {
@@ -163,7 +163,7 @@ unsafe fn input(
     let sizes = constant_sizes(&bytes);
     let mut given = Vec::new();
     for (id, value) in ids.iter().zip(values) {
-        // A constant that the module does not have is specialised by nobody.
+        // Constants that the module does not have are ignored.
         let Some(size) = sizes.get(id) else { continue };
         not_null("pConstants->pConstantValues[i]", *value)?;
         // SAFETY: not null; the value has the size of the constant's type by the specification.
@@ -183,8 +183,8 @@ unsafe fn options(flags: *const c_char) -> ZeResult<String> {
     unsafe { text("pBuildFlags", flags) }
 }
 
-/// The inputs of a descriptor, or of the program struct in its chain, which makes the descriptor's own input
-/// a dummy that must not be touched.
+/// The inputs of a descriptor, or of the program struct in its chain. With such a struct the descriptor's own input is not
+/// valid.
 fn program_input(desc: &ze_module_desc_t) -> ZeResult<ProgramInput> {
     // SAFETY: the caller's chain of descriptors, valid for the call.
     let program = unsafe { Chain::new(desc.pNext) }
@@ -257,7 +257,7 @@ fn program_input(desc: &ze_module_desc_t) -> ZeResult<ProgramInput> {
     })
 }
 
-/// What a descriptor describes, built; else the error and the log that tells it.
+/// Builds a descriptor's program; else returns the error and the log.
 fn build(
     context: &Context,
     device: &Device,
@@ -287,7 +287,7 @@ fn build(
     }
 }
 
-/// Builds; a log comes also with a failure; core/module.yml, core/program.yml.
+/// Builds a module; a failure has a log too; core/module.yml, core/program.yml.
 #[ze_entry(ze_pfnModuleCreate_t)]
 pub(crate) fn zeModuleCreate(
     hContext: Handle<'_, Context>,
@@ -297,7 +297,7 @@ pub(crate) fn zeModuleCreate(
     phBuildLog: OptOutHandle<'_, _ze_module_build_log_handle_t>,
 ) -> ZeResult {
     let built = build(&hContext, &hDevice, &desc);
-    // Also of what was refused before anything was built: programs read the log whenever the call fails.
+    // Also for input that was refused before the build: programs read the log whenever the call fails.
     if phBuildLog.is_wanted() {
         phBuildLog.write(build_log(match &built {
             Ok((program, _)) => program.log().to_owned(),

@@ -1,7 +1,6 @@
 //! Mutable command lists: commands that change after they were recorded.
 //!
-//! A change replaces the command; executions under way keep the old one. So lists that were cloned, or are being
-//! executed, never see half a change.
+//! A change replaces the command; running executions keep the old one. So cloned or running lists never see half a change.
 
 use crate::check::{error, flags, not_null};
 use crate::core::event::Event;
@@ -20,7 +19,7 @@ use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, In, Object, OptHandle, Out, OutHandle, ZeResult};
 use ze_entry::ze_entry;
 
-/// What may be changed: everything but arguments of graphs.
+/// Supported changes: all but graph arguments.
 pub(crate) const MUTABLE_FLAGS: u32 = 0x7f;
 
 /// Runs `change` on a mutable list, which must be closed again before it is executed.
@@ -30,7 +29,7 @@ fn with<T>(
 ) -> ZeResult<T> {
     list.context().check()?;
     list.change(|recording| {
-        // Taken out meanwhile, because the commands change beside it.
+        // Taken out, because `change` needs both mutably.
         let Some(mut mutable) = recording.mutable.take() else {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -43,7 +42,7 @@ fn with<T>(
     })
 }
 
-/// Commands as they will be when all of a change is known to be good; the list has its own until then.
+/// The new commands of a change, which replace the list's own when all are known to be valid.
 struct Change<'a> {
     recording: &'a mut Recording,
     /// By their position in the list.
@@ -58,7 +57,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Changes one command, and nothing besides.
+    /// Changes one command.
     fn one(
         recording: &'a mut Recording,
         index: usize,
@@ -95,7 +94,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Gives the list its new commands.
+    /// Replaces the list's commands.
     fn commit(self) {
         if self.commands.is_empty() {
             return;
@@ -142,7 +141,7 @@ pub(crate) fn zeCommandListGetNextCommandIdExp(
     Ok(())
 }
 
-/// As without kernels, which are those that the command may be switched to; core/mutableCommandList.yml.
+/// The same with the kernels that the command may be switched to; core/mutableCommandList.yml.
 #[ze_entry(ze_pfnCommandListGetNextCommandIdWithKernelsExp_t)]
 pub(crate) fn zeCommandListGetNextCommandIdWithKernelsExp(
     hCommandList: Handle<'_, CommandList>,
@@ -242,7 +241,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                 }
             }
         }
-        // What the links make together, in whatever order they come.
+        // Checks the combined result of all links.
         for (index, command) in &mut change.commands {
             let Op::Work(Work::Launch(launch)) = &mut command.op else {
                 continue;
@@ -314,7 +313,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandWaitEventsExp(
     })
 }
 
-/// Other kernels, with what is set on them now; core/mutableCommandList.yml.
+/// Other kernels, with their current arguments and sizes; core/mutableCommandList.yml.
 #[ze_entry(ze_pfnCommandListUpdateMutableCommandKernelsExp_t)]
 pub(crate) fn zeCommandListUpdateMutableCommandKernelsExp(
     hCommandList: Handle<'_, CommandList>,
@@ -360,7 +359,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandKernelsExp(
     })
 }
 
-/// A closed list with the same commands, which change apart; core/commandListClone.yml.
+/// A closed list with a copy of the commands, which change independently; core/commandListClone.yml.
 #[ze_entry(ze_pfnCommandListCreateCloneExp_t)]
 pub(crate) fn zeCommandListCreateCloneExp(
     hCommandList: Handle<'_, CommandList>,

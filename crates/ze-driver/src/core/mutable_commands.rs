@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ze_abi::ZeResult;
 
-/// Commands of a mutable list that have an identifier.
+/// The commands with an identifier.
 #[derive(Clone, Default)]
 pub(crate) struct MutableCommands {
     pub(super) last: u64,
@@ -23,14 +23,14 @@ pub(super) struct Slot {
     pub(super) flags: u32,
     /// Kernels that the command may be switched to; empty: any.
     pub(super) kernels: Vec<Arc<Kernel>>,
-    /// Position of the command that waits, and of the one that works and signals.
+    /// Positions of the command that waits, and of the one that works and signals.
     pub(super) first: usize,
     pub(super) last: usize,
     pub(super) waits: usize,
 }
 
 impl MutableCommands {
-    /// Binds the identifier that was asked for to the commands just appended.
+    /// Binds the requested identifier to the commands just appended.
     pub(crate) fn appended(&mut self, commands: &[Arc<Command>], from: usize) {
         if from >= commands.len() {
             return;
@@ -43,7 +43,7 @@ impl MutableCommands {
         }
     }
 
-    /// Forgets all: the list is reset.
+    /// Forgets all commands.
     pub(crate) fn clear(&mut self) {
         self.next = None;
         self.slots.clear();

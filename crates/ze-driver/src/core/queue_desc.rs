@@ -9,7 +9,7 @@ use ze_abi::ZeResult;
 /// Bits of `ze_command_queue_flags_t`.
 const QUEUE_FLAGS: u32 = 0x7;
 
-/// What a queue descriptor says, checked.
+/// A checked queue descriptor.
 #[derive(Clone, Copy)]
 pub(crate) struct QueueDesc {
     /// Queue group.
@@ -62,7 +62,7 @@ impl QueueDesc {
         })
     }
 
-    /// As the platform knows it.
+    /// The platform's priority.
     pub(crate) fn lane_priority(&self) -> Priority {
         match self.priority {
             ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW => Priority::Low,
@@ -71,13 +71,13 @@ impl QueueDesc {
         }
     }
 
-    /// Calls return when the work is done.
+    /// Whether calls return only when the work is done.
     pub(crate) fn is_synchronous(&self) -> bool {
         self.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
     }
 }
 
-/// Flags of the queue groups, by ordinal: everything, and copies alone.
+/// Flags of the queue groups by ordinal: one for all commands, one for copies.
 pub(crate) const GROUPS: [u32; 2] = [
     ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE
         | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY
@@ -85,7 +85,7 @@ pub(crate) const GROUPS: [u32; 2] = [
     ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY,
 ];
 
-/// Queues of a group: one for copies, because all share the same memory and workers.
+/// Number of queues in a group; one for copies, because all queues share memory and workers.
 pub(crate) fn queues_of(device: &Device, ordinal: u32) -> u32 {
     match ordinal {
         0 => device.facts().queue_count,

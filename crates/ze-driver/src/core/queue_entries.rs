@@ -35,7 +35,7 @@ pub(crate) fn zeCommandQueueCreate(
     Ok(())
 }
 
-/// Ends the handle; what was submitted runs on; core/cmdqueue.yml.
+/// Ends the handle; submitted work continues; core/cmdqueue.yml.
 #[ze_entry(ze_pfnCommandQueueDestroy_t)]
 pub(crate) fn zeCommandQueueDestroy(hCommandQueue: Handle<'_, CommandQueue>) -> ZeResult {
     drop(hCommandQueue.take());
@@ -70,7 +70,7 @@ pub(crate) fn zeCommandQueueExecuteCommandLists(
         last = lane.push_list(&list);
     }
     if let Some(fence) = hFence.0 {
-        // It tells of this submission from here on, whatever it told of.
+        // From here on the fence is for this submission.
         fence.signal().reset();
         last = lane.push(
             [Arc::new(
@@ -86,7 +86,7 @@ pub(crate) fn zeCommandQueueExecuteCommandLists(
     hCommandQueue.context.check()
 }
 
-/// Blocks until everything submitted is done or the timeout in ns; core/cmdqueue.yml.
+/// Blocks until all submitted work is done or the timeout in ns; core/cmdqueue.yml.
 #[ze_entry(ze_pfnCommandQueueSynchronize_t)]
 pub(crate) fn zeCommandQueueSynchronize(
     hCommandQueue: Handle<'_, CommandQueue>,

@@ -9,7 +9,7 @@ use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
 use ze_abi::ZeResult;
 
-/// A list that records what is appended.
+/// A list that records commands.
 pub(crate) struct RecordedList {
     /// The queue group that may execute it.
     pub(super) ordinal: u32,
@@ -18,15 +18,15 @@ pub(crate) struct RecordedList {
     state: Mutex<Recording>,
 }
 
-/// What a list holds.
+/// The content of a list.
 #[derive(Clone, Default)]
 pub(crate) struct Recording {
     /// In order.
     pub(super) commands: Vec<Arc<Command>>,
-    /// For lists whose commands may change.
+    /// For mutable lists.
     pub(super) mutable: Option<MutableCommands>,
     closed: bool,
-    /// `commands`, for executions; the first execution since the list was closed makes it.
+    /// `commands` for executions, made by the first execution after a close.
     executable: Option<Arc<Executable>>,
 }
 
@@ -36,7 +36,7 @@ impl Recording {
         self.closed
     }
 
-    /// Commands were changed: the list must be closed again.
+    /// Marks commands as changed: the list must be closed again.
     pub(super) fn reopen(&mut self) {
         self.closed = false;
         self.executable = None;
@@ -57,7 +57,7 @@ impl RecordedList {
         }
     }
 
-    /// Adds the commands that `make` makes; a closed list leaves them out.
+    /// Adds the commands of `make`; a closed list leaves them out.
     pub(super) fn append<I: IntoIterator<Item = Arc<Command>>>(
         &self,
         dependencies: &Dependencies<'_>,
@@ -114,7 +114,7 @@ impl RecordedList {
         })
     }
 
-    /// Runs `change` on what the list holds.
+    /// Runs `change` on the content.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut Recording) -> T) -> T {
         change(&mut lock(&self.state))
     }

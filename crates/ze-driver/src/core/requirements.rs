@@ -1,4 +1,4 @@
-//! What modules and graphs need of a device, as text that programs keep beside cached binaries.
+//! Device requirements of modules and graphs, as text that programs store with cached binaries.
 
 use crate::check::{error, not_null, text};
 use crate::core::device::Device;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ze_abi::{Chain, Handle, Object, Out, Prop, ZeResult};
 use ze_entry::ze_entry;
 
-/// Programs of the object that a descriptor names.
+/// The programs of a descriptor's object.
 ///
 /// # Safety
 /// `desc` is null or a descriptor, valid for the call.
@@ -93,7 +93,7 @@ pub(crate) fn zeDeviceGetRuntimeRequirements(
     Ok(())
 }
 
-/// Who writes the texts; core/device.yml (1.16).
+/// The author's key of the texts; core/device.yml (1.16).
 #[ze_entry(ze_pfnDeviceGetRuntimeRequirementsKey_t)]
 pub(crate) fn zeDeviceGetRuntimeRequirementsKey(
     hDevice: Handle<'_, Device>,
@@ -103,7 +103,7 @@ pub(crate) fn zeDeviceGetRuntimeRequirementsKey(
     Ok(())
 }
 
-/// Whether a device meets what a text says; core/device.yml (1.16).
+/// Whether a device meets a text's requirements; core/device.yml (1.16).
 #[ze_entry(ze_pfnDeviceValidateRuntimeRequirements_t)]
 pub(crate) fn zeDeviceValidateRuntimeRequirements(
     hDevice: Handle<'_, Device>,

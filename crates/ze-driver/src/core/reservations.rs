@@ -1,7 +1,7 @@
 //! Virtual reservations and physical memory: the objects.
 //!
-//! A reservation is a row of spans that covers it: each has one access attribute and shows a part of one physical
-//! memory, or nothing. The system's page protection follows the spans.
+//! Spans cover a reservation. Each has one access attribute, and maps a part of one physical memory or nothing. The
+//! system's page protection follows the spans.
 
 use crate::address_space::{Access, Pages};
 use crate::check::{error, lock};
@@ -26,7 +26,7 @@ pub(crate) struct PhysicalMemory {
 
 impl Drop for PhysicalMemory {
     fn drop(&mut self) {
-        // What is still mapped could be exported until now, also after the handle was destroyed.
+        // Mapped memory could be exported until now, also after its handle was destroyed.
         let key = std::ptr::from_ref(self).addr();
         EXPORTS.forget(key);
     }
@@ -48,7 +48,7 @@ pub(super) enum Backing {
 }
 
 impl PhysicalMemory {
-    /// The file and where in it the memory begins.
+    /// The file, and the memory's offset in it.
     pub(crate) fn file(&self) -> (BorrowedFd<'_>, u64) {
         match &self.pages {
             Backing::Fresh(pages) => (pages.file(), 0),
@@ -73,18 +73,18 @@ impl PhysicalMemory {
 pub(super) struct Span {
     pub(super) len: u64,
     pub(super) access: Access,
-    /// Physical memory and the offset of the span's first byte in it.
+    /// The mapped physical memory, and the offset of the span's first byte in it.
     pub(super) shows: Option<(Arc<PhysicalMemory>, u64)>,
 }
 
 pub(super) struct Reservation {
     pub(super) size: u64,
-    /// By address; together they cover the reservation.
+    /// Spans by address; together they cover the reservation.
     pub(super) spans: BTreeMap<usize, Span>,
 }
 
 impl Reservation {
-    /// Makes `at` the beginning of a span; it lies inside the reservation or at its end.
+    /// Splits spans so that one begins at `at`, which is inside the reservation or at its end.
     pub(super) fn split(&mut self, at: usize) {
         let Some((&start, span)) = self.spans.range_mut(..at).next_back() else {
             return;
@@ -118,13 +118,13 @@ impl Reservation {
     }
 }
 
-/// What is known of an address in mapped virtual memory.
+/// Facts about an address in mapped virtual memory.
 pub(crate) struct Mapped {
     /// First byte of the reservation.
     pub(crate) base: usize,
     /// Bytes of the reservation.
     pub(crate) size: u64,
-    /// What is shown there.
+    /// The memory mapped there.
     pub(crate) memory: Arc<PhysicalMemory>,
 }
 
@@ -135,28 +135,28 @@ impl Mapped {
     }
 }
 
-/// All reservations and physical memories of the process.
+/// Reservations and physical memories.
 pub(crate) struct VirtualMemory {
     pub(super) reservations: Mutex<BTreeMap<usize, Reservation>>,
     pub(super) physical: Mutex<BTreeMap<usize, Weak<PhysicalMemory>>>,
 }
 
-/// Those of this process.
+/// The reservations and physical memories of this process.
 pub(crate) static VIRTUAL_MEMORY: VirtualMemory = VirtualMemory {
     reservations: Mutex::new(BTreeMap::new()),
     physical: Mutex::new(BTreeMap::new()),
 };
 
-/// Ids of physical memory: apart from those of allocations.
+/// First id of physical memory, above the ids of allocations.
 pub(super) const FIRST_ID: u64 = 1 << 48;
 
 impl VirtualMemory {
-    /// The physical memory whose handle has that value.
+    /// The physical memory with that handle.
     pub(crate) fn physical(&self, handle: usize) -> Option<Arc<PhysicalMemory>> {
         lock(&self.physical).get(&handle).and_then(Weak::upgrade)
     }
 
-    /// What is mapped at an address.
+    /// The mapping at an address.
     pub(crate) fn mapped(&self, address: usize) -> Option<Mapped> {
         let all = lock(&self.reservations);
         let (&base, reservation) = all.range(..=address).next_back()?;
@@ -172,7 +172,7 @@ impl VirtualMemory {
         })
     }
 
-    /// Runs `act` on the reservation that has all of the range; INVALID_ARGUMENT when there is none.
+    /// Runs `act` on the reservation that contains the range; INVALID_ARGUMENT when there is none.
     pub(super) fn within<T>(
         &self,
         at: usize,

@@ -1,4 +1,4 @@
-//! The `zer` entries: the default context, identifiers of devices, the last error.
+//! Entry points of `zer`: the default context, identifiers of devices, the last error.
 
 use crate::check::error;
 use crate::core::context::default_context;

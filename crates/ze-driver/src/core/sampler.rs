@@ -15,19 +15,19 @@ use ze_entry::ze_entry;
 #[repr(C)]
 pub(crate) struct Sampler {
     head: Head,
-    /// What kernels get.
+    /// The word that kernels get.
     word: u64,
 }
 object!(Sampler, _ze_sampler_handle_t, b"ZeSa", "sampler");
 
 impl Sampler {
-    /// What kernels get.
+    /// The word that kernels get.
     pub(crate) fn word(&self) -> u64 {
         self.word
     }
 }
 
-/// What a descriptor says.
+/// A checked descriptor.
 pub(crate) fn facts(desc: &ze_sampler_desc_t) -> ZeResult<SamplerFacts> {
     enumeration(
         "desc->addressMode",
@@ -77,7 +77,7 @@ pub(crate) fn zeSamplerCreate(
     Ok(())
 }
 
-/// Ends the handle; launches have the sampler's word; core/sampler.yml.
+/// Ends the handle; launches keep the sampler's word; core/sampler.yml.
 #[ze_entry(ze_pfnSamplerDestroy_t)]
 pub(crate) fn zeSamplerDestroy(hSampler: Handle<'_, Sampler>) -> ZeResult {
     drop(hSampler.take());

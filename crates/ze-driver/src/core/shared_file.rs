@@ -1,8 +1,7 @@
-//! Files behind memory that leaves the process: the 64 bytes of an IPC handle, and descriptors that say where in
-//! their file the memory lies.
+//! Files of shared memory: the 64 bytes of an IPC handle, and descriptors that carry the memory's offset in its file.
 //!
-//! A handle begins with a descriptor of the sender's. A program that passes it on may put the receiver's own descriptor
-//! there (over a socket); else the receiver opens the sender's by process and number.
+//! A handle begins with the sender's descriptor. A program that sends the descriptor over a socket puts the receiver's own
+//! number there; else the receiver opens the sender's descriptor by process and number.
 //!
 //! A handle is hostile input: every number in it may be chosen by another user of the machine. [`open`] therefore accepts
 //! only memory files whose size is sealed, which drivers make for this purpose, and only those of the receiver's own user
@@ -22,10 +21,10 @@ use ze_abi::ZeResult;
 
 /// Bytes of every kind of IPC handle.
 const BYTES: usize = 64;
-/// The bytes of a handle, as C has them.
+/// The bytes of a handle.
 pub(crate) type HandleBytes = [c_char; BYTES];
 
-/// What kind of object a handle is for.
+/// The kind of object of a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// USM or physical memory.
@@ -53,12 +52,12 @@ pub(crate) struct Part {
     pub(crate) offset: u64,
     /// Bytes.
     pub(crate) size: u64,
-    /// The object's own.
+    /// Words for the object.
     pub(crate) words: [u32; 2],
 }
 
 impl Part {
-    /// Bytes from its first to the end of its last page of `page` bytes: pages are one allocation's alone.
+    /// Bytes from the offset to the end of the last page of `page` bytes: allocations do not share pages.
     pub(crate) fn room(&self, page: u64) -> u64 {
         let end = self.offset.checked_add(self.size);
         let end = end.and_then(|end| end.checked_next_multiple_of(page));
@@ -87,7 +86,7 @@ pub(crate) fn encode(purpose: Purpose, file: BorrowedFd<'_>, part: Part) -> Opti
     Some(bytes.map(|byte| byte as c_char))
 }
 
-/// The random token in the name of a memory file; none: it is no file for other processes. Nothing is opened.
+/// The random token in the name of a memory file; none for files that are not shared. Opens nothing.
 fn token(file: BorrowedFd<'_>) -> Option<u64> {
     let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
     token_of(path.to_str()?)
@@ -101,7 +100,7 @@ fn long(bytes: &HandleBytes, at: usize) -> u64 {
     u64::from_ne_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| bytes[at + i] as u8))
 }
 
-/// The part that a handle names, without a look at its file.
+/// The part that a handle names; its file is not touched.
 pub(crate) fn decode(purpose: Purpose, bytes: &HandleBytes) -> ZeResult<Part> {
     if word(bytes, 4) != purpose.magic() {
         return error(
@@ -126,8 +125,7 @@ pub(crate) fn is_descriptor_alone(bytes: &HandleBytes) -> bool {
     bytes[4..].iter().all(|byte| *byte == 0)
 }
 
-/// Whether two handles are of one export: the descriptor at the beginning, which programs may replace, and the part are
-/// left out.
+/// Whether two handles are of one export. The descriptor, which programs may replace, and the part are not compared.
 pub(crate) fn is_same_export(one: &HandleBytes, other: &HandleBytes) -> bool {
     one[8..32] == other[8..32] && one[56..] == other[56..]
 }
@@ -141,7 +139,7 @@ pub(crate) fn open(
     let part = decode(purpose, bytes)?;
     let passed = duplicate(descriptor(bytes)).ok();
     let wanted = (long(bytes, 16), long(bytes, 24));
-    // The name first: other files are not even looked at.
+    // The name is checked first, so that other files are not touched.
     let is_it = |file: &File| {
         token(file.as_fd()) == Some(long(bytes, 56))
             && identity(file.as_fd()).is_some_and(|(device, inode, _)| (device, inode) == wanted)
@@ -171,7 +169,7 @@ pub(crate) fn open(
     }
 }
 
-/// As [`open`], of a handle of memory that has nothing but the descriptor of that number here.
+/// As [`open`], for a memory handle that holds only a descriptor of this process.
 pub(crate) fn open_descriptor(bytes: &HandleBytes, any_user: bool) -> ZeResult<(Part, OwnedFd)> {
     const FILE: &str = "the IPC handle's descriptor";
     let file = match duplicate(descriptor(bytes)) {
@@ -187,21 +185,21 @@ pub(crate) fn open_descriptor(bytes: &HandleBytes, any_user: bool) -> ZeResult<(
     if let Err(refused) = trusted(&file, any_user) {
         return refused.answer(FILE);
     }
-    // The mark tells an exported descriptor from one that this process keeps for itself.
+    // Only exported descriptors have the mark.
     match marked(&file).filter(|_| has_mark(&file)) {
         Some(part) if token(file.as_fd()).is_some() => Ok((part, file.into())),
         _ => Refused::Unsealed.answer(FILE),
     }
 }
 
-/// Why a file is not opened.
+/// Why a file is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refused {
     Unreachable,
-    /// No memory file, or one whose size may change.
+    /// It is not a memory file, or its size may change.
     Unsealed,
     OtherUser,
-    /// The part does not lie in the file.
+    /// The part is not inside the file.
     UserCounter,
 }
 
@@ -221,14 +219,14 @@ impl Refused {
     }
 }
 
-/// Opens what a descriptor of another process refers to, if that is the right file and may be trusted.
+/// Opens the file of another process's descriptor, if it is the right file and trusted.
 fn reopen(
     process: u32,
     number: u32,
     is_it: impl Fn(&File) -> bool,
     any_user: bool,
 ) -> Result<File, Refused> {
-    // O_PATH opens nothing: neither contents nor a device are touched before the file is judged.
+    // O_PATH touches neither contents nor a device before the file is judged.
     let path = format!("/proc/{process}/fd/{}", number as i32);
     let found = OpenOptions::new()
         .read(true)
@@ -238,12 +236,12 @@ fn reopen(
     if !is_it(&found) {
         return Err(Refused::Unreachable);
     }
-    // A file of the file system has a name that somebody could replace; memory files have none.
+    // A file with a name could be replaced; memory files have no name.
     if found.metadata().map_or(1, |data| data.nlink()) != 0 || !on_tmpfs(&found) {
         return Err(Refused::Unsealed);
     }
     same_user(&found, any_user)?;
-    // The descriptor just judged, not the other process's, which may be another file by now.
+    // Reopens the judged descriptor: the other process's may be another file by now.
     let path = format!("/proc/self/fd/{}", found.as_raw_fd());
     let file = OpenOptions::new()
         .read(true)
@@ -254,7 +252,7 @@ fn reopen(
     trusted(&file, any_user).map(|()| file)
 }
 
-/// Whether a file is a sealed memory file of a user that is trusted.
+/// Whether a file is a sealed memory file of a trusted user.
 fn trusted(file: &File, any_user: bool) -> Result<(), Refused> {
     if !sealed(file) {
         return Err(Refused::Unsealed);
@@ -262,14 +260,14 @@ fn trusted(file: &File, any_user: bool) -> Result<(), Refused> {
     same_user(file, any_user)
 }
 
-/// Whether a file is a memory file of ordinary pages whose size cannot change: no access to a mapping of it can fault
-/// because another process made it shorter.
+/// Whether a file is a memory file of ordinary pages with a fixed size: another process cannot shorten it and so make
+/// accesses to a mapping fault.
 fn sealed(file: &File) -> bool {
-    // Files of huge pages have seals too, but an access faults where the system has no huge page left.
+    // Files of huge pages have seals too, but accesses fault when the system has no huge page left.
     has_sealed_size(file.as_raw_fd()) && on_tmpfs(file)
 }
 
-/// Whether a descriptor number is of a file whose size cannot change. Any number may be asked for.
+/// Whether a descriptor number, which may be any number, is of a file with a fixed size.
 fn has_sealed_size(fd: RawFd) -> bool {
     const SIZE: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
     // SAFETY: only asks; files without seals, and numbers that are not open, answer with an error.
@@ -308,17 +306,17 @@ fn identity(file: BorrowedFd<'_>) -> Option<(u64, u64, u64)> {
     Some((data.dev(), data.ino(), data.len()))
 }
 
-/// Why a descriptor number is not copied.
+/// Why a descriptor is not copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotCopied {
     /// It is not open, or the process may have no more descriptors.
     Closed,
-    /// It is no memory file of ordinary pages with a sealed size.
+    /// It is not a memory file of ordinary pages with a sealed size.
     Unsealed,
 }
 
-/// A copy of a descriptor number that may be any number, if it is of sealed memory. Others are not copied: the copy would
-/// have to be closed, and closing any descriptor of a file ends all locks (`fcntl`) that the process has there.
+/// Copies a descriptor, which may be any number, if it is of sealed memory. Others are not copied: closing the copy would
+/// end all `fcntl` locks of the process on the file.
 pub(crate) fn duplicate(fd: RawFd) -> Result<File, NotCopied> {
     // SAFETY: asks for flags; a number that is not open is an error.
     if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
@@ -341,9 +339,9 @@ pub(crate) fn duplicate(fd: RawFd) -> Result<File, NotCopied> {
     }
 }
 
-/// The highest bits of a position that tells a part of its file. Eleven bits above: a position is never negative.
+/// The highest bits of a position that encodes a part of its file: eleven bits below the sign.
 const MARK: u64 = 0x5a2;
-/// The same where no position can tell the part.
+/// The same for a part that no position can encode.
 const UNTOLD: u64 = 0x5a3;
 const MARK_AT: u32 = 52;
 /// Allocations begin at multiples of this many bytes ...
@@ -352,7 +350,7 @@ const STEP: u64 = 128;
 const STEP_BITS: u32 = 5;
 const SIZE_BITS: u32 = MARK_AT - STEP_BITS;
 
-/// The position that tells a part of a file.
+/// The position that encodes a part of a file.
 fn position_of(part: Part) -> u64 {
     let steps = part.offset / STEP;
     let told =
@@ -364,7 +362,7 @@ fn position_of(part: Part) -> u64 {
     }
 }
 
-/// Offset and size that a position tells: the whole of a file of `len` bytes without a mark.
+/// Offset and size that a position encodes; without a mark, all of a file of `len` bytes.
 fn part_at(position: u64, len: u64) -> Option<(u64, u64)> {
     let steps = position & ((1 << STEP_BITS) - 1);
     let size = position >> STEP_BITS & ((1 << SIZE_BITS) - 1);
@@ -375,8 +373,8 @@ fn part_at(position: u64, len: u64) -> Option<(u64, u64)> {
     }
 }
 
-/// A descriptor of the same file whose position says which part is meant, and that it may leave the process; it travels
-/// with the descriptor, also to other processes.
+/// A descriptor of the same file, marked as exported: its position encodes the part, and travels with the descriptor to
+/// other processes.
 ///
 /// # Errors
 /// The descriptor cannot be opened anew: too many are open, or there is no `/proc`.
@@ -400,7 +398,7 @@ fn has_mark(file: &File) -> bool {
     position(file) >> MARK_AT == MARK
 }
 
-/// The part that a descriptor from outside means: the whole file, or what [`mark`] said.
+/// The part of an imported descriptor: that of [`mark`], or the whole file.
 pub(crate) fn marked(file: &File) -> Option<Part> {
     let (_, _, len) = identity(file.as_fd())?;
     let (offset, size) = part_at(position(file), len)?;

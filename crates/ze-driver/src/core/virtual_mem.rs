@@ -23,7 +23,7 @@ use std::sync::Arc;
 use ze_abi::{ChainMut, Handle, Head, InMut, Object, OptHandle, Out, OutHandle, Prop, ZeResult};
 use ze_entry::ze_entry;
 
-/// UNSUPPORTED_SIZE for nothing; `odd` for what is no number of pages.
+/// UNSUPPORTED_SIZE for 0; `odd` for a size that is not a multiple of the page size.
 fn check_size(name: &str, size: u64, page: u64, odd: ze_result_t) -> ZeResult {
     if size != 0 && size.is_multiple_of(page) {
         return Ok(());
@@ -47,7 +47,7 @@ fn check_aligned(name: &str, value: u64, page: u64) -> ZeResult {
     )
 }
 
-/// Checks a range in a reservation; gives address, size and the platform's pages. `odd`: as of [`check_size`].
+/// Checks a range in a reservation. Returns the platform's pages, address and size. `odd` as in [`check_size`].
 fn range(
     context: &Context,
     ptr: *const c_void,
@@ -79,7 +79,7 @@ fn refused<T>() -> ZeResult<T> {
     )
 }
 
-/// Address space that nothing may touch yet; core/virtual.yml.
+/// Reserves inaccessible address space; core/virtual.yml.
 #[ze_entry(ze_pfnVirtualMemReserve_t)]
 pub(crate) fn zeVirtualMemReserve(
     hContext: Handle<'_, Context>,
@@ -117,7 +117,7 @@ pub(crate) fn zeVirtualMemReserve(
     Ok(())
 }
 
-/// Gives a whole reservation back; core/virtual.yml.
+/// Releases a whole reservation; core/virtual.yml.
 #[ze_entry(ze_pfnVirtualMemFree_t)]
 pub(crate) fn zeVirtualMemFree(
     hContext: Handle<'_, Context>,
@@ -138,7 +138,7 @@ pub(crate) fn zeVirtualMemFree(
         Some(reservation) if reservation.size == size => {
             all.remove(&base);
             ATTRIBUTES.forget(base, size);
-            // Under the lock: the range must not be reserved anew before it is released.
+            // Under the lock, so that the range is not reserved again before it is released.
             space.release(base, size);
             Ok(())
         }
@@ -156,7 +156,7 @@ pub(crate) fn zeVirtualMemFree(
     }
 }
 
-/// One size for everything, also for nothing, which the conformance tests ask about; core/virtual.yml.
+/// One page size for all sizes, including 0, which the conformance tests pass; core/virtual.yml.
 #[ze_entry(ze_pfnVirtualMemQueryPageSize_t)]
 pub(crate) fn zeVirtualMemQueryPageSize(
     hContext: Handle<'_, Context>,
@@ -239,7 +239,7 @@ pub(crate) fn zePhysicalMemCreate(
     Ok(())
 }
 
-/// Over a file from outside, which is sealed memory.
+/// Memory of an imported file, which must be sealed memory.
 fn imported(file: File, size: u64, page: u64) -> ZeResult<Backing> {
     match shared_file::marked(&file).filter(|part| part.room(page) >= size) {
         Some(part) if part.offset.is_multiple_of(page) => Ok(Backing::Imported {
@@ -247,7 +247,7 @@ fn imported(file: File, size: u64, page: u64) -> ZeResult<Backing> {
             offset: part.offset,
             size,
         }),
-        // Only whole pages can be shown somewhere else.
+        // Only whole pages can be mapped elsewhere.
         Some(part) => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
@@ -262,7 +262,7 @@ fn imported(file: File, size: u64, page: u64) -> ZeResult<Backing> {
     }
 }
 
-/// Ends the handle; what is mapped stays until it is unmapped; core/virtual.yml.
+/// Ends the handle; mappings stay; core/virtual.yml.
 #[ze_entry(ze_pfnPhysicalMemDestroy_t)]
 pub(crate) fn zePhysicalMemDestroy(
     _hContext: Handle<'_, Context>,
@@ -301,7 +301,7 @@ pub(crate) fn zePhysicalMemGetProperties(
     Ok(())
 }
 
-/// Shows a part of physical memory in a part of a reservation that shows nothing; core/virtual.yml.
+/// Maps a part of physical memory into an unmapped part of a reservation; core/virtual.yml.
 #[ze_entry(ze_pfnVirtualMemMap_t)]
 pub(crate) fn zeVirtualMemMap(
     hContext: Handle<'_, Context>,
@@ -354,7 +354,7 @@ pub(crate) fn zeVirtualMemMap(
     })
 }
 
-/// Makes a part of a reservation show nothing; core/virtual.yml.
+/// Unmaps a part of a reservation; core/virtual.yml.
 #[ze_entry(ze_pfnVirtualMemUnmap_t)]
 pub(crate) fn zeVirtualMemUnmap(
     hContext: Handle<'_, Context>,
@@ -378,7 +378,7 @@ pub(crate) fn zeVirtualMemUnmap(
     })
 }
 
-/// Changes what may be done; core/virtual.yml.
+/// Changes access rights; core/virtual.yml.
 #[ze_entry(ze_pfnVirtualMemSetAccessAttribute_t)]
 pub(crate) fn zeVirtualMemSetAccessAttribute(
     hContext: Handle<'_, Context>,
@@ -393,7 +393,7 @@ pub(crate) fn zeVirtualMemSetAccessAttribute(
         reservation.split(at);
         reservation.split(end);
         for (&start, span) in reservation.spans.range_mut(at..end) {
-            // What shows nothing stays inaccessible; the attribute is kept for the getter.
+            // Unmapped parts stay inaccessible; the attribute is stored for the getter.
             if span.shows.is_some() && !space.protect(start, span.len, access) {
                 return refused();
             }
@@ -403,7 +403,7 @@ pub(crate) fn zeVirtualMemSetAccessAttribute(
     })
 }
 
-/// The attribute at `ptr`, and how far it reaches; core/virtual.yml.
+/// The attribute at `ptr`, and its extent; core/virtual.yml.
 #[ze_entry(ze_pfnVirtualMemGetAccessAttribute_t)]
 pub(crate) fn zeVirtualMemGetAccessAttribute(
     hContext: Handle<'_, Context>,

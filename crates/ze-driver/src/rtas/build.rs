@@ -7,10 +7,10 @@ use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
 use ze_abi::{ZeError, ZeResult, copied, with_room};
 
-/// Bytes of scratch that we ask for: the least, for memory is the builder's own.
+/// Bytes of scratch to ask for: the least, because the builder allocates its own memory.
 const SCRATCH: usize = 64;
 
-/// Where results go.
+/// Addresses of the results.
 #[derive(Clone, Copy)]
 struct Results {
     bounds: *mut ze_rtas_aabb_ext_t,
@@ -27,7 +27,7 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// Works until the structure is done.
+    /// Works until the structure is complete.
     pub(crate) fn join(&self) -> ZeResult {
         let made = self.build.join();
         if let Some(results) = lock(&self.results).take() {
@@ -66,7 +66,7 @@ impl Operation {
         }
     }
 
-    /// Threads that have something to do at most.
+    /// The greatest number of threads with work.
     pub(crate) fn concurrency(&self) -> u32 {
         u32::try_from(self.build.concurrency()).unwrap_or(u32::MAX)
     }
@@ -108,7 +108,7 @@ unsafe fn geometries(
     }
 }
 
-/// Bytes that a build needs.
+/// Buffer sizes of a build in bytes.
 ///
 /// # Safety
 /// As for [`geometries`].
@@ -126,7 +126,7 @@ pub(crate) unsafe fn sizes(
     Ok((expected, most, SCRATCH))
 }
 
-/// What a build's arguments are, beside the descriptor.
+/// The arguments of a build, without the descriptor.
 pub(crate) struct Target {
     pub(crate) scratch: *mut std::ffi::c_void,
     pub(crate) scratch_size: usize,
@@ -137,7 +137,7 @@ pub(crate) struct Target {
     pub(crate) out_size: *mut usize,
 }
 
-/// A build, not begun.
+/// Prepares a build.
 ///
 /// # Safety
 /// As for [`geometries`]; the target is the client's, valid until the build is over.

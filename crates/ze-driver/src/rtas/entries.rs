@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex};
 use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, OutHandle, Prop, ZeError, ZeResult};
 use ze_entry::ze_entry;
 
-/// What a parallel operation takes part in.
+/// The state of a parallel operation.
 #[derive(Default)]
 enum Bound {
     #[default]
     Nothing,
     Building(Arc<Operation>),
-    /// The last build's code and text: threads that come to it late get what the others got.
+    /// Code and text of the last build, for threads that join late.
     Over(Result<(), (ze_result_t, String)>),
 }
 
@@ -62,7 +62,7 @@ fn join(slot: &Mutex<Bound>) -> ZeResult {
     };
     let made = operation.join();
     let mut bound = lock(slot);
-    // Free for the next build, unless another joiner has freed it and it is bound again.
+    // Unbinds the build, unless another joiner did so and the operation is bound again.
     if matches!(&*bound, Bound::Building(now) if Arc::ptr_eq(now, &operation)) {
         let told = match &made {
             Ok(()) => Ok(()),
@@ -108,7 +108,7 @@ macro_rules! form {
             "acceleration structure builder"
         );
 
-        /// What threads join.
+        /// A parallel operation.
         #[repr(C)]
         pub(crate) struct $Parallel {
             head: Head,
@@ -163,7 +163,7 @@ macro_rules! form {
             Ok(())
         }
 
-        /// Structures of one format go with each other only; core/RTAS.yml, RTASBuilder.yml.
+        /// Only equal formats are compatible; core/RTAS.yml, RTASBuilder.yml.
         #[ze_entry($check_pfn)]
         pub(crate) fn $check(
             _hDriver: Handle<'_, Driver>,
@@ -221,7 +221,7 @@ macro_rules! form {
             Ok(())
         }
 
-        /// Something to join; core/RTAS.yml, RTASBuilder.yml.
+        /// A parallel operation; core/RTAS.yml, RTASBuilder.yml.
         #[ze_entry($parallel_create_pfn)]
         pub(crate) fn $parallel_create(
             _hDriver: Handle<'_, Driver>,
@@ -248,7 +248,7 @@ macro_rules! form {
         /// Works on the bound build until it is over; core/RTAS.yml, RTASBuilder.yml.
         #[ze_entry($parallel_join_pfn)]
         pub(crate) fn $parallel_join(hParallelOperation: Handle<'_, $Parallel>) -> ZeResult {
-            // The handle may be destroyed by the first thread that comes back.
+            // The first thread that returns may destroy the handle.
             let parallel = hParallelOperation.arc();
             join(&parallel.bound)
         }
@@ -298,7 +298,7 @@ form! {
     #[ze_entry(ze_pfnRTASParallelOperationDestroyExp_t)] zeRTASParallelOperationDestroyExp;
 }
 
-/// Copies a structure: it holds no addresses of its own; core/RTAS.yml.
+/// Copies a structure, which holds no absolute addresses; core/RTAS.yml.
 #[ze_entry(ze_pfnRTASBuilderCommandListAppendCopyExt_t)]
 pub(crate) fn zeRTASBuilderCommandListAppendCopyExt(
     hCommandList: Handle<'_, CommandList>,

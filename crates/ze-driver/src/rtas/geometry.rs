@@ -87,7 +87,7 @@ impl Shape for Mesh {
     }
 }
 
-/// Boxes that the client tells.
+/// Boxes from a callback of the client.
 struct Boxes {
     count: usize,
     function: unsafe extern "C" fn(*mut ze_rtas_geometry_aabbs_ext_cb_params_t),
@@ -131,7 +131,7 @@ impl Shape for Boxes {
     }
 }
 
-/// One box: an instance's.
+/// The box of an instance.
 struct InstanceBox(Option<Bounds>);
 
 impl Shape for InstanceBox {
@@ -151,7 +151,7 @@ fn apply(m: &Matrix, p: Vector) -> Vector {
     [0, 1, 2].map(|i| m[0][i] * p[0] + m[1][i] * p[1] + m[2][i] * p[2] + m[3][i])
 }
 
-/// The way back; `None` for one that flattens.
+/// The inverse; `None` for a singular matrix.
 fn inverse(m: &Matrix) -> Option<[f32; 12]> {
     let wide = |v: Vector| v.map(f64::from);
     let [x, y, z, p] = m.map(wide);

@@ -8,9 +8,9 @@
 //!                                  void *user, solum_hit_t *hit);
 //! ```
 //!
-//! The nearest thing that the ray meets goes to `hit`; `geometry` is `UINT32_MAX` when it meets none. `instance` is the
-//! user id of the outermost instance around it, else `UINT32_MAX`. A procedural primitive is where its function says: a
-//! distance in lengths of the direction, or a negative number; without a function such primitives are not met.
+//! `hit` gets the nearest intersection; its `geometry` is `UINT32_MAX` when there is none. `instance` is the user id of the
+//! outermost instance around it, else `UINT32_MAX`. The function returns the distance to a procedural primitive in lengths
+//! of the direction, or a negative number for no hit; without a function the ray misses such primitives.
 
 use crate::check::{error, not_null};
 use acceleration_structure::{Hit, Ray, Structure};
@@ -30,7 +30,7 @@ pub(crate) struct SolumRay {
     reserved: u32,
 }
 
-/// What it met.
+/// A hit.
 #[repr(C)]
 pub(crate) struct SolumHit {
     distance: f32,
@@ -122,7 +122,7 @@ unsafe extern "C" fn intersect(
     ze_abi::guard("zeSolumRTASIntersect", body)
 }
 
-/// Its address.
+/// The address of the entry point.
 pub(crate) fn address() -> *const c_void {
     intersect as *const c_void
 }

@@ -1,4 +1,4 @@
-//! Initialisation, devices, what they are and who uses them; sysman/driver.yml, device.yml, pci.yml.
+//! Initialisation, and devices: properties, state, processes; sysman/driver.yml, device.yml, pci.yml.
 
 use crate::check::{error, fill_name, text};
 use crate::core::device::Device;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, OutHandle, Prop, ZeResult};
 use ze_entry::ze_entry;
 
-/// Initialises system management; core need not be; sysman/driver.yml.
+/// Initialises system management, also without core; sysman/driver.yml.
 #[ze_entry(zes_pfnInit_t, any_state)]
 pub(crate) fn zesInit(flags: u32) -> ZeResult {
     crate::check::flags("flags", flags, ZES_INIT_FLAG_PLACEHOLDER)?;
@@ -28,7 +28,7 @@ pub(crate) fn zesDriverGet(pCount: Enumerate<'_, zes_driver_handle_t>) -> ZeResu
     Ok(())
 }
 
-/// Extensions of system management that work; sysman/driver.yml.
+/// Supported extensions of system management; sysman/driver.yml.
 #[ze_entry(zes_pfnDriverGetExtensionProperties_t)]
 pub(crate) fn zesDriverGetExtensionProperties(
     _hDriver: Handle<'_, Driver>,
@@ -58,7 +58,7 @@ pub(crate) fn zesDriverGetExtensionFunctionAddress(
     )
 }
 
-/// Root devices, whatever `ZE_FLAT_DEVICE_HIERARCHY` says; sysman/device.yml.
+/// Root devices, for any `ZE_FLAT_DEVICE_HIERARCHY`; sysman/device.yml.
 #[ze_entry(zes_pfnDeviceGet_t)]
 pub(crate) fn zesDeviceGet(
     _hDriver: Handle<'_, Driver>,
@@ -69,7 +69,7 @@ pub(crate) fn zesDeviceGet(
     Ok(())
 }
 
-/// The root device behind a handle: sub-devices stand for theirs.
+/// The root device of a handle, which may be a sub-device's.
 fn root(device: &Device) -> ZeResult<Arc<Device>> {
     Ok(Arc::clone(
         &driver::driver()?.devices()[device.root_index()],
@@ -84,7 +84,7 @@ fn identity(device: usize) -> Identity {
     telemetry().map_or_else(|_| Identity::default(), |t| t.identity(device))
 }
 
-/// Core's properties and the maker's names; chains: UUID and type, serial number; sysman/device.yml.
+/// Core's properties, vendor and model names; chains: UUID and type, serial number; sysman/device.yml.
 #[ze_entry(zes_pfnDeviceGetProperties_t)]
 pub(crate) fn zesDeviceGetProperties(
     hDevice: Handle<'_, Device>,
@@ -93,7 +93,7 @@ pub(crate) fn zesDeviceGetProperties(
     let device = root(&hDevice)?;
     let driver = driver::driver()?;
     let out = &mut *pProperties;
-    // The core struct lies inside, and programs often leave its head as it was: no chain is read from there.
+    // Programs often leave the head of the inner core struct uninitialised, so its chain is not read.
     let (stype, next) = (out.core.stype, out.core.pNext);
     out.core.pNext = std::ptr::null_mut();
     properties(&device, &mut out.core)?;
@@ -119,7 +119,7 @@ pub(crate) fn zesDeviceGetProperties(
     let core = out.core;
     // SAFETY: the caller's chain of properties, valid for the call.
     for link in unsafe { ChainMut::new(out.pNext) } {
-        // Types of system management are numbers of their own.
+        // System management numbers device types differently.
         match zes_structure_type_t(link.stype.0) {
             ZES_STRUCTURE_TYPE_DEVICE_EXT_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
@@ -149,7 +149,7 @@ fn subs(driver: &Driver, root: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Never in need of a reset, never repaired; chain: state flags; sysman/device.yml.
+/// No reset needed, never repaired; chain: state flags; sysman/device.yml.
 #[ze_entry(zes_pfnDeviceGetState_t)]
 pub(crate) fn zesDeviceGetState(
     hDevice: Handle<'_, Device>,
@@ -237,7 +237,7 @@ const NO_SPEED: zes_pci_speed_t = zes_pci_speed_t {
     maxBandwidth: -1,
 };
 
-/// A made-up address, as core's; nothing is counted, for no bus leads to a CPU; sysman/device.yml.
+/// Core's placeholder address; no counters, because a CPU is on no bus; sysman/device.yml.
 #[ze_entry(zes_pfnDevicePciGetProperties_t)]
 pub(crate) fn zesDevicePciGetProperties(
     hDevice: Handle<'_, Device>,
@@ -268,7 +268,7 @@ pub(crate) fn zesDevicePciGetProperties(
     Ok(())
 }
 
-/// Nothing is known of a link that is not there; sysman/device.yml.
+/// Unknown: there is no link; sysman/device.yml.
 #[ze_entry(zes_pfnDevicePciGetState_t)]
 pub(crate) fn zesDevicePciGetState(
     _hDevice: Handle<'_, Device>,

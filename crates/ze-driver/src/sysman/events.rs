@@ -1,7 +1,7 @@
-//! Events: what happened to devices, for those who asked; sysman/events.yml.
+//! Events of devices, for programs that registered for them; sysman/events.yml.
 //!
-//! A reset raises DETACH and ATTACH at once. Temperatures and throttling are looked at while somebody listens, some
-//! times a second: nobody polls for a program that does not.
+//! A reset raises DETACH and ATTACH at once. Temperatures and throttling are polled several times a second while a program
+//! listens, and not at all otherwise.
 
 use crate::check::{error, flags, lock, not_null};
 use crate::core::device::Device;
@@ -15,9 +15,9 @@ use ze_entry::ze_entry;
 
 /// All events of the specification.
 const ALL: u32 = ZES_EVENT_TYPE_FLAG_SURVIVABILITY_MODE_DETECTED * 2 - 1;
-/// Those that must be looked for.
+/// Events that are polled.
 const WATCHED: u32 = temperature::EVENTS | ZES_EVENT_TYPE_FLAG_FREQ_THROTTLED;
-/// How often they are.
+/// The polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Registered and pending events, by root device.
@@ -30,12 +30,12 @@ pub(super) struct Events {
 struct State {
     registered: u32,
     pending: u32,
-    /// Throttling time seen last, of all domains together.
+    /// The last throttling time of all domains together.
     throttled: Option<u64>,
 }
 
 impl Events {
-    /// Those of this process.
+    /// The events of this process.
     pub(super) fn of_process() -> ZeResult<&'static Self> {
         static EVENTS: OnceLock<Events> = OnceLock::new();
         let driver = driver::driver()?;
@@ -45,7 +45,7 @@ impl Events {
         }))
     }
 
-    /// Something happened to `device`: kept for the next listener if somebody asked for it.
+    /// Keeps registered events of `device` for the next listener.
     pub(super) fn raise(&self, device: usize, events: u32) {
         if let Some(state) = lock(&self.devices).get_mut(device) {
             state.pending |= events & state.registered;
@@ -64,7 +64,7 @@ impl Events {
         self.changed.notify_all();
     }
 
-    /// Reads the sensors that `devices` watch.
+    /// Polls the sensors for the registered events of `devices`.
     fn look(&self, devices: &[&Device]) {
         for device in devices {
             let root = device.root_index();
@@ -93,8 +93,8 @@ impl Events {
         }
     }
 
-    /// Waits until one of `devices` has events, none of them is registered for any, or the time is over. Takes the
-    /// events; how many devices had some.
+    /// Waits until one of `devices` has events, none is registered for any, or the time is over. Takes the events, and
+    /// returns how many devices had some.
     fn listen(&self, devices: &[&Device], timeout: Option<Duration>, found: &mut [u32]) -> u32 {
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
@@ -110,7 +110,7 @@ impl Events {
                 count += u32::from(*found != 0);
             }
             if count > 0 {
-                // A device that is named twice gives its events twice, once.
+                // Cleared afterwards, so that a device in the list twice reports its events twice.
                 for device in devices {
                     if let Some(state) = states.get_mut(device.root_index()) {
                         state.pending = 0;
@@ -133,7 +133,7 @@ impl Events {
     }
 }
 
-/// Which events of the device to keep; 0 ends listening; sysman/events.yml.
+/// Registers for events of the device; 0 ends listening; sysman/events.yml.
 #[ze_entry(zes_pfnDeviceEventRegister_t)]
 pub(crate) fn zesDeviceEventRegister(hDevice: Handle<'_, Device>, events: u32) -> ZeResult {
     flags("events", events, ALL)?;

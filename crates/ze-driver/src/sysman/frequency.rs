@@ -1,4 +1,4 @@
-//! Clocks of sets of cores; sysman/frequency.yml. Overclocking is not offered: those functions stay unsupported.
+//! Clocks of sets of cores; sysman/frequency.yml. Overclocking functions are not supported.
 
 use crate::check::error;
 use crate::core::device::Device;
@@ -67,7 +67,7 @@ pub(crate) fn zesFrequencyGetRange(
     Ok(())
 }
 
-/// Sets the limits, inside of the hardware's; negative ones are as the machine came; sysman/frequency.yml.
+/// Sets the limits within the hardware's; negative ones mean the default; sysman/frequency.yml.
 #[ze_entry(zes_pfnFrequencySetRange_t)]
 pub(crate) fn zesFrequencySetRange(
     hFrequency: Handle<'_, Frequency>,
@@ -90,7 +90,7 @@ pub(crate) fn zesFrequencySetRange(
     answer(set)
 }
 
-/// What the clock does; sysman/frequency.yml.
+/// The state of the clock; sysman/frequency.yml.
 #[ze_entry(zes_pfnFrequencyGetState_t)]
 pub(crate) fn zesFrequencyGetState(
     hFrequency: Handle<'_, Frequency>,
@@ -111,7 +111,7 @@ pub(crate) fn zesFrequencyGetState(
     Ok(())
 }
 
-/// Microseconds held back by heat, where the processor counts them; sysman/frequency.yml.
+/// Microseconds of thermal throttling, where the processor counts them; sysman/frequency.yml.
 #[ze_entry(zes_pfnFrequencyGetThrottleTime_t)]
 pub(crate) fn zesFrequencyGetThrottleTime(
     hFrequency: Handle<'_, Frequency>,

@@ -42,7 +42,7 @@ pub(crate) fn zesMemoryGetProperties(
     Ok(())
 }
 
-/// Free and whole size; health by the error counters, where there are; sysman/memory.yml.
+/// Free and whole size; health from the error counters, where they exist; sysman/memory.yml.
 #[ze_entry(zes_pfnMemoryGetState_t)]
 pub(crate) fn zesMemoryGetState(
     hMemory: Handle<'_, Memory>,
@@ -59,7 +59,7 @@ pub(crate) fn zesMemoryGetState(
     Ok(())
 }
 
-/// Bytes on a memory controller's wires are not told to programs; sysman/memory.yml.
+/// Unsupported: programs cannot read memory bandwidth counters; sysman/memory.yml.
 #[ze_entry(zes_pfnMemoryGetBandwidth_t)]
 pub(crate) fn zesMemoryGetBandwidth(
     _hMemory: Handle<'_, Memory>,

@@ -1,12 +1,12 @@
-//! System management (`zes`): the same driver and device objects as core, and objects for their parts.
+//! System management (`zes`): core's driver and device objects, and objects for their parts.
 //!
 //! Invariants
 //! - Parts are listed once and live as long as the driver; their handles are never destroyed.
-//! - A reading that the system denies is INSUFFICIENT_PERMISSIONS with a text that says what to allow; one that the
-//!   machine does not have is UNSUPPORTED_FEATURE.
+//! - INSUFFICIENT_PERMISSIONS for a reading that the system denies, with a text that says what to allow;
+//!   UNSUPPORTED_FEATURE for one that the machine does not have.
 //! - A sub-device's handle stands for its root device: parts belong to root devices.
 //!
-//! Non-goals: no source is read here; [`crate::telemetry`] is the boundary.
+//! Not here: reading of sources; [`crate::telemetry`] is the boundary.
 
 pub(crate) mod absent;
 pub(crate) mod device;
@@ -40,7 +40,7 @@ macro_rules! part {
         crate::core::object!($ty, $opaque, $tag, $what);
 
         impl $ty {
-            /// The parts of `device`, listed once; `list` gives what is fixed of each.
+            /// The parts of `device`, listed once; `list` returns the constant facts of each.
             fn all(
                 device: &crate::core::device::Device,
                 list: impl FnOnce(&dyn crate::telemetry::Telemetry, usize) -> Vec<$value>,
@@ -88,7 +88,7 @@ pub(crate) fn telemetry() -> ZeResult<&'static dyn Telemetry> {
     }
 }
 
-/// A reading as the API answers it.
+/// A reading as a result of the API.
 pub(crate) fn answer<T>(reading: Reading<T>) -> ZeResult<T> {
     reading.or_else(|why| match why {
         ReadError::Denied(text) => error(ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, text),
@@ -109,7 +109,7 @@ fn place(sub_device: Option<u32>) -> (ze_bool_t, u32) {
     )
 }
 
-/// Root devices that the program can come by, with their position in the platform.
+/// The root devices of all devices that the program sees, in the platform's order.
 pub(crate) fn roots() -> ZeResult<Vec<Arc<Device>>> {
     let driver = crate::core::driver::driver()?;
     let mut roots: Vec<usize> = driver

@@ -10,11 +10,11 @@ use ze_abi::{ChainMut, Enumerate, Handle, Object, OptIn, OptOut, Out, Prop, ZeRe
 use ze_entry::ze_entry;
 
 part!(
-    /// Something whose energy is counted.
+    /// A power domain.
     Power(Domain), _zes_pwr_handle_t, b"ZsPo", "power domain"
 );
 
-/// What is fixed of a domain, and its last reading for averages.
+/// Constant facts of a domain, and its last reading for averages.
 struct Domain {
     facts: PowerDomain,
     last: Mutex<Option<Stamped>>,
@@ -41,7 +41,7 @@ fn all(device: &Device) -> ZeResult<&'static [Arc<Power>]> {
     })
 }
 
-/// The first package: a CPU's card is the machine, whose power nobody counts; sysman/power.yml.
+/// The first package, in place of a card; sysman/power.yml.
 #[ze_entry(zes_pfnDeviceGetCardPowerDomain_t)]
 pub(crate) fn zesDeviceGetCardPowerDomain(
     hDevice: Handle<'_, Device>,
@@ -224,7 +224,7 @@ fn set(power: &Power, burst: bool, milliwatts: i32) -> ZeResult {
     answer(telemetry()?.set_power_limit(power.device, power.index, burst, milliwatts))
 }
 
-/// Sets the sustained and the burst limit; switching one off is not offered; sysman/power.yml.
+/// Sets the sustained and the burst limit; limits cannot be switched off; sysman/power.yml.
 #[ze_entry(zes_pfnPowerSetLimits_t)]
 pub(crate) fn zesPowerSetLimits(
     hPower: Handle<'_, Power>,

@@ -1,6 +1,6 @@
 //! Memory errors, error correction, firmware; sysman/ras.yml, rasState.yml, eccState.yml, firmware.yml.
 //!
-//! The system counts errors of memory controllers (`EDAC`), where it can; nothing else of a processor is counted.
+//! The system counts errors of memory controllers (`EDAC`) where it can, and no others.
 
 use crate::check::{error, fill_name, lock};
 use crate::core::device::Device;
@@ -21,10 +21,10 @@ part!(
     Firmware((String, String)), _zes_firmware_handle_t, b"ZsFw", "firmware"
 );
 
-/// Where memory errors are in the arrays of categories.
+/// Index of memory errors in the arrays of categories.
 const MEMORY: usize = ZES_RAS_ERROR_CAT_NON_COMPUTE_ERRORS.0 as usize;
 
-/// One kind of errors; the counters of the system are never cleared, so what was cleared is remembered.
+/// One kind of errors. The system's counters cannot be cleared, so a clear stores the current count.
 struct ErrorSet {
     corrected: bool,
     cleared: Mutex<u64>,
@@ -96,7 +96,7 @@ pub(crate) fn zesRasGetConfig(
     Ok(())
 }
 
-/// Thresholds: kept for those who ask; counters are read, not watched; sysman/ras.yml.
+/// Stores thresholds, which raise no events; sysman/ras.yml.
 #[ze_entry(zes_pfnRasSetConfig_t)]
 pub(crate) fn zesRasSetConfig(
     hRas: Handle<'_, Ras>,
@@ -106,7 +106,7 @@ pub(crate) fn zesRasSetConfig(
     Ok(())
 }
 
-/// Errors of memory, since cleared; sysman/ras.yml.
+/// Memory errors since the last clear; sysman/ras.yml.
 #[ze_entry(zes_pfnRasGetState_t)]
 pub(crate) fn zesRasGetState(
     hRas: Handle<'_, Ras>,
@@ -153,7 +153,7 @@ fn check_category(category: zes_ras_error_category_exp_t) -> ZeResult {
     )
 }
 
-/// Sets the count back; sysman/rasState.yml.
+/// Clears the count; sysman/rasState.yml.
 #[ze_entry(zes_pfnRasClearStateExp_t)]
 pub(crate) fn zesRasClearStateExp(
     hRas: Handle<'_, Ras>,
@@ -192,7 +192,7 @@ pub(crate) fn zesDeviceEccAvailable(
     Ok(())
 }
 
-/// Never: the firmware decides; sysman/ecc.yml.
+/// Never configurable: the firmware decides; sysman/ecc.yml.
 #[ze_entry(zes_pfnDeviceEccConfigurable_t)]
 pub(crate) fn zesDeviceEccConfigurable(
     _hDevice: Handle<'_, Device>,

@@ -1,8 +1,8 @@
-//! `zesDeviceReset`: ends what this process runs on a device; sysman/device.yml.
+//! `zesDeviceReset`: ends this process's work on a device; sysman/device.yml.
 //!
-//! A CPU's only state is what runs on it. So a reset ends running kernels, and the contexts that had something under
-//! way are lost; contexts that had nothing there keep all they have, and new ones work. Other processes have workers
-//! of their own, which a reset does not touch.
+//! A CPU has no state but its running work. So a reset ends running kernels, and contexts with work on the device are
+//! lost. Other contexts keep everything, and new ones work. Other processes have workers of their own, which a reset does
+//! not touch.
 
 use crate::check::error;
 use crate::core::device::Device;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use ze_abi::{Handle, InMut, ZeResult};
 use ze_entry::ze_entry;
 
-/// How long a reset waits for what it ended; copies are not interrupted.
+/// How long a reset waits for the work that it ends; copies are not interrupted.
 const PATIENCE_NS: u64 = 10_000_000_000;
 
 fn reset(device: &Device, force: bool) -> ZeResult {
@@ -43,7 +43,7 @@ fn reset(device: &Device, force: bool) -> ZeResult {
         context.lose("the device was reset while work was under way".to_owned());
     }
     telemetry.reset(root);
-    // A lost context finishes what has not started.
+    // Commands of a lost context that have not started end at once.
     schedule::run(contexts.iter().flat_map(schedule::lanes_of).collect());
     let deadline = driver.platform().now_ns().saturating_add(PATIENCE_NS);
     for lane in &busy {

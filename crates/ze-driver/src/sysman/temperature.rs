@@ -1,4 +1,4 @@
-//! Thermometers; sysman/temperature.yml. Thresholds live here: sensors of processors have none for programs.
+//! Thermometers; sysman/temperature.yml. Thresholds are kept here, because processors have none for programs.
 
 use crate::check::{error, lock};
 use crate::core::device::Device;
@@ -19,7 +19,7 @@ pub(super) const EVENTS: u32 = ZES_EVENT_TYPE_FLAG_TEMP_CRITICAL
     | ZES_EVENT_TYPE_FLAG_TEMP_THRESHOLD1
     | ZES_EVENT_TYPE_FLAG_TEMP_THRESHOLD2;
 
-/// What is fixed of a thermometer, and what it watches for.
+/// Constant facts of a thermometer, and its configured events.
 struct Sensor {
     facts: TemperatureSensor,
     config: Mutex<Config>,
@@ -54,7 +54,7 @@ fn all(device: &Device) -> ZeResult<&'static [std::sync::Arc<Temperature>]> {
     })
 }
 
-/// Place and critical point; sysman/temperature.yml.
+/// Location and critical temperature; sysman/temperature.yml.
 #[ze_entry(zes_pfnTemperatureGetProperties_t)]
 pub(crate) fn zesTemperatureGetProperties(
     hTemperature: Handle<'_, Temperature>,
@@ -75,7 +75,7 @@ pub(crate) fn zesTemperatureGetProperties(
     Ok(())
 }
 
-/// As set; sysman/temperature.yml.
+/// The configuration; sysman/temperature.yml.
 #[ze_entry(zes_pfnTemperatureGetConfig_t)]
 pub(crate) fn zesTemperatureGetConfig(
     hTemperature: Handle<'_, Temperature>,
@@ -87,7 +87,7 @@ pub(crate) fn zesTemperatureGetConfig(
     Ok(())
 }
 
-/// What to watch for while somebody listens; sysman/temperature.yml.
+/// Configures events, which are polled while a program listens; sysman/temperature.yml.
 #[ze_entry(zes_pfnTemperatureSetConfig_t)]
 pub(crate) fn zesTemperatureSetConfig(
     hTemperature: Handle<'_, Temperature>,
@@ -137,7 +137,7 @@ pub(crate) fn zesTemperatureGetState(
 }
 
 impl Temperature {
-    /// Events that the reading of now gives, by what was configured.
+    /// Reads the sensor. Returns its configured events.
     fn look(&self) -> u32 {
         let value = telemetry().ok().and_then(|telemetry| {
             let reading = telemetry.temperature(self.device, self.index);
@@ -171,7 +171,7 @@ impl Temperature {
     }
 }
 
-/// Events of all sensors of `device` that are configured.
+/// The configured events of all sensors of `device`.
 pub(super) fn look(device: &Device) -> u32 {
     let sensors = all(device).unwrap_or(&[]);
     sensors

@@ -1,4 +1,4 @@
-//! Metric groups and metrics: what can be asked, which groups are active, and values from raw data;
+//! Metric groups and metrics, active groups, and values from raw data;
 //! tools/metric.yml and its extensions.
 
 use crate::check::{error, fill_name, lock, not_null};
@@ -108,7 +108,7 @@ impl MetricGroup {
         report::size(self.counters)
     }
 
-    /// Threads that the device has, for shares of time.
+    /// The device's number of threads, for shares of time.
     pub(super) fn threads(&self) -> u32 {
         let device = driver::driver()
             .ok()
@@ -169,12 +169,12 @@ struct Registry {
 #[derive(Default)]
 struct DeviceGroups {
     groups: OnceLock<Vec<Arc<MetricGroup>>>,
-    /// Address of the context, and groups that it has activated.
+    /// Address of a context, and the groups that it has activated.
     active: Mutex<Vec<(usize, Vec<usize>)>>,
 }
 
 impl Registry {
-    /// That of this process.
+    /// The registry of this process.
     fn of_process() -> ZeResult<&'static Self> {
         static REGISTRY: OnceLock<Registry> = OnceLock::new();
         let driver = driver::driver()?;
@@ -314,7 +314,7 @@ pub(crate) fn zetMetricGet(
     Ok(())
 }
 
-/// What a metric is; tools/metric.yml.
+/// Properties of a metric; tools/metric.yml.
 #[ze_entry(zet_pfnMetricGetProperties_t)]
 pub(crate) fn zetMetricGetProperties(
     hMetric: Handle<'_, Metric>,
@@ -331,7 +331,7 @@ pub(crate) fn zetMetricGetProperties(
     Ok(())
 }
 
-/// Names the groups that the context uses next, one of each domain; none ends it; tools/metric.yml.
+/// Activates groups for the context, at most one of each domain; none deactivates all; tools/metric.yml.
 #[ze_entry(zet_pfnContextActivateMetricGroups_t)]
 pub(crate) fn zetContextActivateMetricGroups(
     hContext: Handle<'_, Context>,
@@ -414,7 +414,7 @@ unsafe fn fill_one_set(
     }
 }
 
-/// As [`zetMetricGroupCalculateMetricValues`], in sets: all devices of a process count together, so there is one;
+/// As [`zetMetricGroupCalculateMetricValues`], in one set, because all devices of a process count together;
 /// tools/multiMetricValues.yml.
 #[ze_entry(zet_pfnMetricGroupCalculateMultipleMetricValuesExp_t)]
 pub(crate) fn zetMetricGroupCalculateMultipleMetricValuesExp(
@@ -454,11 +454,11 @@ pub(crate) fn zetMetricGroupGetGlobalTimestampsExp(
     Ok(())
 }
 
-/// Begin of exported data: so that another process finds the group again.
+/// Head of exported data, by which another process finds the group.
 const EXPORT: [u8; 8] = *b"SOLMEXP1";
 const EXPORT_HEAD: usize = 16;
 
-/// Raw data with the group that it is of; tools/metricExportData.yml.
+/// Raw data with its group; tools/metricExportData.yml.
 #[ze_entry(zet_pfnMetricGroupGetExportDataExp_t)]
 pub(crate) fn zetMetricGroupGetExportDataExp(
     hMetricGroup: Handle<'_, MetricGroup>,
@@ -476,7 +476,7 @@ pub(crate) fn zetMetricGroupGetExportDataExp(
     Ok(())
 }
 
-/// Values of exported data, also another process's with the same counters; tools/metricExportData.yml.
+/// Values of exported data, also of another process with the same counters; tools/metricExportData.yml.
 #[ze_entry(zet_pfnMetricGroupCalculateMetricExportDataExp_t)]
 pub(crate) fn zetMetricGroupCalculateMetricExportDataExp(
     hDriver: Handle<'_, Driver>,
@@ -571,13 +571,13 @@ pub(crate) fn zetDeviceGetConcurrentMetricGroupsExp(
     Ok(())
 }
 
-/// Metrics are always there; tools/metricRuntimeEnableDisable.yml.
+/// Metrics are always enabled; tools/metricRuntimeEnableDisable.yml.
 #[ze_entry(zet_pfnDeviceEnableMetricsExp_t)]
 pub(crate) fn zetDeviceEnableMetricsExp(hDevice: Handle<'_, Device>) -> ZeResult {
     groups(&hDevice).map(drop)
 }
 
-/// Ends nothing, for nothing costs; refused while groups are active; tools/metricRuntimeEnableDisable.yml.
+/// No effect: disabled metrics would cost as little; refused while groups are active; tools/metricRuntimeEnableDisable.yml.
 #[ze_entry(zet_pfnDeviceDisableMetricsExp_t)]
 pub(crate) fn zetDeviceDisableMetricsExp(hDevice: Handle<'_, Device>) -> ZeResult {
     if Registry::of_process()?.any_active(hDevice.root_index()) {

@@ -1,11 +1,12 @@
-//! Tools (`zet`): metrics of devices, and what is known of modules and kernels beyond core.
+//! Tools (`zet`): metrics of devices, tracers, and debug and profile facts of modules and kernels.
 //!
 //! Invariants
-//! - Metric groups live as long as the driver; a report holds all that its values are calculated from.
-//! - Counting costs nothing while nobody asks: the engine's counters run always, perf events from the first reading.
+//! - Metric groups live as long as the driver; a report holds all inputs of its values.
+//! - Counting costs nothing until the first reading: the engine always counts, perf events count from then on.
 //! - A query's begin and end are commands in their list: they read the counters between the commands around them.
 //!
-//! Non-goals: no debugger (`zetDebug*`; devices say so by no flags): a kernel runs in the process itself, which any debugger can be attached to.
+//! Not here: a debugger (`zetDebug*`; devices have no debug flags). Kernels run in the process itself, which any debugger
+//! can attach to.
 
 pub(crate) mod metric;
 pub(crate) mod program;

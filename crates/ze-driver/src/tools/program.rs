@@ -1,4 +1,4 @@
-//! What tools ask of devices, modules and kernels; tools/debug.yml, module.yml, pin.yml.
+//! Debug and profile facts of devices, modules and kernels; tools/debug.yml, module.yml, pin.yml.
 
 use crate::check::enumeration;
 use crate::core::device::Device;
@@ -8,7 +8,7 @@ use level_zero_sys::*;
 use ze_abi::{Handle, Prop, Sized, ZeResult};
 use ze_entry::ze_entry;
 
-/// No debugger can be attached through Level Zero, which is what no flags say; tools/debug.yml.
+/// No flags: debuggers cannot attach through Level Zero; tools/debug.yml.
 #[ze_entry(zet_pfnDeviceGetDebugProperties_t)]
 pub(crate) fn zetDeviceGetDebugProperties(
     _hDevice: Handle<'_, Device>,

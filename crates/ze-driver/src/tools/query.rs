@@ -47,7 +47,7 @@ object!(
     "metric query"
 );
 
-/// How far a query is.
+/// The progress of a query.
 #[derive(Default)]
 struct Progress {
     begin: Option<Sample>,
@@ -131,14 +131,14 @@ pub(crate) fn zetMetricQueryDestroy(hMetricQuery: Handle<'_, MetricQuery>) -> Ze
     Ok(())
 }
 
-/// As new; tools/metric.yml.
+/// Resets a query; tools/metric.yml.
 #[ze_entry(zet_pfnMetricQueryReset_t)]
 pub(crate) fn zetMetricQueryReset(hMetricQuery: Handle<'_, MetricQuery>) -> ZeResult {
     *lock(&hMetricQuery.state) = Progress::default();
     Ok(())
 }
 
-/// Reads the counters after everything before in the list and before everything after; the group must be active;
+/// Reads the counters after all earlier commands and before all later ones; the group must be active;
 /// tools/metric.yml.
 #[ze_entry(zet_pfnCommandListAppendMetricQueryBegin_t)]
 pub(crate) fn zetCommandListAppendMetricQueryBegin(
@@ -189,7 +189,7 @@ pub(crate) fn zetCommandListAppendMetricQueryEnd(
     hCommandList.append(Op::Call(Arc::new(end)), &dependencies)
 }
 
-/// Counters are read by commands, in order: a barrier of the list; tools/metric.yml.
+/// A barrier of the list, because commands read the counters in order; tools/metric.yml.
 #[ze_entry(zet_pfnCommandListAppendMetricMemoryBarrier_t)]
 pub(crate) fn zetCommandListAppendMetricMemoryBarrier(
     hCommandList: Handle<'_, CommandList>,

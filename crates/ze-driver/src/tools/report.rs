@@ -1,24 +1,24 @@
-//! Raw reports: what the counters said between two moments, and the values that follow from it.
+//! Raw reports: differences of counters between two moments, and the metric values calculated from them.
 //!
 //! A report is words in native byte order: a head (`SOLM` in the upper half, the source's number, the number of
-//! counters), a marker or 0, two times in ns, the difference of each counter, and the threads that the device has.
-//! Reports of one source are of one size; raw data is a row of them.
+//! counters), a marker or 0, two times in ns, the difference of each counter, and the device's number of threads.
+//! Reports of one source have one size; raw data is an array of them.
 
 use crate::telemetry::{Counter, Telemetry};
 use level_zero_sys::*;
 
-/// Where counters come from.
+/// The source of counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The driver's own.
+    /// The driver's counters.
     Engine,
-    /// The processor's and the system's.
+    /// The processor's and the system's counters.
     System,
 }
 
 /// Words before the counters.
 const HEAD: usize = 4;
-/// Words after them.
+/// Words after the counters.
 const TAIL: usize = 1;
 const MAGIC: u64 = (u32::from_le_bytes(*b"SOLM") as u64) << 32;
 
@@ -64,7 +64,7 @@ impl Sample {
         self.time_ns
     }
 
-    /// What was counted at `time_ns`, between this sample and a later one, if it was counted evenly.
+    /// The counters at `time_ns`, interpolated between this sample and a later one.
     pub(crate) fn between(&self, later: &Self, time_ns: u64) -> Self {
         let whole = u128::from(later.time_ns.saturating_sub(self.time_ns)).max(1);
         let part = u128::from(time_ns.saturating_sub(self.time_ns)).min(whole);
@@ -106,7 +106,7 @@ pub(crate) fn report(
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-/// What a metric is made of.
+/// The formula of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Formula {
     /// End of the report, ns.
@@ -115,9 +115,9 @@ pub(crate) enum Formula {
     Length,
     /// The counter itself.
     Count(usize),
-    /// Percent of the threads' time that the counter, in ns, is.
+    /// The counter, in ns, as a percentage of the threads' time.
     Busy(usize),
-    /// The counter for each second.
+    /// The counter per second.
     Rate(usize),
     /// The marker that the report was made for, or 0.
     Marker,
@@ -161,7 +161,7 @@ fn metric(
     }
 }
 
-/// The metrics of a source, in order, and how many counters they are made of. `stream`: reports may carry markers.
+/// The metrics of a source in order, and the number of counters that they use. `stream`: reports may carry markers.
 pub(crate) fn metrics(
     source: Source,
     counters: &[Counter],
@@ -270,7 +270,7 @@ pub(crate) fn metrics(
     (all, made_of)
 }
 
-/// The values of each report in `raw`, metric by metric; `None` when it is not a row of `source`'s reports.
+/// The values of each report in `raw`, metric by metric; `None` unless it is an array of `source`'s reports.
 pub(crate) fn calculate(
     raw: &[u8],
     source: Source,
@@ -326,7 +326,7 @@ pub(crate) fn calculate(
     Some(values)
 }
 
-/// Of each metric the greatest value in `values`.
+/// The greatest value of each metric in `values`.
 pub(crate) fn greatest(values: &[zet_typed_value_t], metrics: usize) -> Vec<zet_typed_value_t> {
     let mut best: Vec<zet_typed_value_t> = values.iter().take(metrics).copied().collect();
     for (i, value) in values.iter().enumerate() {

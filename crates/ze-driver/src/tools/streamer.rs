@@ -1,8 +1,8 @@
-//! Metric streamers: counters read at intervals, by a thread of each open streamer; tools/metric.yml.
+//! Metric streamers: a thread of each open streamer reads counters at intervals; tools/metric.yml.
 //!
-//! Reports wait in memory for the reader; when there is no more room the oldest go, and the next reading says so.
-//! There is a report for each period, however late the thread is: what was counted meanwhile is shared out evenly among
-//! the periods that have passed. Where all processors work, the thread often waits for longer than a period.
+//! Reports wait in memory for the reader. When there is no more room the oldest are dropped, and the next reading returns
+//! a warning. Each period has a report, even if the thread is late: the counts since the last report are spread evenly
+//! over the periods that have passed. When all processors are busy, the thread is often later than a period.
 
 use crate::check::{error, lock};
 use crate::core::context::Context;
@@ -27,7 +27,7 @@ use ze_entry::ze_entry;
 
 /// Shortest time between reports, ns.
 const SHORTEST: u32 = 100_000;
-/// Reports that wait for a reader at most.
+/// The most reports that wait for a reader.
 const MOST_REPORTS: usize = 1 << 14;
 
 /// An open streamer.
@@ -44,7 +44,7 @@ object!(
     "metric streamer"
 );
 
-/// What the streamer's thread, its commands and its readers share.
+/// State shared by the streamer's thread, its commands and its readers.
 struct Stream {
     group: Arc<MetricGroup>,
     threads: u32,
@@ -57,7 +57,7 @@ struct Stream {
 
 #[derive(Default)]
 struct Reports {
-    /// Where the next report begins.
+    /// The beginning of the next report.
     last: Sample,
     /// When the next period ends, ns of the device's clock.
     due: u64,
@@ -81,7 +81,7 @@ impl Reports {
             Some(late) => late / period + 1,
             None => 0,
         };
-        // Those that could not be kept are not made.
+        // Skips reports that would be dropped at once.
         let skipped = ended.saturating_sub(MOST_REPORTS as u64);
         if skipped > 0 {
             self.dropped = true;
@@ -112,7 +112,7 @@ impl Reports {
 }
 
 impl Stream {
-    /// Reads the counters and keeps the reports that are due; true when the event is due.
+    /// Reads the counters and stores the due reports. Returns whether to signal the event.
     fn look(&self, state: &mut Reports, marker: Option<u32>) -> bool {
         let Ok(telemetry) = telemetry() else {
             state.due = state.due.saturating_add(self.period);
@@ -168,7 +168,7 @@ impl Stream {
     }
 }
 
-/// Begins to read an active group at intervals; the period is raised to what is possible; tools/metric.yml.
+/// Begins to read an active group at intervals; the period is raised to the minimum; tools/metric.yml.
 #[ze_entry(zet_pfnMetricStreamerOpen_t)]
 pub(crate) fn zetMetricStreamerOpen(
     hContext: Handle<'_, Context>,
@@ -248,7 +248,7 @@ pub(crate) fn zetMetricStreamerClose(hMetricStreamer: Handle<'_, MetricStreamer>
     Ok(())
 }
 
-/// Reports that wait, oldest first; WARNING_DROPPED_DATA when some were lost since the last reading; tools/metric.yml.
+/// The waiting reports, oldest first; WARNING_DROPPED_DATA when some were dropped since the last reading; tools/metric.yml.
 #[ze_entry(zet_pfnMetricStreamerReadData_t)]
 pub(crate) fn zetMetricStreamerReadData(
     hMetricStreamer: Handle<'_, MetricStreamer>,
@@ -282,7 +282,7 @@ pub(crate) fn zetMetricStreamerReadData(
     Ok(())
 }
 
-/// Makes a report with that marker between the commands around it; tools/metric.yml.
+/// Makes a report with a marker, in the order of the list; tools/metric.yml.
 #[ze_entry(zet_pfnCommandListAppendMetricStreamerMarker_t)]
 pub(crate) fn zetCommandListAppendMetricStreamerMarker(
     hCommandList: Handle<'_, CommandList>,

@@ -1,7 +1,7 @@
-//! Tracers of the driver: the handles, and their checks; [`crate::tracing`] says who runs callbacks. tools/tracing.yml.
+//! Tracers of the driver: handles and checks; [`crate::tracing`] runs the callbacks. tools/tracing.yml.
 //!
 //! Callbacks run in the order in which their tracers were enabled, prologues and epilogues alike, around each core
-//! function that a program calls on this driver; a call from inside of a traced one is not traced.
+//! function that a program calls on this driver; a call inside a traced call is not traced.
 
 use crate::check::error;
 use crate::core::context::Context;
@@ -17,7 +17,7 @@ use ze_entry::ze_entry;
 #[repr(C)]
 pub(crate) struct Tracer {
     head: Head,
-    /// Its name where callbacks are run: a number, never an address.
+    /// Its handle in [`crate::tracing`]: a number, never an address.
     key: usize,
 }
 object!(Tracer, _zet_tracer_exp_handle_t, b"ZtTr", "tracer");
@@ -38,7 +38,7 @@ fn installed() -> ZeResult<&'static Tracing> {
     }
 }
 
-/// `code`, with a text for what a client can do about it.
+/// The result for `code`, with a text that says what to do.
 fn answered(code: ze_result_t, refused: &str) -> ZeResult {
     if code == ZE_RESULT_SUCCESS {
         Ok(())
@@ -86,7 +86,7 @@ pub(crate) fn zetTracerExpDestroy(hTracer: Handle<'_, Tracer>) -> ZeResult {
     Ok(())
 }
 
-/// What runs before functions; tools/tracing.yml.
+/// Sets the callbacks before functions; tools/tracing.yml.
 #[ze_entry(zet_pfnTracerExpSetPrologues_t)]
 pub(crate) fn zetTracerExpSetPrologues(
     hTracer: Handle<'_, Tracer>,
@@ -97,7 +97,7 @@ pub(crate) fn zetTracerExpSetPrologues(
     answered(code, ENABLED)
 }
 
-/// What runs after functions; tools/tracing.yml.
+/// Sets the callbacks after functions; tools/tracing.yml.
 #[ze_entry(zet_pfnTracerExpSetEpilogues_t)]
 pub(crate) fn zetTracerExpSetEpilogues(
     hTracer: Handle<'_, Tracer>,
