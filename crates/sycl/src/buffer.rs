@@ -13,13 +13,13 @@ use sycl_graph::{Access, Deps, Domain, Grid, View};
 use crate::accessor::Mode;
 use crate::context::Context;
 use crate::device::Device;
+use crate::engine::completion::wait_for;
+use crate::engine::deferred_release::bury;
 use crate::error::{Error, Result};
-use crate::graveyard::bury;
 use crate::host_accessor::HostAccessor;
 use crate::memory::End;
 use crate::range::{DeviceData, Dim, Id, Range, SupportedDim, coordinates, extents};
 use crate::storage::{BufferCore, BufferState, Handle};
-use crate::ticket::wait_for;
 use crate::trace::Part;
 use crate::transfer::bring_to_host;
 

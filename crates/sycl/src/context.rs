@@ -3,21 +3,19 @@
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use level_zero::sys::*;
 use sycl_graph::Deps;
 
 use crate::device::Device;
+use crate::engine::native_context::NativeContext;
+use crate::engine::transfer_lanes::TransferLanes;
+use crate::engine::user_event_lanes::{Chosen, Way};
 use crate::error::{Error, Result};
-use crate::graveyard::Kept;
-use crate::image::{Sampler, native};
-use crate::info::Info;
-use crate::lane::{Chosen, Lane, LaneOptions, Losses, Moment, SideLanes, Way};
+use crate::info::descriptor::Info;
 use crate::platform::Platform;
-use crate::registry::{disown, own};
-use crate::ticket::Promises;
+use crate::registry::own;
 use crate::ze::{Api, ze};
 
 /// Devices that work together. Cheap to clone.
@@ -25,123 +23,12 @@ use crate::ze::{Api, ze};
 pub struct Context(pub(crate) Arc<ContextInner>);
 
 pub(crate) struct ContextInner {
+    /// For copies to and from devices. First: lanes are closed before anything else goes.
+    transfers: TransferLanes,
     pub(crate) platform: Platform,
     pub(crate) devices: Vec<Device>,
     pub(crate) native: Arc<NativeContext>,
-    /// Lanes for copies to and from a device, made when first needed, and anew when the device was lost.
-    transfers: Mutex<Vec<TransferLane>>,
-    /// For copies that wait for events of the program's.
-    sides: SideLanes,
     pub(crate) embedded: crate::embedded::Remembered,
-}
-
-struct TransferLane {
-    device: Device,
-    lane: &'static Lane,
-    /// Whoever has chosen the lane has this until it has used it.
-    users: Arc<()>,
-}
-
-impl Drop for ContextInner {
-    fn drop(&mut self) {
-        let lanes = self
-            .transfers
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        let lanes = lanes.drain(..).map(|known| known.lane);
-        for lane in lanes.chain(self.sides.each()) {
-            lane.close_later();
-        }
-    }
-}
-
-struct KnownSampler {
-    device: Device,
-    like: Sampler,
-    made: Moment,
-    handle: ze_sampler_handle_t,
-}
-
-/// A Level Zero context, destroyed after everything that was made in it.
-pub(crate) struct NativeContext {
-    pub(crate) api: Api,
-    pub(crate) handle: ze_context_handle_t,
-    owned: bool,
-    /// Made when a kernel is first given one, and anew when the device was lost.
-    samplers: Mutex<Vec<KnownSampler>>,
-    /// Commands that were submitted and are on no list yet.
-    pub(crate) pending: Promises,
-    /// Queues of the program's in a context that stays the program's.
-    pub(crate) queues: AtomicUsize,
-    pub(crate) losses: Losses,
-}
-
-// SAFETY: a context's functions may be called from simultaneous threads (spec, core "Contexts").
-unsafe impl Send for NativeContext {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for NativeContext {}
-
-impl NativeContext {
-    /// Whether this runtime destroys it.
-    pub(crate) fn is_owned(&self) -> bool {
-        self.owned
-    }
-
-    /// Whether nothing works in it any more; asks the driver.
-    pub(crate) fn is_lost(&self) -> bool {
-        let status = self.api.tables.context.pfnGetStatus;
-        // SAFETY: a live context.
-        let status = status.map(|status| unsafe { status(self.handle) });
-        self.losses.all() || status == Some(ZE_RESULT_ERROR_DEVICE_LOST)
-    }
-
-    /// Itself, if it stays the program's, for what is freed with it later.
-    pub(crate) fn kept(&self) -> Kept {
-        let own = std::ptr::from_ref(self).addr();
-        (!self.owned).then_some(own).into_iter().collect()
-    }
-
-    /// The sampler of a device with these properties.
-    pub(crate) fn sampler(&self, device: &Device, sampler: Sampler) -> Result<ze_sampler_handle_t> {
-        let mut known = self.samplers.lock().unwrap_or_else(PoisonError::into_inner);
-        let (made, hardware) = (self.losses.moment(), device.hardware());
-        let mut fitting = known
-            .iter()
-            .filter(|known| known.device == *device && known.like == sampler);
-        // Launches from before a loss have the earlier ones.
-        let lost = |known: &KnownSampler| self.losses.since(Some(&hardware), known.made).is_some();
-        if let Some(known) = fitting.find(|known| !lost(known)) {
-            return Ok(known.handle);
-        }
-        let handle = native::create_sampler(self, device, sampler)?;
-        known.push(KnownSampler {
-            device: device.clone(),
-            like: sampler,
-            made,
-            handle,
-        });
-        Ok(handle)
-    }
-}
-
-impl Drop for NativeContext {
-    fn drop(&mut self) {
-        let samplers = self
-            .samplers
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        for KnownSampler { handle, .. } in samplers.drain(..) {
-            let api = self.api;
-            // SAFETY: ours, and launches keep this value alive.
-            let _ = unsafe { ze!(api, zeSamplerDestroy = sampler.pfnDestroy(handle)) };
-        }
-        if self.owned {
-            disown(self.handle);
-            let api = self.api;
-            // SAFETY: the handle is ours, and what was made in it keeps this value alive.
-            let _ = unsafe { ze!(api, zeContextDestroy = context.pfnDestroy(self.handle)) };
-        }
-    }
 }
 
 impl PartialEq for Context {
@@ -181,15 +68,7 @@ fn shared(api: Api) -> Result<Arc<NativeContext>> {
         )?;
     }
     own(handle);
-    let native = Arc::new(NativeContext {
-        api,
-        handle,
-        owned: true,
-        samplers: Mutex::default(),
-        pending: Promises::default(),
-        queues: AtomicUsize::new(0),
-        losses: Losses::default(),
-    });
+    let native = Arc::new(NativeContext::new(api, handle, true));
     shared.insert(api.driver.addr(), Arc::downgrade(&native));
     Ok(native)
 }
@@ -210,8 +89,7 @@ impl Context {
             platform,
             devices: devices.to_vec(),
             native,
-            transfers: Mutex::default(),
-            sides: SideLanes::default(),
+            transfers: TransferLanes::default(),
             embedded: crate::embedded::Remembered::default(),
         }))
     }
@@ -223,55 +101,12 @@ impl Context {
 
     /// The lane for copies to and from a device's memory.
     pub(crate) fn transfer_lane(&self, device: &Device) -> Result<Chosen<'static>> {
-        let transfers = &self.0.transfers;
-        let mut lanes = transfers.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = lanes.iter().filter(|known| !known.lane.is_lost());
-        if let Some(known) = known.find(|known| known.device == *device) {
-            return Ok(Chosen::used(known.lane, &known.users));
-        }
-        let (lane, users) = (self.create_transfer_lane(device)?, Arc::default());
-        let chosen = Chosen::used(lane, &users);
-        // What is lost may still be somebody's choice: it stays as long.
-        let is_over = |known: &mut TransferLane| {
-            known.lane.is_lost() && Arc::get_mut(&mut known.users).is_some()
-        };
-        for over in lanes.extract_if(.., is_over) {
-            over.lane.close_later();
-        }
-        lanes.push(TransferLane {
-            device: device.clone(),
-            lane,
-            users,
-        });
-        Ok(chosen)
+        self.0.transfers.lane(&self.0.native, device)
     }
 
     /// Where a copy goes that follows `after`.
     pub(crate) fn choose_for_transfer(&self, device: &Device, after: &Deps) -> Result<Way<'_>> {
-        let gates = Lane::gates_of(after);
-        if gates.is_empty() {
-            return Ok(Way::On(self.transfer_lane(device)?));
-        }
-        let make = || self.create_transfer_lane(device);
-        self.0.sides.choose(device, after, &gates, 1, make)
-    }
-
-    fn create_transfer_lane(&self, device: &Device) -> Result<&'static Lane> {
-        // A copy engine of its own, where the device has one and the environment does not forbid it.
-        let compute = device.compute_group()?;
-        let engine = crate::environment::copy_engines()
-            .zip(compute.copies)
-            .and_then(|(wished, (ordinal, engines))| {
-                let index = *wished.start();
-                (index < engines).then_some((ordinal, index))
-            });
-        let (ordinal, index) = engine.unwrap_or((compute.ordinal, 0));
-        let options = LaneOptions {
-            ordinal,
-            index,
-            ..LaneOptions::default()
-        };
-        Lane::create(&self.0.native, device, options)
+        self.0.transfers.choose(&self.0.native, device, after)
     }
 
     /// Whether a context may be made of these devices.
@@ -286,15 +121,7 @@ impl Context {
         owned: bool,
     ) -> Result<Self> {
         let platform = one_platform(devices)?;
-        let native = Arc::new(NativeContext {
-            api: platform.api(),
-            handle,
-            owned,
-            samplers: Mutex::default(),
-            pending: Promises::default(),
-            queues: AtomicUsize::new(0),
-            losses: Losses::default(),
-        });
+        let native = Arc::new(NativeContext::new(platform.api(), handle, owned));
         Ok(Self::of(platform, devices, native))
     }
 

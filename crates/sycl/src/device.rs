@@ -6,9 +6,8 @@ use std::sync::OnceLock;
 use level_zero::sys::*;
 
 use crate::error::{Errc, Error, Result};
-use crate::info::Info;
-use crate::platform::{Platform, drivers};
-use crate::selector::Selector;
+use crate::info::descriptor::Info;
+use crate::platform::Platform;
 use crate::ze::{Api, enumerate, text, ze};
 
 /// What a device is.
@@ -157,38 +156,6 @@ impl DeviceInner {
 }
 
 impl Device {
-    /// Every device of a type, or all, in the order of enumeration.
-    ///
-    /// # Errors
-    /// As [`Platform::all`].
-    pub fn all(kind: Option<DeviceType>) -> Result<Vec<Self>> {
-        let mut all = Vec::new();
-        for platform in drivers()? {
-            all.extend(platform.devices(kind)?);
-        }
-        Ok(all)
-    }
-
-    /// The device that a selector scores highest.
-    ///
-    /// # Errors
-    /// [`Errc::Runtime`] when it accepts none.
-    pub fn select(selector: &dyn Selector) -> Result<Self> {
-        let mut best: Option<(i32, Self)> = None;
-        for device in Self::all(None)? {
-            let score = selector.score(&device);
-            if score >= 0 && best.as_ref().is_none_or(|(known, _)| score > *known) {
-                best = Some((score, device));
-            }
-        }
-        best.map(|(_, device)| device).ok_or_else(|| {
-            Error::new(
-                Errc::Runtime,
-                "no device matches; `solum ls` lists the devices",
-            )
-        })
-    }
-
     /// Its platform.
     #[must_use]
     pub fn platform(&self) -> Platform {
@@ -206,12 +173,6 @@ impl Device {
             }
             _ => DeviceType::Custom,
         }
-    }
-
-    /// Whether it has an aspect.
-    #[must_use]
-    pub fn has(&self, aspect: Aspect) -> bool {
-        crate::info::has(self, aspect)
     }
 
     /// A property, such as `device.info::<info::device::Name>()`.
@@ -409,5 +370,27 @@ impl Device {
             )
         };
         asked.is_ok() && value != 0
+    }
+}
+
+/// Handles of the devices that enumeration chose, by their number in its order.
+static NUMBERED: OnceLock<Vec<usize>> = OnceLock::new();
+
+/// Gives the chosen devices the numbers by which log lines name them.
+pub(crate) fn number_devices(chosen: &[Device]) {
+    let handles = chosen.iter().map(|device| device.handle().addr());
+    let _ = NUMBERED.set(handles.collect());
+}
+
+/// For log lines: a device by its number, a part of one by its name, the host without a device.
+pub(crate) fn name_of(device: Option<&Device>) -> String {
+    let Some(device) = device else {
+        return "the host".to_owned();
+    };
+    let handle = device.handle().addr();
+    let mut known = NUMBERED.get().into_iter().flatten();
+    match known.position(|known| *known == handle) {
+        Some(number) => format!("device {number}"),
+        None => text(&device.0.properties.name),
     }
 }

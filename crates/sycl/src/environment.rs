@@ -5,7 +5,6 @@
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
-use crate::device::DeviceType;
 use crate::error::{Error, Result};
 
 fn text(names: &[&str]) -> Option<String> {
@@ -116,42 +115,9 @@ pub(crate) fn compute_engine() -> Option<u32> {
     )
 }
 
-/// `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE`: work-items of a reduction's group on devices of a type.
-///
-/// # Errors
-/// [`crate::Errc::Invalid`] when it is not understood.
-pub(crate) fn reduction_group(kind: DeviceType) -> Result<Option<usize>> {
-    let name = "SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE";
-    let known = once!(
-        Result<Groups>,
-        groups(text(&[name]).as_deref().unwrap_or("")).map_err(|wrong| Error::invalid(format!(
-            "{name}: `{wrong}` is not TYPE:SIZE, where TYPE is cpu, gpu, acc or *"
-        )))
-    );
-    let known = known.as_ref().map_err(Clone::clone)?;
-    let mut fitting = known.iter().rev();
-    let found = fitting.find(|(wanted, _)| wanted.is_none_or(|wanted| wanted == kind));
-    Ok(found.map(|(_, size)| *size))
-}
-
-/// Sizes by type of device, of all for none; the last one that fits counts.
-type Groups = Vec<(Option<DeviceType>, usize)>;
-
-fn groups(text: &str) -> std::result::Result<Groups, &str> {
-    let entries = text.split(',').filter(|_| !text.is_empty());
-    let one = |entry| {
-        let (kind, size) = str::split_once(entry, ':')?;
-        let kind = match kind.trim().to_ascii_lowercase().as_str() {
-            "cpu" => Some(DeviceType::Cpu),
-            "gpu" => Some(DeviceType::Gpu),
-            "acc" => Some(DeviceType::Accelerator),
-            "*" => None,
-            _ => return None,
-        };
-        let size = size.trim().parse().ok().filter(|size| *size > 0)?;
-        Some((kind, size))
-    };
-    entries.map(|entry| one(entry).ok_or(entry)).collect()
+/// The text of a variable that names what is wished for; read once by each caller.
+pub(crate) fn wish(name: &str) -> Option<String> {
+    text(&[name])
 }
 
 /// The most lanes of one queue.
@@ -212,23 +178,6 @@ fn within(text: &str, least: usize, most: usize) -> std::result::Result<Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_of_groups_are_by_type() {
-        let (cpu, gpu) = (Some(DeviceType::Cpu), Some(DeviceType::Gpu));
-        for (text, expected) in [
-            ("", Ok(vec![])),
-            ("cpu:64", Ok(vec![(cpu, 64)])),
-            ("*:32, GPU:16", Ok(vec![(None, 32), (gpu, 16)])),
-            ("cpu", Err("cpu")),
-            ("cpu:0", Err("cpu:0")),
-            ("tpu:8", Err("tpu:8")),
-            ("cpu:8,", Err("")),
-            ("cpu:x", Err("cpu:x")),
-        ] {
-            assert_eq!(groups(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn our_own_are_numbers_in_a_range() {

@@ -8,15 +8,17 @@ use level_zero::sys::*;
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
-use crate::context::NativeContext;
 use crate::device::Device;
+use crate::engine::completion::is_unfinished;
+use crate::engine::completion_waiter::ticket_of;
+use crate::engine::lane::{Lane, Profile, lane_of, lose_if_lost};
+use crate::engine::native_context::NativeContext;
+use crate::engine::pending::{Standing, Ticket, when_closed};
+use crate::engine::pins::Kept;
 use crate::error::{Error, Result};
-use crate::lane::{Kept, Lane, Profile, lane_of, lose_if_lost};
 use crate::queue::{Queue, Reports};
 use crate::registry;
-use crate::ticket::{Standing, Ticket, is_unfinished, when_closed};
 use crate::trace::Node;
-use crate::watch::ticket_of;
 use crate::ze::ze;
 
 /// The end of some work. Cheap to clone.

@@ -12,6 +12,7 @@ use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{HostViews, InteropHandle, PlannedViews, Task};
+use crate::image::native::sampler;
 use crate::image::{
     HostTaskImageAccessor, ImageAccessor, SampledImage, Texel, UnsampledImage, check_kind,
 };
@@ -426,7 +427,7 @@ impl<'cg> Handler<'cg> {
         let inner = &function.0;
         let passed = &mut group.arguments;
         passed.check(&inner.name, inner.count, inner.known.as_deref())?;
-        passed.make_samplers(|sampler| queue.context.0.native.sampler(&queue.device, sampler))?;
+        passed.make_samplers(|wanted| sampler(&queue.context.0.native, &queue.device, wanted))?;
         if items.contains(&0) {
             // No work-items: the accessors count all the same.
             drop(group);

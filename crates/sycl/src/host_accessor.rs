@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::sync::Arc;
 
 use crate::accessor::{Mode, Writes};
+use crate::engine::pending::Ticket;
 use crate::range::{DeviceData, Id, Range, coordinates, extents};
-use crate::ticket::Ticket;
 
 /// A buffer's elements on the host. Work that conflicts waits until it is dropped.
 ///

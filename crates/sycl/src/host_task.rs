@@ -38,7 +38,7 @@ pub trait PlannedViews: Send + 'static {
 pub struct TaskContext {
     pub(crate) context: Context,
     pub(crate) device: Device,
-    pub(crate) native: Option<crate::lane::NativeLane>,
+    pub(crate) native: Option<crate::engine::lane::NativeLane>,
     pointers: SmallVec<[*mut u8; 8]>,
 }
 
@@ -204,7 +204,7 @@ impl<'t> InteropHandle<'t> {
     /// What the queue appends to; its first lane.
     #[must_use]
     pub fn native_queue(&self) -> crate::interop::NativeQueue {
-        let none = crate::lane::NativeLane::List(std::ptr::null_mut());
+        let none = crate::engine::lane::NativeLane::List(std::ptr::null_mut());
         self.0.native.unwrap_or(none).into()
     }
 

@@ -14,9 +14,9 @@ use sycl_graph::Deps;
 use crate::arguments::ArgumentKind;
 use crate::context::Context;
 use crate::device::{Aspect, Device};
+use crate::engine::deferred_release::bury;
+use crate::engine::lane::all_tails;
 use crate::error::{Errc, Error, Result};
-use crate::graveyard::bury;
-use crate::lane::all_tails;
 use crate::module::{Module, create_module, is_of_too_large_groups};
 use crate::range::DeviceData;
 use crate::reflect::Reflection;
@@ -27,9 +27,6 @@ use crate::ze::{Api, ze};
 pub trait BundleState: sealed::Sealed {}
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for super::Input {}
-    impl Sealed for super::Object {}
-    impl Sealed for super::Executable {}
 }
 /// SPIR-V that can be specialised and built.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +37,9 @@ pub struct Object;
 /// Has kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Executable;
+impl sealed::Sealed for Input {}
+impl sealed::Sealed for Object {}
+impl sealed::Sealed for Executable {}
 impl BundleState for Input {}
 impl BundleState for Object {}
 impl BundleState for Executable {}
@@ -385,7 +385,7 @@ fn build(
 fn missing(device: &Device, source: &Source) -> Result<Option<Aspect>> {
     let needed = source.reflections.iter().flat_map(|module| &module.aspects);
     for aspect in needed {
-        if !crate::info::asked(device, *aspect)? {
+        if !crate::info::device::asked(device, *aspect)? {
             return Ok(Some(*aspect));
         }
     }

@@ -4,11 +4,7 @@
 //! load and a branch. Handles that the program transfers count as made. Not here: whose fault a leak is.
 
 use std::fmt::Write as _;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use crate::environment;
-use crate::platform::{complain, drop_default_contexts};
 
 const KINDS: [&str; 10] = [
     "context",
@@ -103,36 +99,14 @@ pub(crate) fn adopted(what: &str) {
     }
 }
 
-/// Counts from now on, if the environment wants it. Called when drivers are loaded: what is registered later to happen at
-/// the end happens earlier, so that they still answer then.
+/// Counts from now on.
 pub(crate) fn start() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        if environment::leaks() {
-            ON.store(true, Ordering::Relaxed);
-            // SAFETY: a function without arguments that does not unwind.
-            let _ = unsafe { libc::atexit(finish) };
-        }
-    });
-}
-
-extern "C" fn finish() {
-    // The objects are the parent's, and so are the threads that may hold locks.
-    if crate::exit::is_fork() {
-        return;
-    }
-    // A panic has nowhere to go at the end of the process.
-    let _ = std::panic::catch_unwind(|| {
-        // What still runs has its time to end, but not for ever.
-        crate::exit::wait_until(crate::graveyard::sweep_all);
-        drop_default_contexts();
-        crate::graveyard::sweep_all();
-        complain(&report(|counts| counts.load(Ordering::Relaxed)));
-    });
+    ON.store(true, Ordering::Relaxed);
 }
 
 /// A line for each kind that the program used.
-fn report(read: impl Fn(&AtomicU64) -> u64) -> String {
+pub(crate) fn report() -> String {
+    let read = |counts: &AtomicU64| counts.load(Ordering::Relaxed);
     let mut text = String::from("UR_L0_LEAKS_DEBUG: what was made and destroyed");
     for (kind, (made, gone)) in KINDS.iter().zip(MADE.iter().zip(&GONE)) {
         let (made, gone) = (read(made), read(gone));

@@ -29,12 +29,12 @@ mod buffer;
 mod context;
 mod device;
 pub mod embedded;
+mod engine;
+mod enumeration;
 mod environment;
 mod error;
 mod event;
-mod exit;
 mod graph;
-mod graveyard;
 mod group;
 mod handler;
 mod host_accessor;
@@ -43,13 +43,13 @@ mod image;
 pub mod info;
 pub mod interop;
 mod kernel;
-mod lane;
 mod leaks;
 mod log;
 mod memory;
 mod module;
 mod operation;
 mod platform;
+mod process;
 mod queue;
 mod range;
 mod reduction;
@@ -59,11 +59,9 @@ mod scope;
 mod selector;
 mod storage;
 mod submit;
-mod ticket;
 mod trace;
 mod transfer;
 pub mod usm;
-mod watch;
 mod ze;
 
 pub use accessor::{
@@ -74,6 +72,7 @@ pub use arguments::{ArgSink, ArgumentKind, AtOffset, KernelArg, KernelArgs, Laun
 pub use buffer::{Buffer, BufferOptions, UsmView};
 pub use context::Context;
 pub use device::{Aspect, Device, DeviceType, Partition};
+pub use enumeration::use_entry;
 pub use error::{AsyncHandler, Errc, Error, Result};
 pub use event::{Event, EventStatus, Profiling};
 pub use graph::{ExecutableGraph, Graph};
@@ -90,7 +89,7 @@ pub use image::{
 pub use kernel::{
     BundleState, Executable, Input, Kernel, KernelBundle, KernelId, Object, SpecId, SpecValue,
 };
-pub use platform::{Backend, Platform, use_entry};
+pub use platform::{Backend, Platform};
 pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};
 pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};
 pub use reduction::{

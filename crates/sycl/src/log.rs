@@ -4,10 +4,7 @@
 //! Invariants: without the variable each place costs a load and a branch, and nothing is formatted. Not here: times,
 //! which `solum trace` shows; what tools are told, which is the room `trace`.
 
-use crate::device::Device;
 use crate::environment;
-use crate::platform::{complain, drivers};
-use crate::ze::text;
 
 /// What was found and chosen.
 pub(crate) const CHOICES: usize = 1;
@@ -29,16 +26,7 @@ fn tell<T: AsRef<str>>(line: impl FnOnce() -> T) {
     complain(line().as_ref());
 }
 
-/// A device by its number in the order of enumeration, which is said with its name at first; a part by its name; the host
-/// without one.
-pub(crate) fn name_of(device: Option<&Device>) -> String {
-    let Some(device) = device else {
-        return "the host".to_owned();
-    };
-    let platforms = drivers().unwrap_or_default().iter();
-    let mut all = platforms.flat_map(|platform| platform.chosen_devices());
-    match all.position(|known| known == device) {
-        Some(number) => format!("device {number}"),
-        None => text(&device.0.properties.name),
-    }
+/// Writes one line to stderr, whatever `SOLUM_SYCL_TRACE` says.
+pub(crate) fn complain(line: &str) {
+    signal_mask::write_stderr(format!("sycl: {line}\n").as_bytes());
 }

@@ -3,19 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use level_zero::sys::*;
 
-use crate::context::{Context, NativeContext};
-use crate::device::Device;
-use crate::error::{Errc, Result};
-use crate::graveyard::{sweep_some, wait_for_one};
-use crate::image::native;
-use crate::lane::lose_if_lost;
-use crate::log::{MEMORY, name_of, say};
-use crate::trace::Site;
-use crate::ze::ze;
+use crate::context::Context;
+use crate::engine::allocation::{destroy_image, free};
 
 /// What becomes of memory at its buffer's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +68,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         if self.is_image {
             if self.end == End::Free {
-                native::destroy(&self.context.0.native, self.pointer.cast());
+                destroy_image(&self.context.0.native, self.pointer.cast());
             }
             return;
         }
@@ -91,134 +84,4 @@ impl Drop for Memory {
             free(&self.context.0.native, self.pointer.cast());
         }
     }
-}
-
-/// Frees USM of this runtime's; a failure has nobody to go to.
-pub(crate) fn free(context: &Arc<NativeContext>, pointer: *mut c_void) {
-    crate::trace::freeing(pointer, || free_untold(context, pointer));
-}
-
-/// Frees the program's own USM, as [`free`].
-pub(crate) fn free_usm(context: &Arc<NativeContext>, pointer: *mut c_void, site: Option<Site>) {
-    crate::trace::usm_freeing(site, pointer, || free_untold(context, pointer));
-}
-
-fn free_untold(context: &Arc<NativeContext>, pointer: *mut c_void) {
-    let api = context.api;
-    say(MEMORY, || format!("frees {pointer:p}"));
-    // SAFETY: allocated in this context, freed once, and no command uses it any more.
-    let _ = unsafe { ze!(api, zeMemFree = mem.pfnFree(context.handle, pointer)) };
-}
-
-/// Runs an allocation; when memory is short, again after what is no longer used has been freed.
-pub(crate) fn with_room<T>(mut allocate: impl FnMut() -> Result<T>) -> Result<T> {
-    sweep_some();
-    match allocate() {
-        Err(error) if error.errc() == Errc::MemoryAllocation => {
-            wait_for_one();
-            allocate()
-        }
-        result => result,
-    }
-}
-
-/// Memory of the host that its devices may use too.
-pub(crate) fn allocate_host(
-    context: &Arc<NativeContext>,
-    bytes: usize,
-    alignment: usize,
-) -> Result<*mut c_void> {
-    let api = context.api;
-    let desc = ze_host_mem_alloc_desc_t::default();
-    let mut pointer = std::ptr::null_mut();
-    let before = context.losses.moment();
-    // SAFETY: a live context, valid input and output.
-    let allocated = unsafe {
-        ze!(
-            api,
-            zeMemAllocHost = mem.pfnAllocHost(
-                context.handle,
-                &raw const desc,
-                bytes,
-                alignment,
-                &raw mut pointer
-            )
-        )
-    };
-    lose_if_lost(context, None, before, allocated)?;
-    say(MEMORY, || {
-        format!("{pointer:p}: {bytes} bytes of host memory")
-    });
-    Ok(pointer)
-}
-
-/// A device's own memory.
-pub(crate) fn allocate_device(
-    context: &Arc<NativeContext>,
-    device: &Device,
-    bytes: usize,
-    alignment: usize,
-) -> Result<*mut c_void> {
-    let api = context.api;
-    let desc = ze_device_mem_alloc_desc_t::default();
-    let mut pointer = std::ptr::null_mut();
-    let before = context.losses.moment();
-    // SAFETY: live handles, valid input and output.
-    let allocated = unsafe {
-        ze!(
-            api,
-            zeMemAllocDevice = mem.pfnAllocDevice(
-                context.handle,
-                &raw const desc,
-                bytes,
-                alignment,
-                device.handle(),
-                &raw mut pointer
-            )
-        )
-    };
-    lose_if_lost(context, Some(device), before, allocated)?;
-    say(MEMORY, || {
-        let of = name_of(Some(device));
-        format!("{pointer:p}: {bytes} bytes of device memory of {of}")
-    });
-    Ok(pointer)
-}
-
-/// Memory that moves between host and device.
-pub(crate) fn allocate_shared(
-    context: &Arc<NativeContext>,
-    device: Option<&Device>,
-    bytes: usize,
-    alignment: usize,
-) -> Result<*mut c_void> {
-    let api = context.api;
-    let (device_desc, host_desc) = (
-        ze_device_mem_alloc_desc_t::default(),
-        ze_host_mem_alloc_desc_t::default(),
-    );
-    let handle = device.map_or(std::ptr::null_mut(), Device::handle);
-    let mut pointer = std::ptr::null_mut();
-    let before = context.losses.moment();
-    // SAFETY: live handles, valid inputs and output.
-    let allocated = unsafe {
-        ze!(
-            api,
-            zeMemAllocShared = mem.pfnAllocShared(
-                context.handle,
-                &raw const device_desc,
-                &raw const host_desc,
-                bytes,
-                alignment,
-                handle,
-                &raw mut pointer
-            )
-        )
-    };
-    lose_if_lost(context, device, before, allocated)?;
-    say(MEMORY, || {
-        let of = name_of(device);
-        format!("{pointer:p}: {bytes} bytes of shared memory of {of}")
-    });
-    Ok(pointer)
 }

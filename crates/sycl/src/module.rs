@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use level_zero::sys::*;
 
-use crate::context::{Context, NativeContext};
-use crate::device::Device;
+use crate::context::Context;
+use crate::device::{Device, name_of};
+use crate::engine::lane::lose_if_lost;
+use crate::engine::losses::Moment;
+use crate::engine::native_context::NativeContext;
 use crate::error::{Errc, Error, Result};
-use crate::lane::{Moment, lose_if_lost};
-use crate::log::{CHOICES, name_of, say};
+use crate::log::{CHOICES, say};
 use crate::registry::{disown, own};
 use crate::ze::{Api, enumerate, ze};
 
@@ -86,7 +88,7 @@ impl Module {
                 zeKernelCreate = kernel.pfnCreate(self.handle, &raw const desc, &raw mut kernel)
             )
         };
-        crate::exit::compiler_is_loaded();
+        crate::engine::exit::compiler_is_loaded();
         self.told(made).map(|()| kernel)
     }
 
@@ -205,7 +207,7 @@ pub(crate) fn create_module(
             )
         )
     };
-    crate::exit::compiler_is_loaded();
+    crate::engine::exit::compiler_is_loaded();
     let built = lose_if_lost(&context.0.native, Some(device), before, built);
     let text = take_log(api, log);
     match built {

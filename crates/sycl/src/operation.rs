@@ -8,10 +8,11 @@ use smallvec::SmallVec;
 use sycl_graph::Extent;
 
 use crate::arguments::Arguments;
+use crate::engine::losses::outlived;
+use crate::engine::target::Target;
 use crate::error::{Error, Result};
 use crate::graph::GraphInner;
 use crate::kernel::KernelInner;
-use crate::lane::{Target, outlived};
 use crate::trace::UsedMemory;
 use crate::ze::{Api, ze};
 

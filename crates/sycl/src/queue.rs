@@ -8,22 +8,28 @@ use std::thread::ThreadId;
 use level_zero::sys::*;
 use sycl_graph::{Dep, Deps};
 
-use crate::context::{Context, NativeContext};
-use crate::device::Device;
+use crate::context::Context;
+use crate::device::{Device, name_of};
+use crate::engine::completion::wait_for;
+use crate::engine::deferred_release::{settle, sweep};
+use crate::engine::failures::lost;
+use crate::engine::lane::{Lane, NativeLane};
+use crate::engine::list_backend::LaneOptions;
+use crate::engine::native_context::Intact;
+use crate::engine::native_context::NativeContext;
+use crate::engine::pending;
+use crate::engine::pending::{
+    Promises, Ticket, drop_never_ends, is_in_a_host_task, would_wait_for_itself,
+};
+use crate::engine::user_event_lanes::{Chosen, SideLanes, Way};
 use crate::environment::{self, Lists, MOST_LANES};
 use crate::error::{AsyncHandler, Error, Result};
 use crate::event::{Event, Followers};
-use crate::graveyard::{settle, sweep};
 use crate::group::Group;
 use crate::handler::{Command, Handler};
-use crate::lane::{Chosen, Intact, Lane, LaneOptions, NativeLane, SideLanes, Way, lost};
-use crate::log::{CHOICES, name_of, say};
-use crate::platform::complain;
+use crate::log::{CHOICES, complain, say};
 use crate::selector::{DefaultSelector, Selector};
 use crate::submit::submit;
-use crate::ticket::{
-    self, Promises, Ticket, drop_never_ends, is_in_a_host_task, wait_for, would_wait_for_itself,
-};
 
 /// How urgent a queue's work is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -180,7 +186,7 @@ impl Reports {
 
     /// Hands everything to the handler; the oldest error, if there was one.
     pub(crate) fn throw(&self) -> Result<()> {
-        self.told(ticket::end());
+        self.told(pending::end());
         let errors = std::mem::take(&mut *lock(&self.errors));
         let Some(first) = errors.first() else {
             return Ok(());
@@ -550,7 +556,7 @@ impl Queue {
     }
 
     fn wait_now(&self) -> Result<()> {
-        let end = ticket::end();
+        let end = pending::end();
         let result = self.0.tickets.wait();
         let result = result.and(wait_for(&self.0.tails()));
         self.0.reports.told(end);

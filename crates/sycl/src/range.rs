@@ -11,10 +11,10 @@ pub struct Dim<const D: usize>;
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for super::Dim<1> {}
-    impl Sealed for super::Dim<2> {}
-    impl Sealed for super::Dim<3> {}
 }
+impl sealed::Sealed for Dim<1> {}
+impl sealed::Sealed for Dim<2> {}
+impl sealed::Sealed for Dim<3> {}
 impl SupportedDim for Dim<1> {}
 impl SupportedDim for Dim<2> {}
 impl SupportedDim for Dim<3> {}

@@ -3,9 +3,12 @@
 //! Each group of the first pass combines a share of the input in local memory; one group combines what they leave. Sums of
 //! floating-point numbers may differ in their last places from a sum in order, as in SYCL.
 
+use std::sync::OnceLock;
+
 use crate::accessor::{Accessor, Read, ReadWrite, Write, WriteNoInit};
 use crate::arguments::Launch;
 use crate::buffer::Buffer;
+use crate::device::DeviceType;
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -28,9 +31,50 @@ const GROUP: usize = 256;
 fn group_size(queue: &Queue) -> Result<usize> {
     let device = &queue.0.device;
     let most = (device.compute_group()?.largest_group as usize).max(1);
-    let wished = environment::reduction_group(device.kind())?.unwrap_or(GROUP);
+    let wished = wished_group(device.kind())?.unwrap_or(GROUP);
     let size = wished.clamp(1, most);
     Ok(1 << size.ilog2())
+}
+
+/// `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE`: work-items of a reduction's group on devices of a type.
+///
+/// # Errors
+/// [`crate::Errc::Invalid`] when it is not understood.
+fn wished_group(kind: DeviceType) -> Result<Option<usize>> {
+    let name = "SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE";
+    static KNOWN: OnceLock<Result<Groups>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let text = environment::wish(name);
+        groups(text.as_deref().unwrap_or("")).map_err(|wrong| {
+            Error::invalid(format!(
+                "{name}: `{wrong}` is not TYPE:SIZE, where TYPE is cpu, gpu, acc or *"
+            ))
+        })
+    });
+    let known = known.as_ref().map_err(Clone::clone)?;
+    let mut fitting = known.iter().rev();
+    let found = fitting.find(|(wanted, _)| wanted.is_none_or(|wanted| wanted == kind));
+    Ok(found.map(|(_, size)| *size))
+}
+
+/// Sizes by type of device, of all for none; the last one that fits counts.
+type Groups = Vec<(Option<DeviceType>, usize)>;
+
+fn groups(text: &str) -> std::result::Result<Groups, &str> {
+    let entries = text.split(',').filter(|_| !text.is_empty());
+    let one = |entry| {
+        let (kind, size) = str::split_once(entry, ':')?;
+        let kind = match kind.trim().to_ascii_lowercase().as_str() {
+            "cpu" => Some(DeviceType::Cpu),
+            "gpu" => Some(DeviceType::Gpu),
+            "acc" => Some(DeviceType::Accelerator),
+            "*" => None,
+            _ => return None,
+        };
+        let size = size.trim().parse().ok().filter(|size| *size > 0)?;
+        Some((kind, size))
+    };
+    entries.map(|entry| one(entry).ok_or(entry)).collect()
 }
 
 mod sealed {
@@ -309,5 +353,27 @@ impl Queue {
             let to = cg.access_ranged(into, Write, [1], [0])?;
             cg.copy(&from, &to)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_groups_are_by_type() {
+        let (cpu, gpu) = (Some(DeviceType::Cpu), Some(DeviceType::Gpu));
+        for (text, expected) in [
+            ("", Ok(vec![])),
+            ("cpu:64", Ok(vec![(cpu, 64)])),
+            ("*:32, GPU:16", Ok(vec![(None, 32), (gpu, 16)])),
+            ("cpu", Err("cpu")),
+            ("cpu:0", Err("cpu:0")),
+            ("tpu:8", Err("tpu:8")),
+            ("cpu:8,", Err("")),
+            ("cpu:x", Err("cpu:x")),
+        ] {
+            assert_eq!(groups(text), expected, "{text}");
+        }
     }
 }

@@ -6,12 +6,12 @@ use std::marker::PhantomData;
 use smallvec::SmallVec;
 use sycl_graph::Deps;
 
+use crate::engine::pending::would_wait_for_itself;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventStatus};
-use crate::platform::complain;
+use crate::log::complain;
 use crate::queue::Queue;
 use crate::range::DeviceData;
-use crate::ticket::would_wait_for_itself;
 use crate::usm::{Block, Kind};
 
 type Events = RefCell<SmallVec<[Event; 8]>>;

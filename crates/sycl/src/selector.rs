@@ -6,8 +6,8 @@ use device_selector::Filters;
 use level_zero::sys::ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
 
 use crate::device::{Aspect, Device, DeviceType};
+use crate::enumeration::{all_devices, describe};
 use crate::error::{Errc, Error, Result};
-use crate::platform::{describe, drivers};
 
 /// Scores devices: a negative score rejects, the highest wins, and among equals the first enumerated.
 pub trait Selector {
@@ -18,6 +18,28 @@ pub trait Selector {
 impl<F: Fn(&Device) -> i32> Selector for F {
     fn score(&self, device: &Device) -> i32 {
         self(device)
+    }
+}
+
+impl Device {
+    /// The device that a selector scores highest.
+    ///
+    /// # Errors
+    /// [`Errc::Runtime`] when it accepts none.
+    pub fn select(selector: &dyn Selector) -> Result<Self> {
+        let mut best: Option<(i32, Self)> = None;
+        for device in Self::all(None)? {
+            let score = selector.score(&device);
+            if score >= 0 && best.as_ref().is_none_or(|(known, _)| score > *known) {
+                best = Some((score, device));
+            }
+        }
+        best.map(|(_, device)| device).ok_or_else(|| {
+            Error::new(
+                Errc::Runtime,
+                "no device matches; `solum ls` lists the devices",
+            )
+        })
     }
 }
 
@@ -111,11 +133,7 @@ impl FromStr for FilterSelector {
 
 impl Selector for FilterSelector {
     fn score(&self, device: &Device) -> i32 {
-        let roots: Vec<Device> = drivers()
-            .unwrap_or_default()
-            .iter()
-            .flat_map(|platform| platform.chosen_devices().to_vec())
-            .collect();
+        let roots = all_devices();
         let described: Vec<_> = roots.iter().map(describe).collect();
         let chosen = self.0.choose(&described);
         if chosen

@@ -11,23 +11,25 @@ use level_zero::sys::ze_image_handle_t;
 use smallvec::SmallVec;
 use sycl_graph::{Access, Deps, Domain, Grid, Links, Transfer};
 
-use crate::context::{Context, NativeContext};
-use crate::device::Device;
+use crate::context::Context;
+use crate::device::{Device, name_of};
+use crate::engine::allocation::{allocate_device, allocate_host, with_room};
+use crate::engine::completion::{fate, is_open_or_failed, probe, resolve, wait_for};
+use crate::engine::deferred_release::{bury, settle};
+use crate::engine::failures::failures;
+use crate::engine::losses::is_lost;
+use crate::engine::native_context::Intact;
+use crate::engine::native_context::Kept;
+use crate::engine::native_context::NativeContext;
+use crate::engine::pending::{Standing, Ticket, drop_never_ends, would_wait_for_itself};
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
-use crate::graveyard::{Kept, bury, settle};
 use crate::group::TargetMemory;
 use crate::image::native::{self, Shape};
-use crate::lane::{Intact, failures, is_lost};
-use crate::log::{MEMORY, name_of, say};
-use crate::memory::{End, Memory, allocate_device, allocate_host, with_room};
+use crate::log::{MEMORY, complain, say};
+use crate::memory::{End, Memory};
 use crate::operation::{ImageCopy, Operation};
-use crate::platform::complain;
 use crate::selector::DefaultSelector;
-use crate::ticket::{
-    Standing, Ticket, drop_never_ends, fate, is_open_or_failed, probe, resolve, wait_for,
-    would_wait_for_itself,
-};
 use crate::transfer::bring_to_host;
 use crate::usm::PointerType;
 

@@ -11,21 +11,27 @@ use smallvec::SmallVec;
 use sycl_graph::{Access, Dep, Deps, Domain};
 
 use crate::arguments::Arguments;
+use crate::device::name_of;
+use crate::engine::completion::{Resolved, is_open_or_failed, resolve, wait_for};
+use crate::engine::completion_waiter::{resolve_in, resolve_on_host};
+use crate::engine::deferred_release::{bury, sweep_some};
+use crate::engine::lane::{Lane, Profile, lane_of};
+use crate::engine::losses::outlived;
+use crate::engine::pending::{Ticket, when_closed};
+use crate::engine::pins::Kept;
+use crate::engine::target::Target;
+use crate::engine::user_event_lanes::Way;
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, device_clock};
-use crate::graveyard::{bury, sweep_some};
 use crate::group::{Action, Group, Record, TargetMemory};
 use crate::host_task::{TaskContext, run};
-use crate::lane::{Kept, Lane, Profile, Target, Way, lane_of, outlived};
-use crate::log::{COMMANDS, name_of, say};
+use crate::log::{COMMANDS, say};
 use crate::operation::{Launch, Operation};
 use crate::queue::{Queue, QueueInner};
 use crate::storage::{BufferCore, BufferState};
-use crate::ticket::{Resolved, Ticket, is_open_or_failed, resolve, wait_for, when_closed};
 use crate::trace::{Barrier, Label, Node, Reason, Site};
 use crate::transfer::{self, Accesses, refuse_poisoned};
-use crate::watch::{resolve_in, resolve_on_host};
 
 /// One buffer as a group uses it.
 struct Use {

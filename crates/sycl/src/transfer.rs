@@ -6,19 +6,20 @@ use smallvec::SmallVec;
 use sycl_graph::{Access, Dep, Deps, Domain, Extent, Transfer};
 
 use crate::context::Context;
-use crate::device::Device;
+use crate::device::{Device, name_of};
+use crate::engine::completion::{Resolved, is_open_or_failed, resolve, wait_for};
+use crate::engine::completion_waiter::resolve_in;
+use crate::engine::deferred_release::sweep;
+use crate::engine::lane::Lane;
+use crate::engine::native_context::Intact;
+use crate::engine::pending::{Ticket, when_closed, would_wait_for_itself};
+use crate::engine::user_event_lanes::{Chosen, Way};
 use crate::error::{Errc, Error, Result};
-use crate::graveyard::sweep;
-use crate::lane::{Chosen, Intact, Lane, Way};
-use crate::log::{MEMORY, name_of, say};
+use crate::log::{MEMORY, say};
 use crate::operation::Operation;
 use crate::queue::Reports;
 use crate::storage::{BufferCore, BufferState};
-use crate::ticket::{
-    Resolved, Ticket, is_open_or_failed, resolve, wait_for, when_closed, would_wait_for_itself,
-};
 use crate::trace::Node;
-use crate::watch::resolve_in;
 
 /// Appends operations to a lane in order, the first after `after`; answers the last one's place. `before` is why a device
 /// was lost since memory was made that they use.

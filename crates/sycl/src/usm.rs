@@ -7,15 +7,16 @@ use std::sync::Arc;
 use level_zero::sys::*;
 use smallvec::{SmallVec, smallvec};
 
-use crate::context::{Context, NativeContext};
+use crate::context::Context;
 use crate::device::Device;
-use crate::error::{Errc, Error, Result};
-use crate::event::Event;
-use crate::graveyard::bury;
-use crate::lane::all_tails;
-use crate::memory::{
+use crate::engine::allocation::{
     allocate_device, allocate_host, allocate_shared, free as free_now, free_usm, with_room,
 };
+use crate::engine::deferred_release::bury;
+use crate::engine::lane::all_tails;
+use crate::engine::native_context::NativeContext;
+use crate::error::{Errc, Error, Result};
+use crate::event::Event;
 use crate::operation::{Operation, Region};
 use crate::queue::Queue;
 use crate::range::DeviceData;
@@ -30,9 +31,6 @@ pub trait Kind: sealed::Sealed + 'static {
 }
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for super::DeviceKind {}
-    impl Sealed for super::HostKind {}
-    impl Sealed for super::SharedKind {}
 }
 /// A device's own memory, which the host does not see.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +41,9 @@ pub struct HostKind;
 /// Memory that moves between the two.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedKind;
+impl sealed::Sealed for DeviceKind {}
+impl sealed::Sealed for HostKind {}
+impl sealed::Sealed for SharedKind {}
 impl Kind for DeviceKind {
     const TYPE: PointerType = PointerType::Device;
 }

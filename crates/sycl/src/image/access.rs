@@ -8,10 +8,10 @@ use level_zero::sys::ze_image_handle_t;
 use super::format::{ImageFormat, Texel};
 use super::sampler::Sampler;
 use crate::accessor::{Brand, Mode, Writes};
+use crate::engine::pending::Ticket;
 use crate::host_task::{HostViewArg, InteropHandle, PlannedView, TaskContext};
 use crate::range::{Id, Range, coordinates, extents};
 use crate::storage::BufferCore;
-use crate::ticket::Ticket;
 
 /// An image on the queue's device, for the command of one group.
 #[derive(Debug)]

@@ -8,13 +8,17 @@ use sycl_graph::Deps;
 
 use super::format::ImageFormat;
 use super::sampler::{Addressing, Filtering, Sampler};
-use crate::context::{Context, NativeContext};
+use crate::context::Context;
 use crate::device::Device;
+use crate::engine::allocation::{allocate_host, destroy_image, free};
+use crate::engine::lane::lose_if_lost;
+use crate::engine::losses::is_lost;
+use crate::engine::native_context::NativeContext;
 use crate::error::{Errc, Error, Result};
-use crate::lane::{is_lost, lose_if_lost};
-use crate::memory::{allocate_host, free};
+use crate::info::platform::Extensions;
 use crate::operation::{ImageCopy, Operation};
-use crate::registry::{disown, own};
+use crate::platform::Platform;
+use crate::registry::own;
 use crate::transfer::append_all;
 use crate::ze::ze;
 
@@ -109,7 +113,7 @@ static OVER_MEMORY: Mutex<Vec<(Device, bool)>> = Mutex::new(Vec::new());
 /// # Errors
 /// [`Errc::MemoryAllocation`], and what else keeps it from being tried now; a refusal is an answer.
 pub(crate) fn lies_over_memory(context: &Context, device: &Device) -> Result<bool> {
-    if !device.platform().has_images_over_memory() {
+    if !has_images_over_memory(device.platform()) {
         return Ok(false);
     }
     let known = || OVER_MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,6 +134,15 @@ const TRIED: Shape = Shape {
     bound: false,
 };
 const TRIED_BYTES: usize = 24;
+
+/// Whether a platform's driver makes images over memory that exists already.
+fn has_images_over_memory(platform: Platform) -> bool {
+    *platform.0.images_over_memory.get_or_init(|| {
+        let all = platform.info::<Extensions>();
+        let name = ZE_BINDLESS_IMAGE_EXP_NAME.to_str();
+        all.is_ok_and(|all| all.iter().any(|known| Ok(known.as_str()) == name))
+    })
+}
 
 fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
     let native = &context.0.native;
@@ -170,7 +183,7 @@ fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
             std::slice::from_raw_parts(first, TRIED_BYTES)
                 == std::slice::from_raw_parts(second, TRIED_BYTES)
         };
-        destroy(native, image);
+        destroy_image(native, image);
         Ok(same)
     })();
     if ended {
@@ -179,17 +192,17 @@ fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
     tried
 }
 
-/// Destroys an image of this runtime's.
-pub(crate) fn destroy(context: &NativeContext, image: ze_image_handle_t) {
-    disown(image);
-    let _ = crate::trace::freeing(image.cast(), || {
-        // SAFETY: a live image that no command uses any more.
-        unsafe { ze!(context.api, zeImageDestroy = image.pfnDestroy(image)) }
-    });
+/// The sampler of a device with these properties, made when a kernel is first given one.
+pub(crate) fn sampler(
+    context: &NativeContext,
+    device: &Device,
+    sampler: Sampler,
+) -> Result<ze_sampler_handle_t> {
+    let create = || create_sampler(context, device, sampler);
+    context.sampler(device, sampler.code(), create)
 }
 
-/// A sampler of a device.
-pub(crate) fn create_sampler(
+fn create_sampler(
     context: &NativeContext,
     device: &Device,
     sampler: Sampler,

@@ -2,7 +2,8 @@
 
 use level_zero::sys::*;
 
-use super::{api_version, descriptors};
+use super::descriptor::descriptors;
+use super::platform::api_version;
 use crate::device::{Aspect, Device, DeviceType, Partition};
 use crate::error::{Errc, Error, Result};
 use crate::platform::{Backend, Platform};
@@ -151,7 +152,7 @@ descriptors! { Device;
         Ok(format!("{:04x}:{:02x}:{:02x}.{}", at.domain, at.bus, at.device, at.function))
     };
     /// What it may do, by SYCL's names.
-    Aspects: Vec<Aspect> = |it| Ok(super::ASPECTS.into_iter().filter(|aspect| it.has(*aspect)).collect());
+    Aspects: Vec<Aspect> = |it| Ok(ASPECTS.into_iter().filter(|aspect| it.has(*aspect)).collect());
 
     /// Compute units.
     MaxComputeUnits: u32 = |it| Ok(u32::try_from(it.compute_units()).unwrap_or(u32::MAX));
@@ -488,4 +489,66 @@ fn configs(flags: u32) -> Vec<FpConfig> {
         .filter(|(flag, _)| flags & flag != 0)
         .map(|(_, config)| config)
         .collect()
+}
+
+/// All aspects that this runtime knows.
+const ASPECTS: [Aspect; 19] = [
+    Aspect::Cpu,
+    Aspect::Gpu,
+    Aspect::Accelerator,
+    Aspect::Custom,
+    Aspect::Emulated,
+    Aspect::HostDebuggable,
+    Aspect::Fp16,
+    Aspect::Fp64,
+    Aspect::Atomic64,
+    Aspect::Image,
+    Aspect::OnlineCompiler,
+    Aspect::OnlineLinker,
+    Aspect::QueueProfiling,
+    Aspect::UsmDeviceAllocations,
+    Aspect::UsmHostAllocations,
+    Aspect::UsmAtomicHostAllocations,
+    Aspect::UsmSharedAllocations,
+    Aspect::UsmAtomicSharedAllocations,
+    Aspect::UsmSystemAllocations,
+];
+
+impl Device {
+    /// Whether it has an aspect. A device lacks what its driver does not tell.
+    #[must_use]
+    pub fn has(&self, aspect: Aspect) -> bool {
+        asked(self, aspect).unwrap_or(false)
+    }
+}
+
+/// As [`Device::has`], with the error of a driver that does not answer.
+pub(crate) fn asked(device: &Device, aspect: Aspect) -> Result<bool> {
+    let has_flag = |flag| module(device).map(|p| p.flags & flag != 0);
+    let memory = |capabilities: fn(&ze_device_memory_access_properties_t) -> u32, flag| {
+        access(device).map(|p| capabilities(&p) & flag != 0)
+    };
+    let usable = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
+    let atomic = ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
+    Ok(match aspect {
+        Aspect::Cpu => device.kind() == DeviceType::Cpu,
+        Aspect::Gpu => device.kind() == DeviceType::Gpu,
+        Aspect::Accelerator => device.kind() == DeviceType::Accelerator,
+        Aspect::Custom => device.kind() == DeviceType::Custom,
+        Aspect::Emulated | Aspect::HostDebuggable => false,
+        Aspect::Fp16 => has_flag(ZE_DEVICE_MODULE_FLAG_FP16)?,
+        Aspect::Fp64 => has_flag(ZE_DEVICE_MODULE_FLAG_FP64)?,
+        Aspect::Atomic64 => has_flag(ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS)?,
+        Aspect::Image => image(device)?.maxReadImageArgs > 0,
+        Aspect::OnlineCompiler | Aspect::OnlineLinker => module(device)?.spirvVersionSupported != 0,
+        Aspect::QueueProfiling => device.0.properties.timerResolution != 0,
+        Aspect::UsmDeviceAllocations => memory(|p| p.deviceAllocCapabilities, usable)?,
+        Aspect::UsmHostAllocations => memory(|p| p.hostAllocCapabilities, usable)?,
+        Aspect::UsmAtomicHostAllocations => memory(|p| p.hostAllocCapabilities, atomic)?,
+        Aspect::UsmSharedAllocations => memory(|p| p.sharedSingleDeviceAllocCapabilities, usable)?,
+        Aspect::UsmAtomicSharedAllocations => {
+            memory(|p| p.sharedSingleDeviceAllocCapabilities, atomic)?
+        }
+        Aspect::UsmSystemAllocations => memory(|p| p.sharedSystemAllocCapabilities, usable)?,
+    })
 }

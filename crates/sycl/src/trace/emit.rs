@@ -15,9 +15,10 @@ use xpti::{event_type, trace_point_type as point};
 use super::describe::{describe_device, describe_launch, describe_memory, number_of};
 use super::{Label, Reason, Site};
 use crate::device::Device;
+use crate::engine::lane::NativeLane;
+use crate::engine::pins::Kept;
 use crate::error::Error;
 use crate::image::{Filtering, ImageFormat, Sampler};
-use crate::lane::{Kept, NativeLane};
 use crate::queue::QueueInner;
 
 macro_rules! streams {
@@ -86,7 +87,7 @@ pub(crate) fn start() {
         if xpti::Framework::get().is_some() {
             extern "C" fn finish() {
                 // The streams are the parent's.
-                if crate::exit::is_fork() {
+                if crate::process::is_fork() {
                     return;
                 }
                 // A panic has nowhere to go at the end of the process.

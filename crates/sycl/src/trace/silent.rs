@@ -49,7 +49,7 @@ impl Node {
     pub(crate) fn task<R>(&self, work: impl FnOnce() -> R) -> R {
         work()
     }
-    pub(crate) fn signal(&self, _: impl FnOnce() -> Option<crate::lane::Kept>) {}
+    pub(crate) fn signal(&self, _: impl FnOnce() -> Option<crate::engine::pins::Kept>) {}
     pub(crate) fn follows(&self, _: &Self) {}
     pub(crate) fn barrier(&self, _: Reason) -> Barrier {
         Barrier

@@ -11,14 +11,6 @@
 //! Locks: a lane's lock is taken with buffers locked, never two lanes' at once but by trying, and nothing is called back
 //! under it.
 
-mod failures;
-mod foreign;
-mod gates;
-mod home;
-mod losses;
-mod pins;
-mod target;
-
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
@@ -27,20 +19,14 @@ use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 use work_progress::{Progress, Ring};
 
-use crate::context::NativeContext;
+use super::failures::{Failures, count_failure};
+use super::list_backend::{Batches, Home, Kind, LaneOptions};
+use super::losses::{Moment, is_lost};
+use super::native_context::NativeContext;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
-use crate::graveyard::bury;
-use crate::registry::{disown, own};
+use crate::registry::own;
 use crate::ze::{Api, ze};
-use failures::Failures;
-pub(crate) use failures::{count_failure, failures};
-pub(crate) use gates::{Chosen, SideLanes, Way};
-use gates::{Gated, Gates};
-use home::{Batches, Home, Kind, destroy_list};
-pub(crate) use losses::{Intact, Losses, Moment, is_lost, lose_if_lost, lost, outlived};
-pub(crate) use pins::{Kept, Pinned};
-pub(crate) use target::Target;
 
 /// Numbers that a lane may have; the greatest means tickets.
 const LANES: usize = Dep::TICKETS as usize;
@@ -53,38 +39,38 @@ const PROBE: u64 = 32;
 
 /// A list that runs commands in order.
 pub(crate) struct Lane {
-    id: u16,
-    progress: Progress,
+    pub(super) id: u16,
+    pub(super) progress: Progress,
     /// The device knows of everything up to here; later commands are in a list that is still recorded.
-    executed: AtomicU64,
+    pub(super) executed: AtomicU64,
     /// The address of its context's value.
-    context: AtomicUsize,
+    pub(super) context: AtomicUsize,
     /// It is somebody's event.
-    is_event: AtomicBool,
+    pub(super) is_event: AtomicBool,
     /// Commands of its wait for gates, or did.
-    gated: AtomicBool,
+    pub(super) gated: AtomicBool,
     /// It is closed when nobody has an event of its any more.
-    closing: AtomicBool,
-    failures: Failures,
+    pub(super) closing: AtomicBool,
+    pub(super) failures: Failures,
     inner: Mutex<Inner>,
 }
 
-struct Inner {
-    home: Option<Home>,
-    ring: Ring<Slot>,
-    pools: Vec<ze_event_pool_handle_t>,
+pub(super) struct Inner {
+    pub(super) home: Option<Home>,
+    pub(super) ring: Ring<Slot>,
+    pub(super) pools: Vec<ze_event_pool_handle_t>,
     /// Events made of the last pool.
-    used: u32,
-    spare: Vec<ze_event_handle_t>,
+    pub(super) used: u32,
+    pub(super) spare: Vec<ze_event_handle_t>,
     /// The last command before those that will never begin, because the list they were recorded in could not be executed.
     /// Nobody knows of them as ended before that one has.
-    unexecuted: Option<u64>,
+    pub(super) unexecuted: Option<u64>,
     /// Events that are kept for others.
-    kept: usize,
+    pub(super) kept: usize,
     /// Events of the program's that its commands wait for.
-    gates: SmallVec<[Gated; 1]>,
+    pub(super) gates: SmallVec<[Gated; 1]>,
     /// It is an event of the program's that may be destroyed: it is not asked any more.
-    let_go: bool,
+    pub(super) let_go: bool,
 }
 
 impl Default for Inner {
@@ -106,15 +92,23 @@ impl Default for Inner {
 // SAFETY: handles that the lane's lock keeps to one thread at a time.
 unsafe impl Send for Inner {}
 
-struct Slot {
-    event: ze_event_handle_t,
+pub(super) struct Slot {
+    pub(super) event: ze_event_handle_t,
     /// Work on other lanes that waits for this event.
-    waiters: SmallVec<[Dep; 1]>,
-    profile: Option<Arc<Profile>>,
+    pub(super) waiters: SmallVec<[Dep; 1]>,
+    pub(super) profile: Option<Arc<Profile>>,
     /// How often it is kept: see [`Kept`].
-    kept: u32,
+    pub(super) kept: u32,
     /// It counts as this runtime's only as long as it is kept.
-    borrowed: bool,
+    pub(super) borrowed: bool,
+}
+
+/// A gate that commands of a lane wait for.
+#[derive(Clone, Copy)]
+pub(super) struct Gated {
+    /// The first that does; the event's own place where that is followed itself.
+    pub(super) first: Dep,
+    pub(super) gate: Dep,
 }
 
 /// When a command ran, in the device's ticks.
@@ -131,48 +125,25 @@ pub(crate) enum NativeLane {
     List(ze_command_list_handle_t),
 }
 
-/// How a lane is made and what it does.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LaneOptions {
-    /// Events carry timestamps.
-    pub(crate) timestamps: bool,
-    /// Regular lists on a queue instead of an immediate list.
-    pub(crate) batched: bool,
-    /// Commands of one such list; 0 for as many as come while the device is busy.
-    pub(crate) batch: u32,
-    pub(crate) priority: ze_command_queue_priority_t,
-    pub(crate) ordinal: u32,
-    pub(crate) index: u32,
-    /// The list keeps order by itself; otherwise each command waits for the one before.
-    pub(crate) in_order: bool,
-    /// The handle is destroyed with the lane.
-    pub(crate) owned: bool,
-}
-
-impl Default for LaneOptions {
-    fn default() -> Self {
-        Self {
-            timestamps: false,
-            batched: false,
-            batch: 0,
-            priority: ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
-            ordinal: 0,
-            index: 0,
-            in_order: true,
-            owned: true,
-        }
-    }
-}
-
 static TABLE: [AtomicPtr<Lane>; LANES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; LANES];
 
 /// Numbers of lanes that are gone, and the first that was never used.
-static FREE: Mutex<(Vec<u16>, u16)> = Mutex::new((Vec::new(), 0));
+pub(super) static FREE: Mutex<(Vec<u16>, u16)> = Mutex::new((Vec::new(), 0));
 
-fn of(id: u16) -> Option<&'static Lane> {
+pub(super) fn of(id: u16) -> Option<&'static Lane> {
     let at = TABLE.get(usize::from(id))?.load(Ordering::Acquire);
     // SAFETY: null, or a lane that was leaked.
     unsafe { at.as_ref() }
+}
+
+/// A context, as an address to compare.
+pub(super) fn address_of(context: &Arc<NativeContext>) -> usize {
+    Arc::as_ptr(context).addr()
+}
+
+/// A device's whole hardware, as an address to compare.
+fn hardware_of(device: &Device) -> usize {
+    device.hardware().handle().addr()
 }
 
 /// The lane that work is on; none for tickets.
@@ -275,7 +246,8 @@ impl Lane {
             kind,
             options,
         });
-        lane.failures.start(context, Some(device));
+        lane.failures
+            .start(address_of(context), Some(hardware_of(device)));
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
         lane.is_event.store(false, Ordering::Release);
@@ -289,7 +261,7 @@ impl Lane {
         Ok(lane)
     }
 
-    fn place() -> Result<&'static Self> {
+    pub(super) fn place() -> Result<&'static Self> {
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lane) = free.0.pop().and_then(of) {
             return Ok(lane);
@@ -317,7 +289,7 @@ impl Lane {
         Ok(lane)
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -377,7 +349,7 @@ impl Lane {
     }
 
     /// The list that was being recorded has been executed, or could not be.
-    fn executed(&self, inner: &mut Inner, result: &Result<()>) {
+    pub(super) fn executed(&self, inner: &mut Inner, result: &Result<()>) {
         let last = self.progress.last();
         let before = self.executed.swap(last, Ordering::AcqRel);
         if let Some(error) = result.as_ref().err().filter(|_| before < last) {
@@ -401,7 +373,7 @@ impl Lane {
     }
 
     /// As [`Self::probe`], unless another thread has the lane's lock: for who has another lane's.
-    fn try_probe(&self, sequence: u64) -> bool {
+    pub(super) fn try_probe(&self, sequence: u64) -> bool {
         self.is_done(sequence)
             || self
                 .try_inner()
@@ -409,7 +381,7 @@ impl Lane {
     }
 
     /// As [`Self::poll`] of the last command, unless somebody has the lane's lock.
-    fn try_poll_last(&self) -> bool {
+    pub(super) fn try_poll_last(&self) -> bool {
         let last = self.progress.last();
         if self.is_done(last) {
             return true;
@@ -432,7 +404,7 @@ impl Lane {
         self.probe_locked(&inner, sequence)
     }
 
-    fn probe_locked(&self, inner: &Inner, sequence: u64) -> bool {
+    pub(super) fn probe_locked(&self, inner: &Inner, sequence: u64) -> bool {
         if self.failures.is_device_lost() {
             // Appended while it was lost.
             self.progress.end_all();
@@ -462,39 +434,6 @@ impl Lane {
         ended
     }
 
-    /// Waits on the calling thread until a command has ended.
-    ///
-    /// # Errors
-    /// The device's, when it was lost; why the command did not happen.
-    pub(crate) fn wait(&'static self, sequence: u64) -> Result<()> {
-        loop {
-            if let Some(waited) = self.wait_up_to(sequence, u64::MAX) {
-                return waited;
-            }
-        }
-    }
-
-    /// As [`Self::wait`], for so many nanoseconds; none when it has not ended by then.
-    pub(crate) fn wait_up_to(&'static self, sequence: u64, nanoseconds: u64) -> Option<Result<()>> {
-        if let Some(pinned) = self.pin(sequence) {
-            let api = pinned.api;
-            // SAFETY: a live event, pinned.
-            let waited = unsafe {
-                ze!(
-                    api,
-                    zeEventHostSynchronize = event.pfnHostSynchronize(pinned.event, nanoseconds)
-                )
-            };
-            match waited {
-                Ok(()) => self.progress.end(sequence),
-                Err(error) if error.backend_code() == Some(ZE_RESULT_NOT_READY) => return None,
-                Err(error) if !self.lose_if_lost(&self.inner(), &error) => return Some(Err(error)),
-                Err(_) => {}
-            }
-        }
-        Some(self.failure(sequence).map_or(Ok(()), Err))
-    }
-
     /// Whether work on this lane can be waited for by lists of a context.
     pub(crate) fn is_in(&self, context: &Arc<NativeContext>) -> bool {
         self.context.load(Ordering::Acquire) == Arc::as_ptr(context).addr()
@@ -506,128 +445,6 @@ impl Lane {
             .home
             .as_ref()
             .map(|home| Arc::clone(&home.context))
-    }
-
-    /// Appends a command that follows `after`, all of it in this lane's context. `append` gets the list, the event to
-    /// signal and those to wait for, and is called once.
-    ///
-    /// # Errors
-    /// What `append` answers; the lane is then as before.
-    pub(crate) fn append(
-        &'static self,
-        after: &Deps,
-        profile: Option<Arc<Profile>>,
-        append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
-    ) -> Result<Dep> {
-        let gates = Self::known_gates(after);
-        let mut pinned: SmallVec<[Pinned; 4]> = SmallVec::new();
-        for dep in after.iter().filter(|dep| dep.lane() != self.id) {
-            let Some(lane) = lane_of(dep) else { continue };
-            // Asking costs less than a wait for what has ended.
-            if let Some(event) = lane.pin_if(dep.sequence(), true) {
-                pinned.push(event);
-            }
-            if let Some(error) = lane.failure(dep.sequence()) {
-                return Err(Error::because("what this would follow failed", &error));
-            }
-        }
-        let mut inner = self.inner();
-        let appended = self.append_locked(&mut inner, &pinned, &gates, profile, append);
-        let dep = appended.inspect_err(|error| {
-            self.lose_if_lost(&inner, error);
-        })?;
-        drop(inner);
-        pinned.iter().for_each(|pinned| pinned.waited_by(dep));
-        Ok(dep)
-    }
-
-    fn append_locked(
-        &self,
-        inner: &mut Inner,
-        pinned: &[Pinned],
-        gates: &Gates,
-        profile: Option<Arc<Profile>>,
-        append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
-    ) -> Result<Dep> {
-        self.failures.refuse()?;
-        let sequence = self.progress.next();
-        let event = self.take_event(inner)?;
-        let mut waits: SmallVec<[ze_event_handle_t; 4]> =
-            pinned.iter().map(|pinned| pinned.event).collect();
-        let before = inner.ring.get(inner.begun(sequence - 1));
-        let before = before.map(|slot| slot.event);
-        let Some(home) = inner.home.as_mut() else {
-            return Err(Error::new(Errc::Runtime, "the queue is gone"));
-        };
-        if !home.options.in_order || matches!(home.kind, Kind::Queue(_)) {
-            // The slot before is only used again after this one has ended: see `take_event`.
-            waits.extend(before.filter(|_| !self.is_done(sequence - 1)));
-        }
-        let appended = home.append(&self.progress, sequence, event, &mut waits, append);
-        if let Err(error) = appended {
-            inner.spare.push(event);
-            return Err(error);
-        }
-        inner.ring.push(Slot {
-            event,
-            waiters: SmallVec::new(),
-            profile,
-            kept: 0,
-            borrowed: false,
-        });
-        let dep = Dep::new(self.id, sequence);
-        if !gates.is_empty() {
-            // Before anybody knows of it, by whatever way.
-            gates::register(&mut inner.gates, dep, gates);
-            self.gated.store(true, Ordering::Release);
-        }
-        self.progress.submitted(sequence);
-        if home.is_full(&self.progress, self.executed.load(Ordering::Relaxed)) {
-            let executed = home.execute();
-            self.executed(inner, &executed);
-            executed?;
-        }
-        Ok(dep)
-    }
-
-    /// An event that is not signalled and that nobody uses.
-    fn take_event(&self, inner: &mut Inner) -> Result<ze_event_handle_t> {
-        if let Some([middle, first]) = inner.ring.ask(&self.progress)
-            && !self.probe_locked(inner, middle)
-        {
-            self.probe_locked(inner, first);
-        }
-        let is_unused = |slot: &Slot, is_done: fn(&Self, u64) -> bool| {
-            let mut waiters = slot.waiters.iter();
-            slot.kept == 0
-                && waiters
-                    .all(|dep| of(dep.lane()).is_none_or(|lane| is_done(lane, dep.sequence())))
-        };
-        // One more than is needed, so that the ring becomes short again after it had to be long.
-        for _ in 0..2 {
-            let next = inner
-                .ring
-                .recycle(&self.progress, |slot| is_unused(slot, Self::is_done));
-            // Nobody else may ever ask whether what waits for those aside has ended.
-            let next = next.or_else(|| {
-                let ring = &mut inner.ring;
-                ring.reclaim(&self.progress, |slot| is_unused(slot, Self::try_probe))
-            });
-            let Some(slot) = next else {
-                break;
-            };
-            if let Some(home) = &inner.home {
-                let api = home.context.api;
-                slot.keep_times(api);
-                // SAFETY: a live event that no command and no thread uses.
-                unsafe { ze!(api, zeEventHostReset = event.pfnHostReset(slot.event))? };
-            }
-            inner.spare.push(slot.event);
-        }
-        if let Some(event) = inner.spare.pop() {
-            return Ok(event);
-        }
-        inner.new_event()
     }
 
     /// When a command ran, in ticks; none while it runs.
@@ -647,7 +464,7 @@ impl Lane {
     }
 
     /// Commands of other lanes that wait for one of this.
-    fn waiters(&self) -> Deps {
+    pub(super) fn waiters(&self) -> Deps {
         let mut waiters = Deps::default();
         let inner = self.inner();
         let slots = inner.ring.iter().flat_map(|slot| &slot.waiters);
@@ -665,98 +482,11 @@ impl Lane {
             Kind::Event => NativeLane::List(std::ptr::null_mut()),
         })
     }
-
-    /// Destroys its list and events and gives its number back, as soon as nobody keeps one of them or is about to return
-    /// from a wait for it. All that [`Self::users`] named has ended.
-    pub(crate) fn close(&'static self) {
-        let inner = self.inner();
-        // Before the look, which puts the two in order: who lets go of an event only then closes it.
-        self.closing.store(true, Ordering::Relaxed);
-        self.close_unless_used(inner);
-    }
-
-    /// Closes it as soon as what it runs, and what waits for that, has ended. Nobody chooses it any more.
-    pub(crate) fn close_later(&'static self) {
-        let context = self.native_context();
-        let kept = context.map(|context| context.kept());
-        bury(self.users(), kept.unwrap_or_default(), || self.close());
-    }
-
-    /// As [`Self::close`], for who has let go of an event.
-    fn close_if_due(&'static self) {
-        if self.closing.load(Ordering::Relaxed) {
-            self.close_unless_used(self.inner());
-        }
-    }
-
-    fn close_unless_used(&'static self, mut inner: MutexGuard<'_, Inner>) {
-        let due = self.closing.load(Ordering::Relaxed);
-        if !due || inner.kept > 0 || self.progress.has_pins() {
-            return;
-        }
-        self.closing.store(false, Ordering::Relaxed);
-        let Some(home) = inner.home.take() else {
-            return;
-        };
-        inner.gates.clear();
-        self.gated.store(false, Ordering::Release);
-        let api = home.context.api;
-        let next = self.progress.next();
-        for slot in inner.ring.restart(next) {
-            slot.keep_times(api);
-            inner.spare.push(slot.event);
-        }
-        let foreign = matches!(home.kind, Kind::Event) && !home.options.owned;
-        for event in std::mem::take(&mut inner.spare) {
-            if foreign {
-                continue;
-            }
-            if matches!(home.kind, Kind::Event) {
-                disown(event);
-            }
-            // SAFETY: ours, and no command uses it.
-            let _ = unsafe { ze!(api, zeEventDestroy = event.pfnDestroy(event)) };
-        }
-        for pool in std::mem::take(&mut inner.pools) {
-            // SAFETY: ours, after its events.
-            let _ = unsafe { ze!(api, zeEventPoolDestroy = event_pool.pfnDestroy(pool)) };
-        }
-        inner.used = 0;
-        inner.unexecuted = None;
-        match home.kind {
-            Kind::Event => {}
-            Kind::Immediate(list) => {
-                if home.options.owned {
-                    disown(list);
-                    destroy_list(api, list);
-                }
-            }
-            Kind::Queue(batches) => {
-                let queue = batches.queue();
-                batches.destroy_lists(api);
-                if home.options.owned {
-                    disown(queue);
-                    // SAFETY: ours, with nothing left on it.
-                    let _ = unsafe {
-                        ze!(api, zeCommandQueueDestroy = command_queue.pfnDestroy(queue))
-                    };
-                }
-            }
-        }
-        if self.failures.end(self.progress.last()) {
-            // The next list's last number, before it has a command, is none of those that failed.
-            self.progress.submitted(self.progress.next());
-        }
-        self.progress.end_all();
-        drop(inner);
-        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-        free.0.push(self.id);
-    }
 }
 
 impl Slot {
     /// Reads the times before the event is used again.
-    fn keep_times(&self, api: Api) {
+    pub(super) fn keep_times(&self, api: Api) {
         let Some(profile) = self.profile.as_ref().filter(|p| p.run.get().is_none()) else {
             return;
         };
@@ -766,7 +496,7 @@ impl Slot {
     }
 
     /// The times that its event has.
-    fn times(&self, api: Api) -> Result<(u64, u64)> {
+    pub(super) fn times(&self, api: Api) -> Result<(u64, u64)> {
         let mut result = ze_kernel_timestamp_result_t::default();
         // SAFETY: a live event and a valid output.
         unsafe {
@@ -782,12 +512,12 @@ impl Slot {
 
 impl Inner {
     /// The command whose end is a command's: itself, or, if it will never begin, the last before it that did.
-    fn begun(&self, sequence: u64) -> u64 {
+    pub(super) fn begun(&self, sequence: u64) -> u64 {
         self.unexecuted
             .map_or(sequence, |before| sequence.min(before))
     }
 
-    fn new_event(&mut self) -> Result<ze_event_handle_t> {
+    pub(super) fn new_event(&mut self) -> Result<ze_event_handle_t> {
         let Some(home) = self.home.as_ref() else {
             return Err(Error::new(Errc::Runtime, "the queue is gone"));
         };
@@ -838,6 +568,111 @@ impl Inner {
         }
         self.used += 1;
         Ok(event)
+    }
+}
+
+impl Lane {
+    /// Whether its list takes no more work.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.failures.is_lost()
+    }
+
+    /// Refuses work where its device was lost.
+    pub(crate) fn refuse_lost_device(&self) -> Result<()> {
+        match self.failures.is_device_lost() {
+            true => self.failures.refuse(),
+            false => Ok(()),
+        }
+    }
+
+    /// Why a command did not happen, or nobody can say that it did.
+    #[inline]
+    pub(crate) fn failure(&self, sequence: u64) -> Option<Error> {
+        self.failures.of(sequence)
+    }
+}
+
+/// What a call for a device answered; if the device is lost, that is seen to first. `before` is when the call began, or
+/// when what it is for was made.
+pub(crate) fn lose_if_lost<T>(
+    context: &NativeContext,
+    device: Option<&Device>,
+    before: Moment,
+    result: Result<T>,
+) -> Result<T> {
+    if let Err(error) = result.as_ref()
+        && is_lost(error)
+    {
+        lose(context, device, &Asked::Since(before), error);
+    }
+    result
+}
+
+/// Who was told that a device is lost.
+enum Asked<'a> {
+    /// It knows by itself whether its device was lost since it was made.
+    Lane(&'a Lane),
+    /// Another, whose answer counts from a moment on.
+    Since(Moment),
+}
+
+/// One loss after another.
+static LOSING: Mutex<()> = Mutex::new(());
+
+fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, error: &Error) {
+    let _one = LOSING.lock().unwrap_or_else(PoisonError::into_inner);
+    let hardware = device.map(Device::hardware);
+    // Others may have been told as well, and what they lost made anew since.
+    let (own, told) = match asked {
+        Asked::Lane(lane) => (Some(*lane), lane.failures.is_device_lost()),
+        Asked::Since(before) => {
+            let lost = context.losses.since(hardware.as_ref(), *before);
+            (None, lost.is_some())
+        }
+    };
+    if told || context.losses.all() {
+        own.inspect(|lane| lane.failures.lose(&lane.progress, |_, _| true, error));
+        return;
+    }
+    let all = context.is_lost();
+    // Before any failure is seen, so that whoever sees one finds out what was lost.
+    context.losses.add(hardware.as_ref(), all, error);
+    let (context, hardware) = (
+        std::ptr::from_ref(context).addr(),
+        hardware.map(|hardware| hardware.handle().addr()),
+    );
+    let used = FREE.lock().unwrap_or_else(PoisonError::into_inner).1;
+    for lane in (0..used).filter_map(of) {
+        let is_own = own.is_some_and(|own| std::ptr::eq(own, lane));
+        let is_lost = |known: usize, of: Option<usize>| {
+            is_own || known == context && (all || of.is_some() && of == hardware)
+        };
+        lane.failures.lose(&lane.progress, is_lost, error);
+    }
+    count_failure();
+}
+
+impl Lane {
+    /// If the device is lost by a call's answer for this lane, sees to that; whether it is.
+    pub(super) fn lose_if_lost(&self, inner: &Inner, error: &Error) -> bool {
+        let home = inner.home.as_ref().filter(|_| is_lost(error));
+        let lost = home.map(|home| {
+            lose(
+                &home.context,
+                home.device.as_ref(),
+                &Asked::Lane(self),
+                error,
+            )
+        });
+        lost.is_some()
+    }
+
+    /// It is lost with what was lost of its context since a moment, before which its list may have been made. From here on
+    /// it is told of losses.
+    pub(super) fn lose_since(&self, context: &NativeContext, device: &Device, before: Moment) {
+        if let Some(error) = context.losses.since(Some(&device.hardware()), before) {
+            self.failures.lose(&self.progress, |_, _| true, &error);
+        }
     }
 }
 

@@ -10,10 +10,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
-use crate::context::NativeContext;
+use super::completion::{Resolved, fate, resolve};
+use super::lane::lane_of;
+use super::native_context::NativeContext;
+use super::pending::Ticket;
+use super::pins::Kept;
 use crate::error::{Errc, Error, Result};
-use crate::lane::{Kept, lane_of};
-use crate::ticket::{Resolved, Ticket, fate, resolve};
 
 /// Something that is waited for.
 struct Watched {

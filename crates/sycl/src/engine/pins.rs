@@ -2,12 +2,13 @@
 //!
 //! The lane's list and events are not destroyed meanwhile; who lets go of the last one sees to that.
 
-use level_zero::sys::ze_event_handle_t;
+use level_zero::sys::{ZE_RESULT_NOT_READY, ze_event_handle_t};
 use sycl_graph::Dep;
 
-use super::Lane;
+use super::lane::Lane;
+use crate::error::Result;
 use crate::registry::{disown, own};
-use crate::ze::Api;
+use crate::ze::{Api, ze};
 
 /// An event of a lane that somebody has who may keep it for long: while this lives it is not used again, and the lane's
 /// events are not destroyed.
@@ -120,5 +121,38 @@ impl Lane {
             sequence: pinned.sequence,
             event: pinned.event,
         })
+    }
+
+    /// Waits on the calling thread until a command has ended.
+    ///
+    /// # Errors
+    /// The device's, when it was lost; why the command did not happen.
+    pub(crate) fn wait(&'static self, sequence: u64) -> Result<()> {
+        loop {
+            if let Some(waited) = self.wait_up_to(sequence, u64::MAX) {
+                return waited;
+            }
+        }
+    }
+
+    /// As [`Self::wait`], for so many nanoseconds; none when it has not ended by then.
+    pub(crate) fn wait_up_to(&'static self, sequence: u64, nanoseconds: u64) -> Option<Result<()>> {
+        if let Some(pinned) = self.pin(sequence) {
+            let api = pinned.api;
+            // SAFETY: a live event, pinned.
+            let waited = unsafe {
+                ze!(
+                    api,
+                    zeEventHostSynchronize = event.pfnHostSynchronize(pinned.event, nanoseconds)
+                )
+            };
+            match waited {
+                Ok(()) => self.progress.end(sequence),
+                Err(error) if error.backend_code() == Some(ZE_RESULT_NOT_READY) => return None,
+                Err(error) if !self.lose_if_lost(&self.inner(), &error) => return Some(Err(error)),
+                Err(_) => {}
+            }
+        }
+        Some(self.failure(sequence).map_or(Ok(()), Err))
     }
 }

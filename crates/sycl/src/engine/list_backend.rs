@@ -6,14 +6,47 @@ use std::sync::Arc;
 use level_zero::sys::*;
 use work_progress::Progress;
 
-use super::{LaneOptions, Target};
-use crate::context::NativeContext;
+use super::native_context::NativeContext;
+use super::target::Target;
 use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::ze::{Api, ze};
 
 /// Commands of one list at most, where the device's pace decides.
 const LONGEST: u32 = 16;
+
+/// How a lane is made and what it does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneOptions {
+    /// Events carry timestamps.
+    pub(crate) timestamps: bool,
+    /// Regular lists on a queue instead of an immediate list.
+    pub(crate) batched: bool,
+    /// Commands of one such list; 0 for as many as come while the device is busy.
+    pub(crate) batch: u32,
+    pub(crate) priority: ze_command_queue_priority_t,
+    pub(crate) ordinal: u32,
+    pub(crate) index: u32,
+    /// The list keeps order by itself; otherwise each command waits for the one before.
+    pub(crate) in_order: bool,
+    /// The handle is destroyed with the lane.
+    pub(crate) owned: bool,
+}
+
+impl Default for LaneOptions {
+    fn default() -> Self {
+        Self {
+            timestamps: false,
+            batched: false,
+            batch: 0,
+            priority: ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
+            ordinal: 0,
+            index: 0,
+            in_order: true,
+            owned: true,
+        }
+    }
+}
 
 pub(super) struct Home {
     pub(super) context: Arc<NativeContext>,

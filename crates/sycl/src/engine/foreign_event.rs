@@ -8,12 +8,12 @@ use std::sync::atomic::Ordering;
 use level_zero::sys::*;
 use smallvec::SmallVec;
 
-use super::gates::SOME;
-use super::home::{Home, Kind};
-use super::{Inner, Lane, LaneOptions, Slot};
-use crate::context::NativeContext;
+use super::deferred_release::{bury, is_awaited, sweep};
+use super::lane::{Inner, Lane, Slot, address_of};
+use super::list_backend::{Home, Kind, LaneOptions};
+use super::native_context::NativeContext;
+use super::user_events::SOME;
 use crate::error::{Errc, Error, Result};
-use crate::graveyard::{bury, is_awaited, sweep};
 
 impl Lane {
     /// A lane with one command, whose end is an event that somebody else signals.
@@ -34,7 +34,7 @@ impl Lane {
                 ..LaneOptions::default()
             },
         });
-        lane.failures.start(context, None);
+        lane.failures.start(address_of(context), None);
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
         SOME.store(true, Ordering::Release);
@@ -103,5 +103,12 @@ impl Lane {
     pub(crate) fn awaits_the_program(&self) -> bool {
         let owned = |inner: &Inner| inner.home.as_ref().is_some_and(|home| home.options.owned);
         self.outstanding() > 0 && !owned(&self.inner())
+    }
+
+    /// Closes it as soon as what it runs, and what waits for that, has ended. Nobody chooses it any more.
+    pub(crate) fn close_later(&'static self) {
+        let context = self.native_context();
+        let kept = context.map(|context| context.kept());
+        bury(self.users(), kept.unwrap_or_default(), || self.close());
     }
 }

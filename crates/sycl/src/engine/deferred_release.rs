@@ -15,12 +15,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
-use crate::context::NativeContext;
-use crate::lane::{Lane, all_tails};
-use crate::ticket::{probe, wait_for, would_wait_for_itself};
-
-/// Contexts that stay the program's, by address; none in most programs.
-pub(crate) type Kept = SmallVec<[usize; 1]>;
+use super::completion::{probe, wait_for};
+use super::lane::{Lane, all_tails};
+use super::native_context::{Kept, NativeContext};
+use super::pending::would_wait_for_itself;
 
 struct Grave {
     after: Deps,
@@ -253,7 +251,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::ticket::Ticket;
+    use crate::engine::pending::Ticket;
 
     /// What is used for long keeps nothing else, though only a few graves are looked at in passing.
     #[test]

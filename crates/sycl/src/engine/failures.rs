@@ -6,14 +6,10 @@
 //! reads one word while that list is not lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use work_progress::Progress;
 
-use super::Lane;
-use super::losses::lost;
-use crate::context::NativeContext;
-use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -26,6 +22,11 @@ pub(crate) fn failures() -> u64 {
 /// Work that buffers count on has failed, which can be seen.
 pub(crate) fn count_failure() {
     COUNT.fetch_add(1, Ordering::Release);
+}
+
+/// Why nothing more is done where something was lost.
+pub(crate) fn lost(cause: &Error) -> Error {
+    Error::because("nothing runs here any more", cause).with_code(cause.errc())
 }
 
 /// So many lists of a place are told apart.
@@ -72,10 +73,9 @@ impl Failures {
         }
     }
 
-    /// A list, or an event, is its lane's from now on.
-    pub(super) fn start(&self, context: &Arc<NativeContext>, device: Option<&Device>) {
-        let hardware = device.map(|device| device.hardware().handle().addr());
-        self.known().of = (Arc::as_ptr(context).addr(), hardware);
+    /// A list, or an event, is its lane's from now on; by addresses of the context's value and of the hardware's handle.
+    pub(super) fn start(&self, context: usize, hardware: Option<usize>) {
+        self.known().of = (context, hardware);
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -154,7 +154,7 @@ impl Failures {
 
     /// Why a number failed.
     #[inline]
-    fn of(&self, sequence: u64) -> Option<Error> {
+    pub(super) fn of(&self, sequence: u64) -> Option<Error> {
         if !self.may_have(sequence) {
             return None;
         }
@@ -196,27 +196,6 @@ fn forget_differences(failures: &mut Vec<Failure>) {
         let place = place.unwrap_or(0);
         let later = failures.remove(place + 1);
         failures[place].last = later.last;
-    }
-}
-
-impl Lane {
-    /// Whether its list takes no more work.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.failures.is_lost()
-    }
-
-    /// Refuses work where its device was lost.
-    pub(crate) fn refuse_lost_device(&self) -> Result<()> {
-        match self.failures.is_device_lost() {
-            true => self.failures.refuse(),
-            false => Ok(()),
-        }
-    }
-
-    /// Why a command did not happen, or nobody can say that it did.
-    #[inline]
-    pub(crate) fn failure(&self, sequence: u64) -> Option<Error> {
-        self.failures.of(sequence)
     }
 }
 

@@ -4,26 +4,18 @@
 //! leaves; drivers still answer, since what they do at the end happens later. Not here: nothing is unloaded, and what ends
 //! the process at once (`abort`, `_exit`, a signal) is not held up.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Once, OnceLock};
-use std::time::{Duration, Instant};
+use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lane::try_all;
-use crate::ticket::{self, is_in_a_host_task};
-
-/// As long as the end of the process is held up at most.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two looks at most.
-const PAUSE: Duration = Duration::from_millis(2);
-
-/// The process whose work this is: a fork has none of the threads that do it.
-static OWNER: AtomicU32 = AtomicU32::new(0);
+use super::lane::try_all;
+use super::pending::{self, is_in_a_host_task};
+use crate::process;
 
 /// To be called when drivers are loaded: what is registered later happens earlier, so that they still answer then.
 pub(crate) fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        OWNER.store(std::process::id(), Ordering::Relaxed);
+        process::own();
         register();
     });
 }
@@ -60,35 +52,18 @@ fn register() {
     let _ = unsafe { libc::atexit(finish) };
 }
 
-/// Whether this process is a fork of the one whose work this is.
-pub(crate) fn is_fork() -> bool {
-    let owner = OWNER.load(Ordering::Relaxed);
-    owner != 0 && owner != std::process::id()
-}
-
 extern "C" fn finish() {
     // What this thread runs would be waited for by itself.
-    if is_fork() || is_in_a_host_task() {
+    if process::is_fork() || is_in_a_host_task() {
         return;
     }
     // A panic has nowhere to go at the end of the process.
-    let _ = std::panic::catch_unwind(|| wait_until(nothing_runs));
-}
-
-/// Looks until it is so, or the process has been held up for long enough; all who wait here share that time.
-pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
-    static END: OnceLock<Instant> = OnceLock::new();
-    let end = *END.get_or_init(|| Instant::now() + PATIENCE);
-    let mut pause = Duration::from_micros(20);
-    while !is_so() && Instant::now() < end {
-        std::thread::sleep(pause);
-        pause = PAUSE.min(2 * pause);
-    }
+    let _ = std::panic::catch_unwind(|| process::wait_until(nothing_runs));
 }
 
 /// Whether nothing is on a device or about to come there, and no host task runs.
 fn nothing_runs() -> bool {
-    let before = ticket::end();
+    let before = pending::end();
     // In this order: what ends as a ticket is on a lane by then, or has submitted what it wanted to.
-    !ticket::may_work() && try_all() && ticket::end() == before
+    !pending::may_work() && try_all() && pending::end() == before
 }

@@ -1,0 +1,91 @@
+//! The end of a lane: its list and events are destroyed, its number is given back.
+
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+
+use super::lane::{FREE, Inner, Lane};
+use super::list_backend::{Kind, destroy_list};
+use crate::registry::disown;
+use crate::ze::ze;
+
+impl Lane {
+    /// Destroys its list and events and gives its number back, as soon as nobody keeps one of them or is about to return
+    /// from a wait for it. All that [`Self::users`] named has ended.
+    pub(crate) fn close(&'static self) {
+        let inner = self.inner();
+        // Before the look, which puts the two in order: who lets go of an event only then closes it.
+        self.closing.store(true, Ordering::Relaxed);
+        self.close_unless_used(inner);
+    }
+
+    /// As [`Self::close`], for who has let go of an event.
+    pub(super) fn close_if_due(&'static self) {
+        if self.closing.load(Ordering::Relaxed) {
+            self.close_unless_used(self.inner());
+        }
+    }
+
+    fn close_unless_used(&'static self, mut inner: MutexGuard<'_, Inner>) {
+        let due = self.closing.load(Ordering::Relaxed);
+        if !due || inner.kept > 0 || self.progress.has_pins() {
+            return;
+        }
+        self.closing.store(false, Ordering::Relaxed);
+        let Some(home) = inner.home.take() else {
+            return;
+        };
+        inner.gates.clear();
+        self.gated.store(false, Ordering::Release);
+        let api = home.context.api;
+        let next = self.progress.next();
+        for slot in inner.ring.restart(next) {
+            slot.keep_times(api);
+            inner.spare.push(slot.event);
+        }
+        let foreign = matches!(home.kind, Kind::Event) && !home.options.owned;
+        for event in std::mem::take(&mut inner.spare) {
+            if foreign {
+                continue;
+            }
+            if matches!(home.kind, Kind::Event) {
+                disown(event);
+            }
+            // SAFETY: ours, and no command uses it.
+            let _ = unsafe { ze!(api, zeEventDestroy = event.pfnDestroy(event)) };
+        }
+        for pool in std::mem::take(&mut inner.pools) {
+            // SAFETY: ours, after its events.
+            let _ = unsafe { ze!(api, zeEventPoolDestroy = event_pool.pfnDestroy(pool)) };
+        }
+        inner.used = 0;
+        inner.unexecuted = None;
+        match home.kind {
+            Kind::Event => {}
+            Kind::Immediate(list) => {
+                if home.options.owned {
+                    disown(list);
+                    destroy_list(api, list);
+                }
+            }
+            Kind::Queue(batches) => {
+                let queue = batches.queue();
+                batches.destroy_lists(api);
+                if home.options.owned {
+                    disown(queue);
+                    // SAFETY: ours, with nothing left on it.
+                    let _ = unsafe {
+                        ze!(api, zeCommandQueueDestroy = command_queue.pfnDestroy(queue))
+                    };
+                }
+            }
+        }
+        if self.failures.end(self.progress.last()) {
+            // The next list's last number, before it has a command, is none of those that failed.
+            self.progress.submitted(self.progress.next());
+        }
+        self.progress.end_all();
+        drop(inner);
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        free.0.push(self.id);
+    }
+}

@@ -1,0 +1,270 @@
+//! Completion: whether and how work has ended, wherever it is, and waiting for it.
+
+use std::sync::{Arc, PoisonError};
+use std::thread::ThreadId;
+
+use sycl_graph::{Dep, Deps, Fate};
+
+use super::lane::lane_of;
+use super::pending::{Promises, Standing, State, Ticket, find, lock};
+use crate::error::{Error, Result};
+
+/// Whether work has ended; asks the device.
+pub(crate) fn probe(dep: Dep) -> bool {
+    let on_lane = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.probe(dep.sequence()));
+    if !dep.is_ticket() {
+        return on_lane(dep);
+    }
+    match find(dep).map(|ticket| ticket.standing()) {
+        None | Some(Standing::Done | Standing::Failed(_)) => true,
+        Some(Standing::Submitted(dep)) => on_lane(dep),
+        Some(Standing::Open) => false,
+    }
+}
+
+/// How work stands, and why it failed; nobody is asked.
+pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
+    let Some(lane) = lane_of(dep) else {
+        return match find(dep).map(|ticket| ticket.standing()) {
+            Some(Standing::Open) => (Fate::Open, None),
+            Some(Standing::Submitted(dep)) => fate(dep),
+            Some(Standing::Failed(error)) => (Fate::Failed, Some(error)),
+            None | Some(Standing::Done) => (Fate::Ended, None),
+        };
+    };
+    // In this order: what fails counts as done only afterwards.
+    let done = lane.is_done(dep.sequence());
+    match (lane.failure(dep.sequence()), done) {
+        (Some(error), _) => (Fate::Failed, Some(error)),
+        (None, true) => (Fate::Ended, None),
+        (None, false) => (Fate::Open, None),
+    }
+}
+
+/// Whether work is not known to have ended well; nobody is asked.
+pub(crate) fn is_open_or_failed(dep: Dep) -> bool {
+    fate(dep).0 != Fate::Ended
+}
+
+/// What of a set is unfinished: work on lanes, open tickets, and the failure of work that has failed meanwhile.
+pub(crate) struct Resolved {
+    pub(crate) device: Deps,
+    pub(crate) open: Vec<Arc<Ticket>>,
+    /// How many of the open ones stand for work that a thread waits for ([`crate::watch`]).
+    pub(crate) watched: usize,
+    pub(crate) failed: Option<Error>,
+}
+
+/// Replaces tickets by what they stand for now.
+pub(crate) fn resolve(deps: &Deps) -> Resolved {
+    let mut resolved = Resolved {
+        device: Deps::default(),
+        open: Vec::new(),
+        watched: 0,
+        failed: None,
+    };
+    for dep in deps.iter() {
+        if let Some(ticket) = dep.is_ticket().then(|| find(dep)).flatten() {
+            match ticket.standing() {
+                Standing::Open => resolved.open.push(ticket),
+                Standing::Submitted(dep) => resolved.add(dep),
+                Standing::Failed(error) => resolved.failed = Some(error),
+                Standing::Done => {}
+            }
+        } else {
+            resolved.add(dep);
+        }
+    }
+    resolved
+}
+
+impl Resolved {
+    /// What may be on a lane.
+    fn add(&mut self, dep: Dep) {
+        match fate(dep) {
+            (Fate::Open, _) => self.device.add(dep),
+            (Fate::Failed, error) => {
+                self.failed = error;
+                // What was before it on its lane may still run.
+                let begun = lane_of(dep).map(|lane| lane.begun(dep.sequence()));
+                let runs = |begun: &Dep| matches!(fate(*begun), (Fate::Open, _));
+                if let Some(begun) = begun.filter(runs) {
+                    self.device.add(begun);
+                }
+            }
+            (Fate::Ended, _) => {}
+        }
+    }
+}
+
+/// Whether work is not known to have ended; nobody is asked.
+pub(crate) fn is_unfinished(dep: Dep) -> bool {
+    match dep.is_ticket() {
+        true => find(dep).is_some_and(|ticket| ticket.is_unfinished()),
+        false => lane_of(dep).is_some_and(|lane| !lane.is_done(dep.sequence())),
+    }
+}
+
+/// Waits for all of a set.
+///
+/// # Errors
+/// The first failure; `Invalid` as [`Ticket::wait`].
+pub(crate) fn wait_for(deps: &Deps) -> Result<()> {
+    let mut result = Ok(());
+    for dep in deps.iter() {
+        let waited = match lane_of(dep) {
+            Some(lane) => lane.wait(dep.sequence()),
+            None => find(dep).map_or(Ok(()), |ticket| ticket.wait()),
+        };
+        result = result.and(waited);
+    }
+    result
+}
+
+impl Ticket {
+    /// An open ticket; `holder` when the calling thread decides about its end.
+    pub(crate) fn open(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>) -> Arc<Self> {
+        Self::create(holder, blockers, false)
+    }
+
+    /// An open ticket that is found after its failure too, until it is forgotten: for what others go by before they know
+    /// of its end. Whoever opens it forgets it.
+    pub(crate) fn open_kept(blockers: Vec<Arc<Self>>) -> Arc<Self> {
+        Self::create(None, blockers, true)
+    }
+
+    fn create(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>, kept: bool) -> Arc<Self> {
+        let ticket = Self::register(holder, blockers, kept);
+        ticket.sweep_if_due(Self::is_found);
+        ticket
+    }
+
+    /// Whether its work is not known to have ended; nobody is asked.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        match self.standing() {
+            Standing::Open => true,
+            Standing::Submitted(dep) => is_unfinished(dep),
+            Standing::Done | Standing::Failed(_) => false,
+        }
+    }
+
+    /// Whether somebody may still ask for it by its number. A buffer has its tickets until it has taken back what of
+    /// them failed on a device.
+    fn is_found(this: &Arc<Self>) -> bool {
+        match this.standing() {
+            Standing::Open => true,
+            Standing::Submitted(dep) => match fate(dep).0 {
+                Fate::Open => true,
+                Fate::Failed => Arc::strong_count(this) > 1,
+                Fate::Ended => false,
+            },
+            Standing::Failed(_) => this.kept,
+            Standing::Done => false,
+        }
+    }
+
+    /// Waits on the calling thread for its end.
+    ///
+    /// # Errors
+    /// `Invalid` when the calling thread itself holds, or runs, what it waits for; the failure of its work.
+    pub(crate) fn wait(&self) -> Result<()> {
+        if self.is_open() && self.waits_for_this_thread() {
+            return Err(Error::invalid(
+                "deadlock: this thread waits for a host accessor that it holds (drop it first), or for the host task that it runs",
+            ));
+        }
+        let mut state = lock(&self.state);
+        while matches!(*state, State::Open(_)) {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        match &*state {
+            State::Submitted(dep) => {
+                let dep = *dep;
+                drop(state);
+                lane_of(dep).map_or(Ok(()), |lane| lane.wait(dep.sequence()))
+            }
+            State::Failed(error) => Err(error.clone()),
+            State::Done | State::Open(_) => Ok(()),
+        }
+    }
+}
+
+impl Promises {
+    /// Waits for all that there are now. They stay until then: others may wait too.
+    ///
+    /// # Errors
+    /// The first failure; as [`Ticket::wait`].
+    pub(crate) fn wait(&self) -> Result<()> {
+        let mut result = Ok(());
+        let tickets = self.get();
+        for ticket in &tickets {
+            result = result.and(ticket.wait());
+        }
+        if !tickets.is_empty() {
+            lock(&self.0).0.retain(|ticket| ticket.is_open());
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::super::pending::FEW;
+    use super::*;
+
+    /// What comes after a wait does not depend on how far the thread is that ended the work.
+    #[test]
+    fn who_has_waited_for_a_failed_ticket_finds_it_no_more() {
+        for _ in 0..2000 {
+            let ticket = Ticket::open(None, Vec::new());
+            std::thread::scope(|scope| {
+                scope.spawn(|| ticket.fail(&Error::invalid("lost")));
+                assert!(ticket.wait().is_err());
+                assert!(find(ticket.dep()).is_none());
+            });
+        }
+    }
+
+    /// Two threads that wait for the same promises both wait until they are kept.
+    #[test]
+    fn a_wait_hides_nothing_from_another() {
+        let (promises, ticket) = (Promises::default(), Ticket::open(None, Vec::new()));
+        promises.add(&ticket);
+        let alone = Arc::strong_count(&ticket);
+        let came_back = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| promises.wait().is_ok());
+            while Arc::strong_count(&ticket) == alone {
+                std::thread::yield_now();
+            }
+            scope.spawn(|| {
+                while Arc::strong_count(&ticket) < alone + 2 && !came_back.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+                ticket.done();
+            });
+            let waited = promises.wait();
+            let done = matches!(ticket.standing(), Standing::Done);
+            came_back.store(true, Ordering::Release);
+            assert!(done && waited.is_ok(), "the second wait was too short");
+            assert!(first.join().is_ok_and(|waited| waited));
+        });
+        assert!(promises.get().is_empty());
+    }
+
+    #[test]
+    fn promises_that_are_kept_are_forgotten() {
+        let promises = Promises::default();
+        for _ in 0..10_000 {
+            let ticket = Ticket::open(None, Vec::new());
+            promises.add(&ticket);
+            ticket.done();
+            assert!(promises.get().len() <= FEW);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A context of Level Zero: what is made in it, waits in it and was lost of it.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use level_zero::sys::*;
+use smallvec::SmallVec;
+
+use super::losses::{Losses, Moment};
+use super::pending::Promises;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::registry::disown;
+use crate::ze::{Api, ze};
+
+/// Contexts that stay the program's, by address; none in most programs.
+pub(crate) type Kept = SmallVec<[usize; 1]>;
+
+struct KnownSampler {
+    device: Device,
+    /// Its properties.
+    code: u64,
+    made: Moment,
+    handle: ze_sampler_handle_t,
+}
+
+/// A Level Zero context, destroyed after everything that was made in it.
+pub(crate) struct NativeContext {
+    pub(crate) api: Api,
+    pub(crate) handle: ze_context_handle_t,
+    owned: bool,
+    /// Made when a kernel is first given one, and anew when the device was lost.
+    samplers: Mutex<Vec<KnownSampler>>,
+    /// Commands that were submitted and are on no list yet.
+    pub(crate) pending: Promises,
+    /// Queues of the program's in a context that stays the program's.
+    pub(crate) queues: AtomicUsize,
+    pub(crate) losses: Losses,
+}
+
+// SAFETY: a context's functions may be called from simultaneous threads (spec, core "Contexts").
+unsafe impl Send for NativeContext {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for NativeContext {}
+
+impl NativeContext {
+    /// A context around a handle; `owned` when this runtime destroys it.
+    pub(crate) fn new(api: Api, handle: ze_context_handle_t, owned: bool) -> Self {
+        Self {
+            api,
+            handle,
+            owned,
+            samplers: Mutex::default(),
+            pending: Promises::default(),
+            queues: AtomicUsize::new(0),
+            losses: Losses::default(),
+        }
+    }
+
+    /// Whether this runtime destroys it.
+    pub(crate) fn is_owned(&self) -> bool {
+        self.owned
+    }
+
+    /// Whether nothing works in it any more; asks the driver.
+    pub(crate) fn is_lost(&self) -> bool {
+        let status = self.api.tables.context.pfnGetStatus;
+        // SAFETY: a live context.
+        let status = status.map(|status| unsafe { status(self.handle) });
+        self.losses.all() || status == Some(ZE_RESULT_ERROR_DEVICE_LOST)
+    }
+
+    /// Itself, if it stays the program's, for what is freed with it later.
+    pub(crate) fn kept(&self) -> Kept {
+        let own = std::ptr::from_ref(self).addr();
+        (!self.owned).then_some(own).into_iter().collect()
+    }
+
+    /// The sampler of a device with these properties, as a code; `create` makes one that is not there.
+    pub(crate) fn sampler(
+        &self,
+        device: &Device,
+        code: u64,
+        create: impl FnOnce() -> Result<ze_sampler_handle_t>,
+    ) -> Result<ze_sampler_handle_t> {
+        let mut known = self.samplers.lock().unwrap_or_else(PoisonError::into_inner);
+        let (made, hardware) = (self.losses.moment(), device.hardware());
+        let mut fitting = known
+            .iter()
+            .filter(|known| known.device == *device && known.code == code);
+        // Launches from before a loss have the earlier ones.
+        let lost = |known: &KnownSampler| self.losses.since(Some(&hardware), known.made).is_some();
+        if let Some(known) = fitting.find(|known| !lost(known)) {
+            return Ok(known.handle);
+        }
+        let handle = create()?;
+        known.push(KnownSampler {
+            device: device.clone(),
+            code,
+            made,
+            handle,
+        });
+        Ok(handle)
+    }
+}
+
+impl Drop for NativeContext {
+    fn drop(&mut self) {
+        let samplers = self
+            .samplers
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for KnownSampler { handle, .. } in samplers.drain(..) {
+            let api = self.api;
+            // SAFETY: ours, and launches keep this value alive.
+            let _ = unsafe { ze!(api, zeSamplerDestroy = sampler.pfnDestroy(handle)) };
+        }
+        if self.owned {
+            disown(self.handle);
+            let api = self.api;
+            // SAFETY: the handle is ours, and what was made in it keeps this value alive.
+            let _ = unsafe { ze!(api, zeContextDestroy = context.pfnDestroy(self.handle)) };
+        }
+    }
+}
+
+/// A device in a context, as long as it is not lost.
+#[derive(Clone)]
+pub(crate) struct Intact {
+    context: Arc<NativeContext>,
+    hardware: Device,
+    since: Moment,
+}
+
+impl Intact {
+    pub(crate) fn new(context: &Arc<NativeContext>, device: &Device) -> Self {
+        Self {
+            context: Arc::clone(context),
+            since: context.losses.moment(),
+            hardware: device.hardware(),
+        }
+    }
+
+    /// Why it was lost since it was made, or since the last call of this.
+    pub(crate) fn renew(&mut self) -> Option<Error> {
+        let error = self.loss()?;
+        // What is lost between the two is seen to with it.
+        self.since = self.context.losses.moment();
+        Some(error)
+    }
+
+    /// Why it was lost since then.
+    pub(crate) fn loss(&self) -> Option<Error> {
+        self.context.losses.since(Some(&self.hardware), self.since)
+    }
+}

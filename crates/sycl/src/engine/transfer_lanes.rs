@@ -1,0 +1,100 @@
+//! A context's lanes for copies to and from devices.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sycl_graph::Deps;
+
+use super::lane::Lane;
+use super::list_backend::LaneOptions;
+use super::native_context::NativeContext;
+use super::user_event_lanes::{Chosen, SideLanes, Way};
+use crate::device::Device;
+use crate::error::Result;
+
+/// The lanes, made when first needed, and anew when the device was lost.
+#[derive(Default)]
+pub(crate) struct TransferLanes {
+    lanes: Mutex<Vec<TransferLane>>,
+    /// For copies that wait for events of the program's.
+    sides: SideLanes,
+}
+
+struct TransferLane {
+    device: Device,
+    lane: &'static Lane,
+    /// Whoever has chosen the lane has this until it has used it.
+    users: Arc<()>,
+}
+
+impl Drop for TransferLanes {
+    fn drop(&mut self) {
+        let lanes = self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let lanes = lanes.drain(..).map(|known| known.lane);
+        for lane in lanes.chain(self.sides.each()) {
+            lane.close_later();
+        }
+    }
+}
+
+impl TransferLanes {
+    /// The lane for copies to and from a device's memory.
+    pub(crate) fn lane(
+        &self,
+        native: &Arc<NativeContext>,
+        device: &Device,
+    ) -> Result<Chosen<'static>> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lanes.iter().filter(|known| !known.lane.is_lost());
+        if let Some(known) = known.find(|known| known.device == *device) {
+            return Ok(Chosen::used(known.lane, &known.users));
+        }
+        let (lane, users) = (create_lane(native, device)?, Arc::default());
+        let chosen = Chosen::used(lane, &users);
+        // What is lost may still be somebody's choice: it stays as long.
+        let is_over = |known: &mut TransferLane| {
+            known.lane.is_lost() && Arc::get_mut(&mut known.users).is_some()
+        };
+        for over in lanes.extract_if(.., is_over) {
+            over.lane.close_later();
+        }
+        lanes.push(TransferLane {
+            device: device.clone(),
+            lane,
+            users,
+        });
+        Ok(chosen)
+    }
+
+    /// Where a copy goes that follows `after`.
+    pub(crate) fn choose(
+        &self,
+        native: &Arc<NativeContext>,
+        device: &Device,
+        after: &Deps,
+    ) -> Result<Way<'_>> {
+        let gates = Lane::gates_of(after);
+        if gates.is_empty() {
+            return Ok(Way::On(self.lane(native, device)?));
+        }
+        let make = || create_lane(native, device);
+        self.sides.choose(device, after, &gates, 1, make)
+    }
+}
+
+fn create_lane(native: &Arc<NativeContext>, device: &Device) -> Result<&'static Lane> {
+    // A copy engine of its own, where the device has one and the environment does not forbid it.
+    let compute = device.compute_group()?;
+    let engine = crate::environment::copy_engines()
+        .zip(compute.copies)
+        .and_then(|(wished, (ordinal, engines))| {
+            let index = *wished.start();
+            (index < engines).then_some((ordinal, index))
+        });
+    let (ordinal, index) = engine.unwrap_or((compute.ordinal, 0));
+    let options = LaneOptions {
+        ordinal,
+        index,
+        ..LaneOptions::default()
+    };
+    Lane::create(native, device, options)
+}

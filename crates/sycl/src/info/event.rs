@@ -1,0 +1,33 @@
+//! Of events.
+
+use super::descriptor::{Info, descriptors};
+use crate::error::Result;
+use crate::event::{Event, EventStatus};
+
+descriptors! { Event;
+    /// How its work stands.
+    CommandExecutionStatus: EventStatus = |it| Ok(it.status());
+}
+/// Of events of queues with profiling; each waits for the work.
+pub mod profiling {
+    use crate::event::Event;
+    use crate::info::descriptor::descriptors;
+    descriptors! { Event;
+        /// When the command was submitted, in nanoseconds.
+        CommandSubmit: u64 = |it| Ok(it.profiling()?.submit_ns);
+        /// When it began.
+        CommandStart: u64 = |it| Ok(it.profiling()?.start_ns);
+        /// When it ended.
+        CommandEnd: u64 = |it| Ok(it.profiling()?.end_ns);
+    }
+}
+
+impl Event {
+    /// A property.
+    ///
+    /// # Errors
+    /// As the descriptor says.
+    pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
+        I::get(self)
+    }
+}
