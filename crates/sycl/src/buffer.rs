@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::host_accessor::HostAccessor;
 use crate::memory::End;
 use crate::range::{DeviceData, Dim, Id, Range, SupportedDim, coordinates, extents};
-use crate::storage::{BufferCore, BufferState, Handle};
+use crate::storage::{BufferCore, BufferState, Handle, next_number};
 use crate::trace::Part;
 use crate::transfer::bring_to_host;
 
@@ -451,7 +451,7 @@ where
         drop(state);
         let mut view = self.viewed(range, first)?;
         let (site, name) = (crate::trace::Site::here(), std::any::type_name::<T>());
-        let part = Part::made(site, core.number, name, element, &range.0);
+        let part = Part::made(site, core.number, next_number, name, element, &range.0);
         view.part = Some(Arc::new(part));
         Ok(view)
     }

@@ -13,7 +13,6 @@ use crate::engine::target::Target;
 use crate::error::{Error, Result};
 use crate::graph::GraphInner;
 use crate::kernel::KernelInner;
-use crate::trace::UsedMemory;
 use crate::ze::{Api, ze};
 
 /// One append.
@@ -93,6 +92,24 @@ pub(crate) struct Shape {
     pub(crate) groups: [u32; 3],
     pub(crate) size: [u32; 3],
     pub(crate) offset: [u32; 3],
+}
+
+/// USM that a command is told to use, without its buffers.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+pub(crate) enum UsedMemory {
+    /// It is copied.
+    Copied {
+        target: usize,
+        source: usize,
+        bytes: usize,
+    },
+    /// It is used in place; `value` is what each of its bytes is set to, if that is one.
+    InPlace {
+        pointer: usize,
+        bytes: usize,
+        value: Option<u8>,
+    },
 }
 
 impl Operation {

@@ -30,6 +30,7 @@ use crate::handler::{Command, Handler};
 use crate::log::{CHOICES, complain, say};
 use crate::selector::{DefaultSelector, Selector};
 use crate::submit::submit;
+use crate::trace::NewQueue;
 
 /// How urgent a queue's work is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -364,7 +365,7 @@ impl QueueBuilder {
         if !queue.0.context.0.native.is_owned() {
             queue.1 = Some(End::of(&queue.0));
         }
-        queue.0.trace.created(&queue.0);
+        queue.0.tell_created();
         say(CHOICES, || {
             let (order, inner) = (["out of order", "in order"], &queue.0);
             let device = name_of(Some(&inner.device));
@@ -499,7 +500,7 @@ impl Queue {
         if !owned || !context.0.native.is_owned() {
             queue.1 = Some(End::of(&queue.0));
         }
-        queue.0.trace.created(&queue.0);
+        queue.0.tell_created();
         Ok(queue)
     }
 
@@ -552,7 +553,8 @@ impl Queue {
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         let site = crate::trace::Site::here();
-        crate::trace::wait_for_queue(site, &self.0, || self.wait_now())
+        let queue = (Arc::as_ptr(&self.0).addr(), &self.0.device);
+        crate::trace::wait_for_queue(site, queue, || self.wait_now())
     }
 
     fn wait_now(&self) -> Result<()> {
@@ -600,6 +602,23 @@ impl Queue {
 }
 
 impl QueueInner {
+    /// Tells tools that the queue is there.
+    fn tell_created(&self) {
+        let handle = || {
+            let first = self.lanes().next().and_then(|lane| lane.native());
+            first.map_or(0, |native| match native {
+                NativeLane::Queue(queue) => queue.addr(),
+                NativeLane::List(list) => list.addr(),
+            })
+        };
+        self.trace.created(&NewQueue {
+            device: &self.device,
+            in_order: self.props.in_order,
+            context: self.context.handle().addr(),
+            handle: &handle,
+        });
+    }
+
     fn lane(&self, number: usize) -> Result<&'static Lane> {
         if let Some(lane) = self.lanes[number].get() {
             return Ok(lane);

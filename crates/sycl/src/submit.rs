@@ -67,7 +67,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     });
     inner.refuse_lost()?;
     check_targets(&group.records)?;
-    let node = Node::group(site, inner, || {
+    let node = Node::group(site, (&inner.trace, &inner.device), || {
         label(group.action.as_ref(), &group.arguments)
     });
     say(COMMANDS, || {

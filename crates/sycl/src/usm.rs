@@ -246,7 +246,7 @@ pub unsafe fn malloc(
     };
     let address =
         |result: &Result<*mut c_void>| result.as_ref().map_or(0, |pointer| pointer.addr());
-    let of = (kind, device);
+    let of = (kind == PointerType::Host, device);
     crate::trace::usm_allocating(Site::here(), of, bytes, allocate, address)
 }
 

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use xpti::{Value, Visit};
 
-use super::UsedMemory;
-use super::emit::c_text;
+use super::streams::c_text;
 use crate::arguments::Arguments;
 use crate::device::{Device, DeviceType};
-use crate::operation::Shape;
+use crate::operation::{Shape, UsedMemory};
 
 /// A device's number; the host's is 0.
 pub(super) fn number_of(device: Option<&Device>) -> u64 {

@@ -5,15 +5,14 @@ use std::collections::VecDeque;
 use sycl_graph::{Access, Cuboid, Extent, Grid, Mode, Transfer};
 use xpti::{NodeKind, Value, Visit};
 
-use super::emit::{
-    associated, buffer_gone, buffer_made, describe_site, device_number, edge, graph_listeners,
-    mode_number, named, released, site_location, wants_edges,
-};
-use super::{Node, Site, allocating};
+use super::memory::allocating;
+use super::node::{Node, describe_site, device_number, edge, site_location, wants_edges};
+use super::objects::{associated, buffer_gone, buffer_made, mode_number, released};
+use super::site::Site;
+use super::streams::{graph_listeners, named};
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{End, Memory};
-use crate::storage::next_number;
 
 /// What happened to a buffer since it was last overwritten; kept while somebody listens to edges.
 #[derive(Debug, Default)]
@@ -256,10 +255,11 @@ impl History {
 pub(crate) struct Part(u64);
 
 impl Part {
-    /// One is made, of the buffer with the number `of`.
+    /// One is made, of the buffer with the number `of`; its own is `next_number`'s.
     pub(crate) fn made(
         site: Site,
         of: u64,
+        next_number: impl FnOnce() -> u64,
         element: &'static str,
         element_size: usize,
         extents: &[usize],

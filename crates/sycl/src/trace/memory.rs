@@ -5,10 +5,9 @@ use std::ffi::{CStr, c_void};
 use xpti::sys::mem_alloc_data_t;
 use xpti::{Location, UsmCall, UsmData, Value, Visit};
 
-use super::Site;
-use super::emit::{MEMORY, any, graph, layer};
+use super::site::Site;
+use super::streams::{MEMORY, any, graph, layer};
 use crate::device::Device;
-use crate::usm::PointerType;
 
 const MEMORY_LAYER: &CStr = c"oneapi.level_zero.experimental.mem_alloc";
 
@@ -57,21 +56,21 @@ pub(crate) fn freeing<R>(pointer: *const c_void, free: impl FnOnce() -> R) -> R 
 /// The program's own memory is allocated.
 pub(crate) fn usm_allocating<R>(
     site: Site,
-    (kind, device): (PointerType, Option<&Device>),
+    (on_host, device): (bool, Option<&Device>),
     bytes: usize,
     allocate: impl FnOnce() -> R,
     pointer: impl Fn(&R) -> usize,
 ) -> R {
-    let call = match kind {
-        PointerType::Host => UsmCall::AllocateHost,
-        _ => UsmCall::Allocate,
+    let call = match on_host {
+        true => UsmCall::AllocateHost,
+        false => UsmCall::Allocate,
     };
     let Some(mut visit) = usm_visit(call, Some(site)) else {
         return allocating(0, bytes, allocate, pointer);
     };
     visit.set(c"memory_size", Value::Unsigned(bytes as u64));
-    match (kind, device) {
-        (PointerType::Host, _) => {
+    match (on_host, device) {
+        (true, _) => {
             visit.set(c"sycl_device", Value::Unsigned(0));
             visit.set(c"sycl_device_name", "Host");
         }

@@ -2,47 +2,31 @@
 
 use std::ffi::c_void;
 
-use sycl_graph::{Access, Grid, Transfer};
-
-use super::{Label, Reason, Site};
+use super::label::{Label, NewQueue, Reason};
+use super::site::Site;
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::image::{ImageFormat, Sampler};
-use crate::memory::Memory;
-use crate::queue::QueueInner;
-use crate::usm::PointerType;
 
 /// Nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node(());
 /// Nothing.
 #[derive(Debug, Default)]
-pub(crate) struct History {}
-/// Nothing.
-#[derive(Debug, Default)]
 pub(crate) struct QueueTrace {}
 /// Nothing.
 #[derive(Debug)]
 pub(crate) struct Barrier;
-/// Nothing.
-#[derive(Debug)]
-pub(crate) struct Ending;
-/// Nothing.
-#[derive(Debug)]
-pub(crate) struct Part;
-
-impl Part {
-    pub(crate) fn made(_: Site, _: u64, _: &'static str, _: usize, _: &[usize]) -> Self {
-        Self
-    }
-}
-
 impl QueueTrace {
-    pub(crate) fn created(&self, _: &QueueInner) {}
+    pub(crate) fn created(&self, _: &NewQueue<'_>) {}
     pub(crate) fn destroyed(&self) {}
 }
 impl Node {
-    pub(crate) fn group<'a>(_: Site, _: &QueueInner, _: impl FnOnce() -> Label<'a>) -> Self {
+    pub(crate) fn group<'a>(
+        _: Site,
+        _: (&QueueTrace, &Device),
+        _: impl FnOnce() -> Label<'a>,
+    ) -> Self {
         Self(())
     }
     #[inline]
@@ -55,51 +39,12 @@ impl Node {
         Barrier
     }
 }
-impl History {
-    pub(crate) fn of_image() -> Self {
-        Self {}
-    }
-    pub(crate) fn used(&mut self, _: u64, _: &Grid, _: &[Access], _: &Node) {}
-    pub(crate) fn sub_buffer(&mut self, _: u64, _: usize, _: usize, _: usize) {}
-    pub(crate) fn locked(&mut self, _: u64, _: &Grid, _: &[Access], _: Site) -> Node {
-        Node(())
-    }
-    pub(crate) fn transfer(
-        &mut self,
-        _: u64,
-        _: usize,
-        _: &Transfer,
-        _: Option<&Device>,
-        _: Option<&Device>,
-    ) -> Node {
-        Node(())
-    }
-    pub(crate) fn allocate<R>(
-        &mut self,
-        _: u64,
-        _: usize,
-        _: &'static str,
-        allocate: impl FnOnce() -> Result<R>,
-        _: impl Fn(&R) -> usize,
-    ) -> Result<R> {
-        allocate()
-    }
-    pub(crate) fn adopted(&mut self, _: u64, _: &'static str, _: usize) {}
-    pub(crate) fn ending(&mut self) -> Ending {
-        Ending
-    }
-}
-impl Ending {
-    pub(crate) fn end(&self, _: u64, memory: Memory) {
-        drop(memory);
-    }
-}
 pub(crate) fn unlocked(_: u64, _: &Node) {}
 pub(crate) fn start() {}
 pub(crate) fn wait_for_event<R>(_: Site, _: &Node, _: usize, wait: impl FnOnce() -> R) -> R {
     wait()
 }
-pub(crate) fn wait_for_queue<R>(_: Site, _: &QueueInner, wait: impl FnOnce() -> R) -> R {
+pub(crate) fn wait_for_queue<R>(_: Site, _: (usize, &Device), wait: impl FnOnce() -> R) -> R {
     wait()
 }
 pub(crate) fn diagnostic(_: &Error) {}
@@ -108,7 +53,7 @@ pub(crate) fn freeing<R>(_: *const c_void, free: impl FnOnce() -> R) -> R {
 }
 pub(crate) fn usm_allocating<R>(
     _: Site,
-    _: (PointerType, Option<&Device>),
+    _: (bool, Option<&Device>),
     _: usize,
     allocate: impl FnOnce() -> R,
     _: impl Fn(&R) -> usize,

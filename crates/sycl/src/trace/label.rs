@@ -1,0 +1,47 @@
+//! What a command is called, and why one is held back.
+
+use crate::arguments::Arguments;
+use crate::device::Device;
+use crate::operation::{Shape, UsedMemory};
+
+/// What a command is called and where its kernel comes from.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+pub(crate) struct Label<'a> {
+    pub(crate) name: &'a str,
+    /// A kernel of the program's, and what it is called with.
+    pub(crate) kernel: Option<(&'a Shape, &'a Arguments)>,
+    /// It only moves memory.
+    pub(crate) transfer: bool,
+    /// USM that it reads or writes.
+    pub(crate) memory: Option<UsedMemory>,
+}
+
+/// A queue that was just made, as tools are told of it; addresses stand for handles.
+#[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+pub(crate) struct NewQueue<'a> {
+    pub(crate) device: &'a Device,
+    pub(crate) in_order: bool,
+    pub(crate) context: usize,
+    /// The queue's own handle.
+    pub(crate) handle: &'a dyn Fn() -> usize,
+}
+
+/// Why a command is held back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reason {
+    HostAccessor,
+    HostTask,
+    /// Work that its context cannot wait for.
+    Elsewhere,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::HostAccessor => "a host accessor",
+            Self::HostTask => "a host task",
+            Self::Elsewhere => "work of another context",
+        })
+    }
+}

@@ -1,0 +1,332 @@
+//! Nodes of the graph, one for each command, and their edges; queues.
+
+use std::borrow::Cow;
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use xpti::{Location, NodeKind, Stash, Value, Visit, trace_point_type as point};
+
+use super::describe::{describe_device, describe_launch, describe_memory, number_of};
+use super::label::{Label, NewQueue, Reason};
+use super::site::Site;
+use super::streams::{GRAPH, both, c_text, graph, graph_listeners, named, wants_arguments};
+use crate::device::Device;
+use crate::engine::pins::Kept;
+
+/// A node of the graph, while somebody listens; nothing else.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Node(Option<Arc<NodeInner>>);
+
+struct NodeInner {
+    visit: Visit,
+    /// Its queue's number; 0 for the host.
+    queue: u64,
+    /// What it was announced to signal.
+    signalled: OnceLock<Kept>,
+}
+
+impl std::fmt::Debug for NodeInner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Node")
+            .field("visit", &self.visit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Node {
+    /// Makes a node and announces it.
+    pub(super) fn create(
+        kind: NodeKind,
+        location: &Location,
+        queue: u64,
+        describe: impl FnOnce(&mut Visit),
+    ) -> Self {
+        let Some((graph, listeners)) = graph().zip(graph_listeners()) else {
+            return Self(None);
+        };
+        let Some(mut visit) = listeners.visit(location) else {
+            return Self(None);
+        };
+        describe(&mut visit);
+        let node = Arc::new(NodeInner {
+            visit,
+            queue,
+            signalled: OnceLock::new(),
+        });
+        let address = Arc::as_ptr(&node).addr();
+        let _stash = Stash::put(listeners.framework(), c"queue_id", queue);
+        both(|stream| stream.node_create(graph, &node.visit, kind, address));
+        Self(Some(node))
+    }
+
+    /// A command group's.
+    pub(crate) fn group<'a>(
+        site: Site,
+        (queue, device): (&QueueTrace, &Device),
+        label: impl FnOnce() -> Label<'a>,
+    ) -> Self {
+        if graph_listeners().is_none() {
+            return Self(None);
+        }
+        let label = label();
+        let kind = match label.transfer {
+            true => NodeKind::MemoryTransfer,
+            false => NodeKind::CommandGroup,
+        };
+        let number = queue.number();
+        Self::create(kind, &site.location(c_text(label.name)), number, |visit| {
+            describe_device(device, visit);
+            visit.set(c"kernel_name", label.name);
+            if let Some((shape, arguments)) = label.kernel {
+                visit.set(c"from_source", true);
+                if wants_arguments() {
+                    describe_launch(shape, arguments, visit);
+                }
+            }
+            visit.set(c"queue_id", Value::Unsigned(number));
+            if let Some(memory) = label.memory {
+                describe_memory(memory, visit);
+            }
+            site.describe(visit);
+        })
+    }
+
+    fn inner(&self) -> Option<&NodeInner> {
+        self.0.as_deref()
+    }
+
+    pub(super) fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Does its work: what the driver is called for meanwhile belongs to it.
+    #[inline]
+    pub(crate) fn task<R>(&self, work: impl FnOnce() -> R) -> R {
+        match self.inner().zip(graph()) {
+            Some((node, graph)) => task(node, graph, work),
+            None => work(),
+        }
+    }
+
+    /// Its native event, when a command was appended; it is kept from being used again while the node lives.
+    pub(crate) fn signal(&self, event: impl FnOnce() -> Option<Kept>) {
+        if let Some((node, graph)) = self.inner().zip(graph())
+            && GRAPH
+                .into_iter()
+                .any(|stream| stream.listeners(point::SIGNAL).is_some())
+            && let Some(event) = event()
+        {
+            let handle = event.event.addr();
+            let _ = node.signalled.set(event);
+            both(|stream| stream.signal(graph, &node.visit, node.visit.instance(), handle));
+        }
+    }
+
+    /// An edge for an event that its group was told to follow.
+    pub(crate) fn follows(&self, earlier: &Self) {
+        let Some(node) = earlier.inner() else { return };
+        let name = format!("Event[{:x}]", node.visit.uid());
+        edge(earlier, self, &name, |visit| {
+            visit.set(c"event", Value::Unsigned(node.visit.uid()));
+        });
+    }
+
+    /// It is held back until the answer is dropped.
+    pub(crate) fn barrier(&self, reason: Reason) -> Barrier {
+        let reason = match reason {
+            Reason::HostAccessor => c"Buffer locked by host accessor",
+            Reason::HostTask => c"Blocked by host task",
+            Reason::Elsewhere => c"Unknown reason",
+        };
+        let mut instances = [None; 2];
+        if let Some((node, graph)) = self.inner().zip(graph()) {
+            instances = GRAPH.map(|stream| stream.barrier_begin(graph, &node.visit, reason));
+        }
+        Barrier {
+            node: self.clone(),
+            reason,
+            instances,
+        }
+    }
+}
+
+fn task<R>(node: &NodeInner, graph: &'static Visit, work: impl FnOnce() -> R) -> R {
+    let _stash = xpti::Framework::get().map(|f| Stash::put(f, c"queue_id", node.queue));
+    let _scope = node.visit.enter();
+    let spans = GRAPH.map(|stream| stream.task(graph, &node.visit));
+    let result = work();
+    drop(spans);
+    result
+}
+
+/// While it lives a command is held back.
+#[derive(Debug)]
+pub(crate) struct Barrier {
+    node: Node,
+    reason: &'static CStr,
+    instances: [Option<u64>; 2],
+}
+
+impl Drop for Barrier {
+    fn drop(&mut self) {
+        let Some((node, graph)) = self.node.inner().zip(graph()) else {
+            return;
+        };
+        for (stream, instance) in GRAPH.into_iter().zip(self.instances) {
+            if let Some(instance) = instance {
+                stream.barrier_end(graph, &node.visit, instance, self.reason);
+            }
+        }
+    }
+}
+
+/// An edge between two nodes that are both known.
+pub(super) fn edge(from: &Node, to: &Node, name: &str, describe: impl FnOnce(&mut Visit)) {
+    let (Some((from, to)), Some(graph)) = (from.inner().zip(to.inner()), graph()) else {
+        return;
+    };
+    let listeners = GRAPH
+        .into_iter()
+        .find_map(|stream| stream.listeners(point::EDGE_CREATE));
+    let Some(mut visit) = listeners.and_then(|listeners| {
+        listeners.visit(&Location {
+            name: Cow::Owned(c_text(name)),
+            file: Cow::Borrowed(c""),
+            line: 0,
+            column: 0,
+        })
+    }) else {
+        return;
+    };
+    visit.set_ends(&from.visit, &to.visit);
+    visit.set(c"source_instance", Value::Unsigned(from.visit.instance()));
+    visit.set(c"target_instance", Value::Unsigned(to.visit.instance()));
+    describe(&mut visit);
+    both(|stream| stream.edge_create(graph, &visit));
+}
+
+/// Whether somebody listens to edges: only then are uses of buffers kept.
+pub(super) fn wants_edges() -> bool {
+    GRAPH
+        .into_iter()
+        .any(|stream| stream.listeners(point::EDGE_CREATE).is_some())
+}
+
+/// A queue's number and event.
+#[derive(Debug)]
+pub(crate) struct QueueTrace {
+    number: u64,
+    created: OnceLock<(Visit, u64)>,
+}
+
+impl Default for QueueTrace {
+    fn default() -> Self {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        Self {
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            created: OnceLock::new(),
+        }
+    }
+}
+
+impl QueueTrace {
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The queue is there.
+    pub(crate) fn created(&self, queue: &NewQueue<'_>) {
+        let Some(listeners) = graph_listeners() else {
+            return;
+        };
+        let name = c_text(&format!("queue[{}]", self.number));
+        let location = Location {
+            name: Cow::Owned(name),
+            file: Cow::Borrowed(c""),
+            line: 0,
+            column: 0,
+        };
+        let Some(mut visit) = listeners.visit(&location) else {
+            return;
+        };
+        describe_device(queue.device, &mut visit);
+        visit.set(c"queue_id", Value::Unsigned(self.number));
+        visit.set(c"is_inorder", queue.in_order);
+        visit.set(c"sycl_context", Value::Unsigned(queue.context as u64));
+        visit.set(c"queue_handle", Value::Unsigned((queue.handle)() as u64));
+        let instance = listeners.framework().unique_id();
+        both(|stream| stream.queue_create(&visit, instance));
+        let _ = self.created.set((visit, instance));
+    }
+
+    /// It goes.
+    pub(crate) fn destroyed(&self) {
+        if let Some((visit, instance)) = self.created.get() {
+            both(|stream| stream.queue_destroy(visit, *instance));
+        }
+    }
+}
+
+/// Waits for an event; without a node it is somebody else's, and the graph stands for it.
+pub(crate) fn wait_for_event<R>(
+    _: Site,
+    node: &Node,
+    address: usize,
+    wait: impl FnOnce() -> R,
+) -> R {
+    let Some(graph) = graph() else { return wait() };
+    let event = node.inner().map_or(graph, |node| &node.visit);
+    let spans = GRAPH.map(|stream| stream.wait_for_event(event, address));
+    let result = wait();
+    drop(spans);
+    result
+}
+
+/// Waits for a queue.
+pub(crate) fn wait_for_queue<R>(
+    site: Site,
+    (address, device): (usize, &Device),
+    wait: impl FnOnce() -> R,
+) -> R {
+    let visit = graph_listeners().and_then(|listeners| {
+        let name = c_text(&format!("queue.wait[{address:x}]"));
+        let mut visit = listeners.visit(&site.location(name))?;
+        describe_device(device, &mut visit);
+        site.describe(&mut visit);
+        Some(visit)
+    });
+    let Some(visit) = visit else { return wait() };
+    let spans = GRAPH.map(|stream| stream.wait_for_queue(&visit, address));
+    let result = wait();
+    drop(spans);
+    result
+}
+
+/// A host accessor goes.
+pub(crate) fn unlocked(number: u64, lock: &Node) {
+    if !lock.is_some() {
+        return;
+    }
+    let name = named(&format!(
+        "Host Accessor Destruction/Buffer Lock Release[{number:x}]"
+    ));
+    let node = Node::create(NodeKind::HostAccessorDestruction, &name, 0, |visit| {
+        visit.set(c"memory_object", Value::Unsigned(number));
+    });
+    edge(lock, &node, &format!("Event[{number:x}]"), |visit| {
+        visit.set(c"memory_object", Value::Unsigned(number));
+    });
+}
+
+pub(super) fn device_number(device: Option<&Device>) -> Value<'static> {
+    Value::Unsigned(number_of(device))
+}
+
+pub(super) fn site_location(site: Site, name: &str) -> Location {
+    site.location(c_text(name))
+}
+
+pub(super) fn describe_site(site: Site, visit: &mut Visit) {
+    site.describe(visit);
+}

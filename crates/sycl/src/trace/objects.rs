@@ -1,0 +1,209 @@
+//! Buffers, images and their accessors, as the streams `sycl.experimental.buffer` and `.image` tell of them.
+
+use std::ffi::CStr;
+
+use xpti::sys::{
+    offload_accessor_data_t, offload_association_data_t, offload_buffer_data_t,
+    offload_image_accessor_data_t, offload_image_data_t, optional_u32,
+};
+use xpti::{Listeners, Stream, Visit};
+
+use super::site::Site;
+use super::streams::{BUFFER, IMAGE, any, c_text, layer};
+use crate::image::{Filtering, ImageFormat, Sampler};
+
+const BUFFER_LAYER: &CStr = c"oneapi.experimental.buffer";
+const IMAGE_LAYER: &CStr = c"oneapi.experimental.image";
+
+/// A buffer is made. Its number stands for it.
+pub(crate) fn buffer_made(
+    site: Site,
+    number: u64,
+    host: usize,
+    element: &'static str,
+    element_size: usize,
+    extents: &[usize],
+) {
+    let Some((layer, listeners)) = layer(&BUFFER, BUFFER_LAYER) else {
+        return;
+    };
+    let element = c_text(element);
+    let mut range = [0; 3];
+    for (to, from) in range.iter_mut().zip(extents) {
+        *to = *from;
+    }
+    let data = offload_buffer_data_t {
+        user_object_handle: number as usize,
+        host_object_handle: host,
+        element_type: element.as_ptr(),
+        element_size: u32::try_from(element_size).unwrap_or(u32::MAX),
+        dim: extents.len() as u32,
+        range,
+    };
+    BUFFER.buffer_construct(layer, at(site, listeners).as_ref(), &data);
+}
+
+/// DPC++'s form has the place in the program as event; the seed's has none.
+fn at(site: Site, listeners: Listeners) -> Option<Visit> {
+    match xpti::Compat::current() {
+        xpti::Compat::Seed => None,
+        xpti::Compat::Dpcpp => listeners.visit(&site.location(c_text(site.function()))),
+    }
+}
+
+/// A buffer or image goes.
+pub(crate) fn buffer_gone(number: u64, is_image: bool) {
+    if is_image {
+        if let Some((layer, _)) = layer(&IMAGE, IMAGE_LAYER) {
+            IMAGE.image_destruct(layer, &image(number, 0, &[], 0, None));
+        }
+        return;
+    }
+    if let Some((layer, _)) = layer(&BUFFER, BUFFER_LAYER) {
+        let data = offload_buffer_data_t {
+            user_object_handle: number as usize,
+            host_object_handle: 0,
+            element_type: std::ptr::null(),
+            element_size: 0,
+            dim: 0,
+            range: [0; 3],
+        };
+        BUFFER.buffer_destruct(layer, &data);
+    }
+}
+
+/// An image is made. Its number stands for it.
+pub(crate) fn image_made(
+    site: Site,
+    number: u64,
+    host: usize,
+    extents: &[usize],
+    format: ImageFormat,
+    sampler: Option<Sampler>,
+) {
+    if let Some((layer, listeners)) = layer(&IMAGE, IMAGE_LAYER) {
+        let data = image(number, host, extents, format.number(), sampler);
+        IMAGE.image_construct(layer, at(site, listeners).as_ref(), &data);
+    }
+}
+
+fn image(
+    number: u64,
+    host: usize,
+    extents: &[usize],
+    format: u32,
+    sampler: Option<Sampler>,
+) -> offload_image_data_t {
+    let mut range = [0; 3];
+    for (to, from) in range.iter_mut().zip(extents) {
+        *to = *from;
+    }
+    offload_image_data_t {
+        user_object_handle: number as usize,
+        host_object_handle: host,
+        dim: extents.len() as u32,
+        range,
+        format,
+        addressing: optional(sampler.map(|sampler| sampler.addressing.number() as u32)),
+        // SYCL's enumerations begin with the normalised and with the nearest.
+        coordinate_normalization: optional(sampler.map(|sampler| u32::from(!sampler.normalized))),
+        filtering: optional(
+            sampler.map(|sampler| u32::from(sampler.filtering == Filtering::Linear)),
+        ),
+    }
+}
+
+fn optional(value: Option<u32>) -> optional_u32 {
+    optional_u32 {
+        value: value.unwrap_or(0),
+        engaged: u8::from(value.is_some()),
+        padding: [0; 3],
+    }
+}
+
+/// An accessor of an image is made; `target` is SYCL's `image_target`, none on the host; `mode` is none for sampled
+/// images; the element is what texels are read as.
+pub(crate) fn image_accessor(
+    site: Site,
+    number: u64,
+    handle: usize,
+    target: Option<u32>,
+    mode: Option<sycl_graph::Mode>,
+    (element, element_size): (&str, usize),
+) {
+    let Some((layer, listeners)) = layer(&IMAGE, IMAGE_LAYER) else {
+        return;
+    };
+    let element = c_text(element);
+    let data = offload_image_accessor_data_t {
+        image_handle: number as usize,
+        accessor_handle: handle,
+        target: optional(target),
+        mode: optional(mode.map(mode_number)),
+        element_type: element.as_ptr(),
+        element_size: u32::try_from(element_size).unwrap_or(u32::MAX),
+    };
+    IMAGE.image_accessor(layer, at(site, listeners).as_ref(), &data);
+}
+
+/// The stream of a buffer's memory or an image's.
+fn stream_of(image: bool) -> (&'static Stream, &'static CStr) {
+    match image {
+        true => (&IMAGE, IMAGE_LAYER),
+        false => (&BUFFER, BUFFER_LAYER),
+    }
+}
+
+/// A buffer or image got memory on a device.
+pub(super) fn associated(number: u64, pointer: usize, image: bool) {
+    let (stream, name) = stream_of(image);
+    if let Some((layer, _)) = layer(stream, name) {
+        stream.memory_associate(layer, &association(number, pointer));
+    }
+}
+
+/// It gave it back.
+pub(super) fn released(number: u64, pointer: usize, image: bool) {
+    let (stream, _) = stream_of(image);
+    if any(stream).is_some() {
+        stream.memory_release(&association(number, pointer));
+    }
+}
+
+fn association(number: u64, pointer: usize) -> offload_association_data_t {
+    offload_association_data_t {
+        user_object_handle: number as usize,
+        mem_object_handle: pointer,
+    }
+}
+
+/// SYCL's number of an access mode.
+pub(super) fn mode_number(mode: sycl_graph::Mode) -> u32 {
+    match mode {
+        sycl_graph::Mode::Read => 1024,
+        sycl_graph::Mode::Write => 1025,
+        sycl_graph::Mode::ReadWrite => 1026,
+        sycl_graph::Mode::NoInitWrite => 1027,
+        sycl_graph::Mode::NoInitReadWrite => 1028,
+    }
+}
+
+/// An accessor is made; `target` is SYCL's number: 2014 device, 2018 host buffer, 2021 host task.
+pub(crate) fn accessor(
+    site: Site,
+    number: u64,
+    handle: usize,
+    target: u32,
+    mode: sycl_graph::Mode,
+) {
+    let Some((layer, listeners)) = layer(&BUFFER, BUFFER_LAYER) else {
+        return;
+    };
+    let data = offload_accessor_data_t {
+        buffer_handle: number as usize,
+        accessor_handle: handle,
+        target,
+        mode: mode_number(mode),
+    };
+    BUFFER.accessor(layer, at(site, listeners).as_ref(), &data);
+}
