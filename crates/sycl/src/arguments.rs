@@ -1,57 +1,13 @@
-//! Kernel arguments: what a call passes, checked against what the kernel takes.
-//!
-//! A kernel created by name takes any tuple of [`KernelArg`]s, checked when it is submitted. A kernel that `sycl-macros`
-//! embeds implements [`Launch`] for the tuples that fit its signature only, so that others do not compile.
+//! The arguments of one launch, as bytes, and how a kernel takes each of them.
 
 use std::ffi::c_void;
 
 use level_zero::sys::ze_sampler_handle_t;
 use smallvec::SmallVec;
 
-use crate::accessor::{Accessor, LocalAccessor, Mode};
-use crate::context::Context;
-use crate::device::Device;
 use crate::error::{Errc, Error, Result};
-use crate::image::{ImageAccessor, Sampler};
-use crate::kernel::Kernel;
+use crate::image::Sampler;
 use crate::range::DeviceData;
-use crate::usm;
-
-/// What can be launched with arguments `A`: a [`Kernel`], or a kernel that `sycl-macros` embeds.
-#[diagnostic::on_unimplemented(
-    message = "these are not the arguments of this kernel",
-    note = "pass a tuple with one value for each parameter: `&accessor`, `&local`, `&block`, a number"
-)]
-pub trait Launch<'cg, A> {
-    /// The kernel for a device of a context; called once per submission, so it should remember.
-    ///
-    /// # Errors
-    /// Those of building it.
-    fn kernel(&self, context: &Context, device: &Device) -> Result<Kernel>;
-    /// Passes the arguments in the kernel's order.
-    fn pass(&self, arguments: A, to: &mut ArgSink<'_>);
-}
-
-impl<'cg, A: KernelArgs<'cg>> Launch<'cg, A> for &Kernel {
-    fn kernel(&self, _: &Context, _: &Device) -> Result<Kernel> {
-        Ok((*self).clone())
-    }
-    fn pass(&self, arguments: A, to: &mut ArgSink<'_>) {
-        arguments.push(to);
-    }
-}
-
-/// A tuple of arguments.
-pub trait KernelArgs<'cg> {
-    /// Passes all.
-    fn push(self, to: &mut ArgSink<'_>);
-}
-
-/// One argument.
-pub trait KernelArg<'cg> {
-    /// Passes it.
-    fn push_one(self, to: &mut ArgSink<'_>);
-}
 
 /// Where arguments are passed to.
 #[derive(Debug)]
@@ -259,83 +215,3 @@ impl ArgSink<'_> {
         self.0.push(ArgumentKind::Pointer, &bytes, access);
     }
 }
-
-impl<'cg, T: DeviceData, const D: usize, M: Mode> KernelArg<'cg> for &Accessor<'cg, T, D, M> {
-    fn push_one(self, to: &mut ArgSink<'_>) {
-        to.accessor(self.index, 0);
-    }
-}
-
-impl<'cg, const D: usize, M: Mode> KernelArg<'cg> for &ImageAccessor<'cg, D, M> {
-    fn push_one(self, to: &mut ArgSink<'_>) {
-        to.image(self.index, D, M::MODE.writes());
-    }
-}
-
-impl KernelArg<'_> for Sampler {
-    fn push_one(self, to: &mut ArgSink<'_>) {
-        to.sampler(self);
-    }
-}
-
-/// The address of a ranged accessor's first element; a plain `&accessor` passes the buffer's.
-#[derive(Debug)]
-pub struct AtOffset<'a, 'cg, T: DeviceData, const D: usize, M: Mode>(
-    pub &'a Accessor<'cg, T, D, M>,
-);
-impl<'cg, T: DeviceData, const D: usize, M: Mode> KernelArg<'cg> for AtOffset<'_, 'cg, T, D, M> {
-    fn push_one(self, to: &mut ArgSink<'_>) {
-        to.accessor(self.0.index, self.0.first * size_of::<T>());
-    }
-}
-
-impl<'cg, T: DeviceData, const D: usize> KernelArg<'cg> for &LocalAccessor<'cg, T, D> {
-    fn push_one(self, to: &mut ArgSink<'_>) {
-        to.local(self.bytes());
-    }
-}
-
-impl<'cg, T: DeviceData, K: usm::Kind> KernelArg<'cg> for &usm::Block<T, K> {
-    fn push_one(self, to: &mut ArgSink<'_>) {
-        to.pointer(self.as_ptr().cast());
-    }
-}
-
-/// A value of any type that may live in device memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Val<T>(pub T);
-impl<T: DeviceData> KernelArg<'_> for Val<T> {
-    fn push_one(self, to: &mut ArgSink<'_>) {
-        to.value(self.0);
-    }
-}
-
-macro_rules! numbers {
-    ($($ty:ty)*) => { $(
-        impl KernelArg<'_> for $ty {
-            fn push_one(self, to: &mut ArgSink<'_>) {
-                to.value(self);
-            }
-        }
-    )* };
-}
-numbers!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64);
-
-impl KernelArgs<'_> for () {
-    fn push(self, _: &mut ArgSink<'_>) {}
-}
-macro_rules! tuples {
-    ($first:ident $($rest:ident)*) => {
-        impl<'cg, $first: KernelArg<'cg>, $($rest: KernelArg<'cg>),*> KernelArgs<'cg> for ($first, $($rest,)*) {
-            #[expect(non_snake_case, reason = "values carry their types' names")]
-            fn push(self, to: &mut ArgSink<'_>) {
-                let ($first, $($rest,)*) = self;
-                $first.push_one(to);
-                $($rest.push_one(to);)*
-            }
-        }
-        tuples!($($rest)*);
-    };
-    () => {};
-}
-tuples!(A B C D E F G H I J K L M N O P);

@@ -16,10 +16,11 @@ use crate::device::Device;
 use crate::engine::completion::wait_for;
 use crate::engine::deferred_release::bury;
 use crate::error::{Error, Result};
+use crate::handle::Handle;
 use crate::host_accessor::HostAccessor;
 use crate::memory::End;
 use crate::range::{DeviceData, Dim, Id, Range, SupportedDim, coordinates, extents};
-use crate::storage::{BufferCore, BufferState, Handle, next_number};
+use crate::storage::{BufferCore, BufferState, next_number};
 use crate::trace::Part;
 use crate::transfer::bring_to_host;
 
@@ -203,15 +204,15 @@ fn adopt_view<T>(state: &mut BufferState, view: &UsmView<T>) -> Result<()> {
     }
     let native = &view.context.0.native;
     let bytes = state.graph.grid().bytes();
-    let room = crate::usm::room(native, view.pointer.cast())?;
+    let room = crate::usm::pointer::room(native, view.pointer.cast())?;
     if room < bytes {
         return Err(Error::invalid(format!(
             "the allocation has {room} bytes from the pointer on; the buffer needs {bytes}"
         )));
     }
-    let (kind, _) = crate::usm::properties_of(native, view.pointer.cast())?;
+    let (kind, _) = crate::usm::pointer::properties_of(native, view.pointer.cast())?;
     if view.free_with_buffer {
-        let (base, _) = crate::usm::range_of(native, view.pointer.cast())?;
+        let (base, _) = crate::usm::pointer::range_of(native, view.pointer.cast())?;
         if base.addr() != view.pointer.addr() {
             return Err(Error::invalid(format!(
                 "{:p} lies inside of its allocation, which begins at {base:p}: only a whole one can be freed with the buffer",

@@ -1,9 +1,10 @@
 //! Contexts: what owns memory, lists and modules. SYCL contexts of one driver share one Level Zero context, so that a
 //! buffer has one allocation on a device whichever of them is used; a context from `make_context` is its own.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use level_zero::sys::*;
 use sycl_graph::Deps;
@@ -28,7 +29,8 @@ pub(crate) struct ContextInner {
     pub(crate) platform: Platform,
     pub(crate) devices: Vec<Device>,
     pub(crate) native: Arc<NativeContext>,
-    pub(crate) embedded: crate::embedded::Remembered,
+    /// What others remember for as long as the context lives: the kernels of embedded modules.
+    pub(crate) remembered: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl PartialEq for Context {
@@ -90,7 +92,7 @@ impl Context {
             devices: devices.to_vec(),
             native,
             transfers: TransferLanes::default(),
-            embedded: crate::embedded::Remembered::default(),
+            remembered: OnceLock::new(),
         }))
     }
 

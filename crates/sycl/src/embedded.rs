@@ -11,12 +11,13 @@ use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::accessor::{Accessor, LocalAccessor, Mode, Writes};
-use crate::arguments::{ArgSink, AtOffset, KernelArg, Val};
+use crate::arguments::ArgSink;
 use crate::context::Context;
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::image::{ImageAccessor, Sampler};
 use crate::kernel::{Executable, Input, Kernel, KernelBundle};
+use crate::kernel_args::{AtOffset, KernelArg, Val};
 use crate::range::DeviceData;
 use crate::usm;
 
@@ -284,7 +285,14 @@ impl Embedded {
         device: &Device,
         name: &'static CStr,
     ) -> Result<Kernel> {
-        context.0.embedded.kernel(self, context, device, name)
+        let remembered = context
+            .0
+            .remembered
+            .get_or_init(|| Box::new(Remembered::default()));
+        match remembered.downcast_ref::<Remembered>() {
+            Some(remembered) => remembered.kernel(self, context, device, name),
+            None => Err(Error::invalid("the context remembers something else")),
+        }
     }
 }
 
@@ -293,7 +301,7 @@ impl Embedded {
 /// They belong to a second context around the same Level Zero context, which remembers none: else the first would keep
 /// itself alive.
 #[derive(Default)]
-pub(crate) struct Remembered(Mutex<Known>);
+struct Remembered(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {

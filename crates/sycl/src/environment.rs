@@ -226,7 +226,11 @@ mod tests {
             );
             listed.push(fields[0]);
         }
-        let source = concat!(include_str!("environment.rs"), include_str!("platform.rs"));
+        let source = concat!(
+            include_str!("enumeration.rs"),
+            include_str!("environment.rs"),
+            include_str!("reduction.rs"),
+        );
         // What stands between two quotation marks and looks like a name.
         let is_name = |text: &&str| {
             let mut bytes = text.bytes();

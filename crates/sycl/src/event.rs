@@ -16,8 +16,8 @@ use crate::engine::native_context::NativeContext;
 use crate::engine::pending::{Standing, Ticket, when_closed};
 use crate::engine::pins::Kept;
 use crate::error::{Error, Result};
-use crate::queue::{Queue, Reports};
 use crate::registry;
+use crate::reports::Reports;
 use crate::trace::Node;
 use crate::ze::ze;
 
@@ -294,7 +294,7 @@ impl Event {
     /// A submission's.
     pub(crate) fn of(
         kind: EventKind,
-        queue: &Queue,
+        (device, reports, followers): (&Device, &Arc<Reports>, &Followers),
         profile: Option<Arc<Profile>>,
         waits: SmallVec<[Self; 2]>,
         node: Node,
@@ -302,15 +302,15 @@ impl Event {
         let follows = !waits.is_empty();
         let event = Arc::new(EventInner {
             kind,
-            reports: Some(Arc::clone(&queue.0.reports)),
-            device: Some(queue.device()),
+            reports: Some(Arc::clone(reports)),
+            device: Some(device.clone()),
             profile,
             waits: Mutex::new(waits),
             native: OnceLock::new(),
             node,
         });
         if follows {
-            queue.0.followers.add(&event);
+            followers.add(&event);
         }
         Self(event)
     }
@@ -354,7 +354,7 @@ impl Event {
         result
     }
 
-    /// Waits, then as [`Queue::throw_asynchronous`] of its queue.
+    /// Waits, then as [`crate::Queue::throw_asynchronous`] of its queue.
     ///
     /// # Errors
     /// As [`Self::wait`]; the oldest asynchronous error.

@@ -14,14 +14,15 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::engine::deferred_release::bury;
 use crate::engine::lane::lose_if_lost;
-use crate::engine::losses::Moment;
 use crate::engine::target::Target;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
-use crate::group::{Action, Group, Record, TargetMemory};
+use crate::group::{Action, Group, Record};
 use crate::handler::{Command, Handler};
 use crate::operation::Operation;
 use crate::queue::Queue;
+use crate::recorded_list::RecordedList;
+use crate::storage::TargetMemory;
 use crate::submit::{operations_of, submit};
 use crate::ze::ze;
 
@@ -63,12 +64,9 @@ impl std::fmt::Debug for ExecutableGraph {
 pub(crate) struct GraphInner {
     context: Context,
     device: Device,
-    made: Moment,
-    pub(crate) list: ze_command_list_handle_t,
+    list: Arc<RecordedList>,
     groups: usize,
     records: Vec<Record>,
-    /// Where the accessors' buffers were when the list was recorded.
-    pointers: Vec<usize>,
     /// Kernels, and patterns of fills.
     operations: Mutex<Kept>,
     /// The latest submission: a list runs once at a time.
@@ -79,11 +77,6 @@ type Kept = Vec<(
     SmallVec<[Operation; 1]>,
     Option<Box<dyn std::any::Any + Send>>,
 )>;
-
-// SAFETY: the list is closed; executing it is the lanes' affair, each under its lock.
-unsafe impl Send for GraphInner {}
-// SAFETY: as for `Send`.
-unsafe impl Sync for GraphInner {}
 
 impl Graph {
     /// An empty graph for the queue's device and context.
@@ -106,7 +99,7 @@ impl Graph {
         F: for<'cg> FnOnce(Handler<'cg>) -> Result<Command<'cg>>,
     {
         let group = RefCell::new(Group::default());
-        let _ = f(Handler::new(&self.queue, &group))?;
+        let _ = f(Handler::new(&self.queue.0, &group))?;
         let group = group.into_inner();
         let on_host = group
             .records
@@ -162,15 +155,20 @@ impl Graph {
         let mut graph = GraphInner {
             context: context.clone(),
             device: device.clone(),
-            made: before,
-            list,
+            list: Arc::new(RecordedList {
+                native: Arc::clone(&context.0.native),
+                device: device.clone(),
+                made: before,
+                list,
+                pointers: Vec::new(),
+            }),
             groups: self.groups.len(),
             records: Vec::new(),
-            pointers: Vec::new(),
             operations: Mutex::default(),
             last: Mutex::new(Event::default()),
         };
         let mut kept = Kept::new();
+        let mut all_pointers = Vec::new();
         for group in self.groups {
             let mut pointers = crate::submit::Pointers::new();
             for record in &group.records {
@@ -179,9 +177,7 @@ impl Graph {
                 let base = state.argument(record.target, domain, &context, &device)?;
                 pointers.push(base.wrapping_add(record.first_byte));
             }
-            graph
-                .pointers
-                .extend(pointers.iter().map(|pointer| pointer.addr()));
+            all_pointers.extend(pointers.iter().map(|pointer| pointer.addr()));
             let (mut operations, keep) = operations_of(group.action, group.arguments, &pointers);
             for operation in &mut operations {
                 told(operation.append(&mut Target::recording(api, &device, list)))?;
@@ -197,6 +193,9 @@ impl Graph {
         // SAFETY: a live list.
         told(unsafe { ze!(api, zeCommandListClose = command_list.pfnClose(list)) })?;
         graph.operations = Mutex::new(kept);
+        if let Some(list) = Arc::get_mut(&mut graph.list) {
+            list.pointers = all_pointers;
+        }
         Ok(ExecutableGraph(Arc::new(graph)))
     }
 }
@@ -220,19 +219,6 @@ impl GraphInner {
             access.mode = Mode::NoInitReadWrite;
         }
     }
-
-    /// Why its device was lost since it was made.
-    pub(crate) fn loss(&self) -> Option<Error> {
-        let losses = &self.context.0.native.losses;
-        losses.since(Some(&self.device.hardware()), self.made)
-    }
-
-    pub(crate) fn is_at(&self, pointers: &[*mut u8]) -> bool {
-        pointers
-            .iter()
-            .map(|pointer| pointer.addr())
-            .eq(self.pointers.iter().copied())
-    }
 }
 
 impl Drop for GraphInner {
@@ -242,7 +228,7 @@ impl Drop for GraphInner {
         if let Some(dep) = last.dep() {
             after.add(dep);
         }
-        let (context, list) = (self.context.clone(), self.list.expose_provenance());
+        let (context, list) = (self.context.clone(), self.list.list.expose_provenance());
         let kept = std::mem::take(
             self.operations
                 .get_mut()
@@ -286,7 +272,7 @@ impl Queue {
         let site = crate::trace::Site::here();
         let mut last = inner.last.lock().unwrap_or_else(PoisonError::into_inner);
         let mut group = Group {
-            action: Some(Action::Replay(Arc::clone(inner))),
+            action: Some(Action::Replay(Arc::clone(&inner.list))),
             ..Group::default()
         };
         group
@@ -294,7 +280,7 @@ impl Queue {
             .extend(inner.records.iter().map(Record::again));
         group.events.extend(after.iter().cloned());
         group.events.push(last.clone());
-        let event = submit(self, &mut group, site)?;
+        let event = submit(&self.0, &mut group, site)?;
         *last = event.clone();
         Ok(event)
     }

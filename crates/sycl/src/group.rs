@@ -7,12 +7,12 @@ use sycl_graph::Access;
 
 use crate::arguments::Arguments;
 use crate::event::Event;
-use crate::graph::GraphInner;
 use crate::host_task::Task;
 use crate::kernel::SpecValues;
 use crate::operation::{Operation, Region, Shape};
-use crate::storage::BufferCore;
-use crate::usm::Staging;
+use crate::recorded_list::RecordedList;
+use crate::staging::Staging;
+use crate::storage::{BufferCore, TargetMemory};
 
 /// One command group.
 #[derive(Default)]
@@ -53,13 +53,6 @@ impl Record {
     }
 }
 
-/// Where an accessor's elements have to be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum TargetMemory {
-    Device,
-    Host,
-}
-
 /// The group's command.
 #[expect(
     clippy::large_enum_variant,
@@ -93,5 +86,5 @@ pub(crate) enum Action {
     ),
     HostTask(Task),
     /// A recorded graph.
-    Replay(Arc<GraphInner>),
+    Replay(Arc<RecordedList>),
 }

@@ -6,26 +6,28 @@ use std::marker::PhantomData;
 use smallvec::SmallVec;
 
 use crate::accessor::{Accessor, Brand, HostTaskAccessor, LocalAccessor, Mode, Read, Writes};
-use crate::arguments::{ArgSink, Arguments, Launch};
+use crate::arguments::{ArgSink, Arguments};
 use crate::buffer::Buffer;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
-use crate::group::{Action, Group, Record, TargetMemory};
+use crate::group::{Action, Group, Record};
 use crate::host_task::{HostViews, InteropHandle, PlannedViews, Task};
 use crate::image::native::sampler;
 use crate::image::{
     HostTaskImageAccessor, ImageAccessor, SampledImage, Texel, UnsampledImage, check_kind,
 };
 use crate::kernel::{SpecId, SpecValue, bytes_of};
+use crate::kernel_args::Launch;
 use crate::operation::{Operation, Region, Shape};
-use crate::queue::Queue;
+use crate::queue_inner::QueueInner;
 use crate::range::{
     DeviceData, Dim, Id, NdRange, Range, SupportedDim, coordinates, extents, to_xyz,
 };
+use crate::storage::TargetMemory;
 
 /// Collects what a command group needs; each command consumes it.
 pub struct Handler<'cg> {
-    queue: &'cg Queue,
+    queue: &'cg QueueInner,
     group: &'cg RefCell<Group>,
     brand: Brand<'cg>,
 }
@@ -44,7 +46,7 @@ pub struct Command<'cg> {
 }
 
 impl<'cg> Handler<'cg> {
-    pub(crate) fn new(queue: &'cg Queue, group: &'cg RefCell<Group>) -> Self {
+    pub(crate) fn new(queue: &'cg QueueInner, group: &'cg RefCell<Group>) -> Self {
         Self {
             queue,
             group,
@@ -395,7 +397,7 @@ impl<'cg> Handler<'cg> {
                 range.local.0, range.global.0
             ));
         }
-        let most = self.queue.0.device.compute_group()?.largest_group as usize;
+        let most = self.queue.device.compute_group()?.largest_group as usize;
         if range.local.size() > most {
             return wrong(format!(
                 "local range {:?} has {} work-items; the device runs at most {most} in a group",
@@ -415,7 +417,7 @@ impl<'cg> Handler<'cg> {
         items: [u32; 3],
         offset: [u32; 3],
     ) -> Result<Command<'cg>> {
-        let queue = &self.queue.0;
+        let queue = self.queue;
         let mut function = kernel.kernel(&queue.context, &queue.device)?;
         let mut group = self.group.borrow_mut();
         let passed = &mut group.arguments;
@@ -513,7 +515,7 @@ impl<'cg> Handler<'cg> {
         }
         // SAFETY: `DeviceData` has no padding that is read, so all its bytes are.
         let pattern = unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size) };
-        let longest = self.queue.0.device.compute_group()?.longest_pattern;
+        let longest = self.queue.device.compute_group()?.longest_pattern;
         if size.is_power_of_two() && size <= longest {
             return self.set(Action::Fill {
                 target: target.index,
@@ -521,8 +523,8 @@ impl<'cg> Handler<'cg> {
                 runs,
             });
         }
-        let staged = crate::usm::Staging::new(
-            &self.queue.0.context,
+        let staged = crate::staging::Staging::new(
+            &self.queue.context,
             pattern,
             runs.iter().map(|run| run.1).max().unwrap_or(0),
         )?;

@@ -11,9 +11,9 @@ use smallvec::SmallVec;
 use crate::accessor::{Accessor, HostTaskAccessor, Mode, Writes};
 use crate::context::Context;
 use crate::device::Device;
+use crate::engine::lane::NativeLane;
 use crate::error::{Errc, Error, Result};
 use crate::platform::Backend;
-use crate::queue::QueueInner;
 use crate::range::{DeviceData, Id, Range, coordinates, extents};
 
 /// Accessors that a host task is given as views; tuples of up to eight.
@@ -38,7 +38,7 @@ pub trait PlannedViews: Send + 'static {
 pub struct TaskContext {
     pub(crate) context: Context,
     pub(crate) device: Device,
-    pub(crate) native: Option<crate::engine::lane::NativeLane>,
+    pub(crate) native: Option<NativeLane>,
     pointers: SmallVec<[*mut u8; 8]>,
 }
 
@@ -49,11 +49,17 @@ impl std::fmt::Debug for TaskContext {
 }
 
 impl TaskContext {
-    pub(crate) fn new(queue: &QueueInner, pointers: SmallVec<[*mut u8; 8]>) -> Self {
+    /// For a task of a queue whose first lane has the handle `native`.
+    pub(crate) fn new(
+        context: &Context,
+        device: &Device,
+        native: Option<NativeLane>,
+        pointers: SmallVec<[*mut u8; 8]>,
+    ) -> Self {
         Self {
-            context: queue.context.clone(),
-            device: queue.device.clone(),
-            native: queue.lanes().next().and_then(|lane| lane.native()),
+            context: context.clone(),
+            device: device.clone(),
+            native,
             pointers,
         }
     }
@@ -203,8 +209,8 @@ impl<'t> InteropHandle<'t> {
 
     /// What the queue appends to; its first lane.
     #[must_use]
-    pub fn native_queue(&self) -> crate::interop::NativeQueue {
-        let none = crate::engine::lane::NativeLane::List(std::ptr::null_mut());
+    pub fn native_queue(&self) -> crate::interop::native_queue::NativeQueue {
+        let none = NativeLane::List(std::ptr::null_mut());
         self.0.native.unwrap_or(none).into()
     }
 

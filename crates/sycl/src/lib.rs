@@ -36,6 +36,7 @@ mod error;
 mod event;
 mod graph;
 mod group;
+mod handle;
 mod handler;
 mod host_accessor;
 mod host_task;
@@ -43,6 +44,7 @@ mod image;
 pub mod info;
 pub mod interop;
 mod kernel;
+mod kernel_args;
 mod leaks;
 mod log;
 mod memory;
@@ -51,12 +53,16 @@ mod operation;
 mod platform;
 mod process;
 mod queue;
+mod queue_inner;
 mod range;
+mod recorded_list;
 mod reduction;
 mod reflect;
 mod registry;
+mod reports;
 mod scope;
 mod selector;
+mod staging;
 mod storage;
 mod submit;
 mod trace;
@@ -68,7 +74,7 @@ pub use accessor::{
     Accessor, HostTaskAccessor, LocalAccessor, Mode, Read, ReadWrite, ReadWriteNoInit, Write,
     WriteNoInit, Writes,
 };
-pub use arguments::{ArgSink, ArgumentKind, AtOffset, KernelArg, KernelArgs, Launch, Val};
+pub use arguments::{ArgSink, ArgumentKind};
 pub use buffer::{Buffer, BufferOptions, UsmView};
 pub use context::Context;
 pub use device::{Aspect, Device, DeviceType, Partition};
@@ -89,6 +95,7 @@ pub use image::{
 pub use kernel::{
     BundleState, Executable, Input, Kernel, KernelBundle, KernelId, Object, SpecId, SpecValue,
 };
+pub use kernel_args::{AtOffset, KernelArg, KernelArgs, Launch, Val};
 pub use platform::{Backend, Platform};
 pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};
 pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};

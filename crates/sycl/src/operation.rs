@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use level_zero::sys::*;
 use smallvec::SmallVec;
-use sycl_graph::Extent;
+use sycl_graph::{Dep, Deps, Extent};
 
 use crate::arguments::Arguments;
+use crate::engine::lane::Lane;
 use crate::engine::losses::outlived;
 use crate::engine::target::Target;
 use crate::error::{Error, Result};
-use crate::graph::GraphInner;
 use crate::kernel::KernelInner;
+use crate::recorded_list::RecordedList;
 use crate::ze::{Api, ze};
 
 /// One append.
@@ -50,7 +51,7 @@ pub(crate) enum Operation {
         advice: ze_memory_advice_t,
     },
     /// A closed list, on an immediate one.
-    Replay(Arc<GraphInner>),
+    Replay(Arc<RecordedList>),
     Barrier,
 }
 
@@ -532,4 +533,23 @@ impl Shape {
             )
         }
     }
+}
+
+/// Appends operations to a lane in order, the first after `after`; answers the last one's place. `before` is why a device
+/// was lost since memory was made that they use.
+pub(crate) fn append_all(
+    lane: &'static Lane,
+    after: &Deps,
+    before: Option<&Error>,
+    operations: &mut [Operation],
+) -> Result<Dep> {
+    let nothing = Deps::default();
+    let (mut last, mut after) = (lane.tail(), after);
+    for operation in operations {
+        last = lane.append(after, None, &mut |target| {
+            operation.append_to(before, target)
+        })?;
+        after = &nothing;
+    }
+    Ok(last)
 }

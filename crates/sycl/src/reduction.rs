@@ -6,13 +6,13 @@
 use std::sync::OnceLock;
 
 use crate::accessor::{Accessor, Read, ReadWrite, Write, WriteNoInit};
-use crate::arguments::Launch;
 use crate::buffer::Buffer;
 use crate::device::DeviceType;
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::handler::{Command, Handler};
+use crate::kernel_args::Launch;
 use crate::queue::Queue;
 use crate::range::{DeviceData, Dim, NdRange, Range, SupportedDim};
 

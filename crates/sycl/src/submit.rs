@@ -24,11 +24,12 @@ use crate::engine::user_event_lanes::Way;
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, device_clock};
-use crate::group::{Action, Group, Record, TargetMemory};
+use crate::group::{Action, Group, Record};
 use crate::host_task::{TaskContext, run};
 use crate::log::{COMMANDS, say};
-use crate::operation::{Launch, Operation};
-use crate::queue::{Queue, QueueInner};
+use crate::operation::{Launch, Operation, append_all};
+use crate::queue_inner::QueueInner;
+use crate::storage::TargetMemory;
 use crate::storage::{BufferCore, BufferState};
 use crate::trace::{Barrier, Label, Node, Reason, Site};
 use crate::transfer::{self, Accesses, refuse_poisoned};
@@ -59,8 +60,7 @@ impl Use {
 }
 
 /// Submits a command group.
-pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Event> {
-    let inner = &queue.0;
+pub(crate) fn submit(inner: &Arc<QueueInner>, group: &mut Group, site: Site) -> Result<Event> {
     let _one = (environment::serialize() & 1 != 0).then(|| {
         static ONE: Mutex<()> = Mutex::new(());
         ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -211,7 +211,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
         }
         return Ok(Event::of(
             EventKind::Device(dep),
-            queue,
+            (&inner.device, &inner.reports, &inner.followers),
             profile,
             events,
             node,
@@ -236,7 +236,7 @@ pub(crate) fn submit(queue: &Queue, group: &mut Group, site: Site) -> Result<Eve
     let followed = events.clone();
     let event = Event::of(
         EventKind::Ticket(Arc::clone(&own)),
-        queue,
+        (&inner.device, &inner.reports, &inner.followers),
         profile.clone(),
         events,
         node.clone(),
@@ -550,11 +550,11 @@ fn append_profiled(
             operation.append_to(before, target)
         }),
         [first @ .., last] => {
-            transfer::append_all(lane, after, before, first)?;
+            append_all(lane, after, before, first)?;
             let append = &mut |target: &mut Target<'_>| last.append_to(before, target);
             lane.append(&Deps::default(), profile, append)
         }
-        [] => transfer::append_all(lane, after, None, &mut [Operation::Barrier]),
+        [] => append_all(lane, after, None, &mut [Operation::Barrier]),
     }
 }
 
@@ -647,7 +647,13 @@ impl Later {
         let Some(task) = self.work.task.take() else {
             return;
         };
-        let context = TaskContext::new(&self.queue, std::mem::take(&mut self.work.pointers.0));
+        let first = self.queue.lanes().next().and_then(|lane| lane.native());
+        let context = TaskContext::new(
+            &self.queue.context,
+            &self.queue.device,
+            first,
+            std::mem::take(&mut self.work.pointers.0),
+        );
         let node = &self.node;
         let run = || waited.and_then(|()| node.task(|| task.run(&context)));
         let ended = self.ticket.run(run);

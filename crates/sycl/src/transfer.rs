@@ -10,35 +10,15 @@ use crate::device::{Device, name_of};
 use crate::engine::completion::{Resolved, is_open_or_failed, resolve, wait_for};
 use crate::engine::completion_waiter::resolve_in;
 use crate::engine::deferred_release::sweep;
-use crate::engine::lane::Lane;
 use crate::engine::native_context::Intact;
 use crate::engine::pending::{Ticket, when_closed, would_wait_for_itself};
 use crate::engine::user_event_lanes::{Chosen, Way};
 use crate::error::{Errc, Error, Result};
 use crate::log::{MEMORY, say};
-use crate::operation::Operation;
-use crate::queue::Reports;
+use crate::operation::{Operation, append_all};
+use crate::reports::Reports;
 use crate::storage::{BufferCore, BufferState};
 use crate::trace::Node;
-
-/// Appends operations to a lane in order, the first after `after`; answers the last one's place. `before` is why a device
-/// was lost since memory was made that they use.
-pub(crate) fn append_all(
-    lane: &'static Lane,
-    after: &Deps,
-    before: Option<&Error>,
-    operations: &mut [Operation],
-) -> Result<Dep> {
-    let nothing = Deps::default();
-    let (mut last, mut after) = (lane.tail(), after);
-    for operation in operations {
-        last = lane.append(after, None, &mut |target| {
-            operation.append_to(before, target)
-        })?;
-        after = &nothing;
-    }
-    Ok(last)
-}
 
 /// A copy that waits for tickets.
 struct Later {

@@ -28,8 +28,9 @@ pub(crate) use format::check_kind;
 
 use crate::accessor::Mode;
 use crate::error::{Error, Result};
+use crate::handle::Handle;
 use crate::range::{DeviceData, Dim, Range, SupportedDim, extents};
-use crate::storage::{BufferCore, Handle};
+use crate::storage::BufferCore;
 use crate::transfer::bring_to_host;
 use native::Shape;
 

@@ -16,10 +16,9 @@ use crate::engine::losses::is_lost;
 use crate::engine::native_context::NativeContext;
 use crate::error::{Errc, Error, Result};
 use crate::info::platform::Extensions;
-use crate::operation::{ImageCopy, Operation};
+use crate::operation::{ImageCopy, Operation, append_all};
 use crate::platform::Platform;
 use crate::registry::own;
-use crate::transfer::append_all;
 use crate::ze::ze;
 
 /// What native images of an image are made as.

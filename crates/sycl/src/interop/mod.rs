@@ -4,12 +4,15 @@
 //! thread may use it when, is Level Zero's own rule: the runtime never holds a lock while a host task uses handles, and
 //! a program that uses a handle while the runtime may use it synchronises the two.
 
+pub(crate) mod native_queue;
+mod ownership;
+
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::buffer::Buffer;
 use crate::context::Context;
 use crate::device::Device;
-use crate::engine::lane::{Lane, NativeLane};
+use crate::engine::lane::Lane;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::image::{ChannelOrder, ChannelType, ImageFormat, UnsampledImage};
@@ -21,70 +24,19 @@ use crate::platform::Platform;
 use crate::queue::{Queue, QueueProps};
 use crate::range::{DeviceData, Dim, Range, SupportedDim};
 use crate::registry::{disown, own};
-use crate::usm::{PointerType, properties_of, range_of};
+use crate::usm::pointer::{PointerType, properties_of, range_of};
 use crate::ze::{Api, ze};
 use level_zero::sys::*;
+
+pub use native_queue::NativeQueue;
+pub use ownership::Ownership;
 
 /// Level Zero's own types, as its C headers lay them out, and its functions' types.
 pub use level_zero::sys as ze;
 
 /// The value of C++'s feature-test macro that this module follows. The build script of a crate that depends on this one has
 /// it in `DEP_SOLUM_SYCL_LEVEL_ZERO_VERSION`.
-pub const SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO: u32 = include!("level_zero.version");
-
-/// Who destroys a handle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ownership {
-    /// The runtime, when the last SYCL object that needs it is gone. The program no longer uses it then.
-    #[default]
-    Transfer,
-    /// The program, when the last copy of the SYCL object has been dropped. Where work still needs memory, an image, a
-    /// queue or a context, that drop waits; launches of a kernel it does not wait for.
-    Keep,
-}
-
-/// What a queue appends to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NativeQueue {
-    /// Lists are executed on it.
-    CommandQueue(ze_command_queue_handle_t),
-    /// Commands are appended to it.
-    ImmediateList(ze_command_list_handle_t),
-}
-
-impl NativeQueue {
-    /// What versions 1 to 3 answered.
-    #[must_use]
-    pub fn command_queue(self) -> Option<ze_command_queue_handle_t> {
-        match self {
-            Self::CommandQueue(queue) => Some(queue),
-            Self::ImmediateList(_) => None,
-        }
-    }
-
-    fn is_null(self) -> bool {
-        match self {
-            Self::CommandQueue(queue) => queue.is_null(),
-            Self::ImmediateList(list) => list.is_null(),
-        }
-    }
-
-    fn lane(self) -> NativeLane {
-        match self {
-            Self::CommandQueue(queue) => NativeLane::Queue(queue),
-            Self::ImmediateList(list) => NativeLane::List(list),
-        }
-    }
-}
-
-impl From<NativeLane> for NativeQueue {
-    fn from(lane: NativeLane) -> Self {
-        match lane {
-            NativeLane::Queue(queue) => Self::CommandQueue(queue),
-            NativeLane::List(list) => Self::ImmediateList(list),
-        }
-    }
-}
+pub const SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO: u32 = include!("../level_zero.version");
 
 /// SYCL objects with a native handle. Buffers and images have none: theirs comes from the interop handle of a host task.
 pub trait GetNative {
@@ -238,7 +190,7 @@ pub mod v1 {
         /// A command queue.
         pub native_handle: level_zero::sys::ze_command_queue_handle_t,
         /// Who destroys it.
-        pub ownership: super::Ownership,
+        pub ownership: super::ownership::Ownership,
     }
 }
 
@@ -253,7 +205,7 @@ pub mod v3 {
         /// The device that it was created for.
         pub device: crate::Device,
         /// Who destroys it.
-        pub ownership: super::Ownership,
+        pub ownership: super::ownership::Ownership,
     }
 }
 

@@ -1,0 +1,120 @@
+//! The handle that all copies of a user's buffer or image share. Its end is the buffer's: contents are written back.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+use sycl_graph::Access;
+
+use crate::engine::completion::wait_for;
+use crate::engine::deferred_release::settle;
+use crate::engine::native_context::NativeContext;
+use crate::engine::pending::{drop_never_ends, would_wait_for_itself};
+use crate::log::complain;
+use crate::storage::BufferCore;
+use crate::transfer::bring_to_host;
+
+/// What the user's handles share; its end is the buffer's or image's.
+pub(crate) struct Handle {
+    pub(crate) core: Arc<BufferCore>,
+    write_back: AtomicBool,
+    final_data: Mutex<Option<FinalData>>,
+    /// After the core.
+    settle: Settle,
+}
+
+/// Contexts that stay the program's and that the buffer has memory of: the program may destroy them when the buffer and
+/// all queues in them are gone.
+#[derive(Default)]
+struct Settle(SmallVec<[Arc<NativeContext>; 1]>);
+
+impl Drop for Settle {
+    fn drop(&mut self) {
+        let left = |native: &&Arc<NativeContext>| native.queues.load(Ordering::Relaxed) == 0;
+        self.0.iter().filter(left).for_each(settle);
+    }
+}
+
+/// Gets the contents at the end. Its borrow outlives every handle, so `'static` stands for the handles' `'h`.
+type FinalData = Box<dyn FnOnce(*const u8) + Send>;
+
+impl Handle {
+    pub(crate) fn new(core: Arc<BufferCore>) -> Arc<Self> {
+        Arc::new(Self {
+            core,
+            write_back: AtomicBool::new(true),
+            final_data: Mutex::new(None),
+            settle: Settle::default(),
+        })
+    }
+
+    pub(crate) fn set_write_back(&self, on: bool) {
+        self.write_back.store(on, Ordering::Release);
+    }
+
+    /// Who gets the first byte of the whole contents on the host at the end, instead of who was set before.
+    ///
+    /// # Safety
+    /// Every handle is gone before `'h` ends.
+    pub(crate) unsafe fn set_final_data<'h>(
+        &self,
+        receive: Box<dyn FnOnce(*const u8) + Send + 'h>,
+    ) {
+        // SAFETY: only the lifetime changes, and it is called or dropped with the last handle.
+        let receive: FinalData = unsafe { std::mem::transmute(receive) };
+        *lock(&self.final_data) = Some(receive);
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let receive = lock(&self.final_data).take();
+        let write_back = self.write_back.load(Ordering::Acquire);
+        let users = self.core.last_use();
+        let blocks = receive.is_some() && write_back || self.core.lock().keeps_memory();
+        if blocks && would_wait_for_itself(&users) {
+            // The memory may still be used: it is never freed.
+            std::mem::forget(Arc::clone(&self.core));
+            return drop_never_ends(
+                "the buffer's last use waits for a host accessor that the calling thread holds, or for the host task that it runs",
+            );
+        }
+        if let Some(receive) = receive.filter(|_| write_back) {
+            let accesses = {
+                let state = self.core.lock();
+                [Access::whole(state.graph.grid(), sycl_graph::Mode::Read)]
+            };
+            let grid = *self.core.lock().graph.grid();
+            let written =
+                (0..grid.page_count()).any(|page| self.core.lock().graph.is_written(page));
+            if written {
+                match bring_to_host(&self.core, &accesses) {
+                    Ok((pointer, ticket)) => {
+                        receive(pointer);
+                        ticket.done();
+                    }
+                    Err(error) => complain(&format!("a buffer was not written back: {error}")),
+                }
+            }
+        }
+        if blocks && let Err(error) = wait_for(&self.core.last_use()) {
+            complain(&format!("work on a buffer failed: {error}"));
+        }
+        let state = self.core.lock();
+        let awaited = state.available.as_ref();
+        let awaited = awaited.filter(|event| event.is_last_and_awaits_the_program());
+        let awaited = awaited.cloned();
+        let natives = state.natives().into_iter();
+        let kept = natives.filter(|native| !native.is_owned());
+        self.settle.0.extend(kept.cloned());
+        drop(state);
+        // The program may destroy it from here on.
+        if let Some(event) = awaited {
+            drop(event.wait());
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,317 @@
+//! The state of a queue: its properties, its lanes and which of them a command gets.
+
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::ThreadId;
+
+use sycl_graph::{Dep, Deps};
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::engine::failures::lost;
+use crate::engine::lane::{Lane, NativeLane};
+use crate::engine::list_backend::LaneOptions;
+use crate::engine::native_context::Intact;
+use crate::engine::pending::{Promises, Ticket};
+use crate::engine::user_event_lanes::{Chosen, SideLanes, Way};
+use crate::environment::{self, MOST_LANES};
+use crate::error::{AsyncHandler, Result};
+use crate::event::Followers;
+use crate::reports::Reports;
+use crate::trace::NewQueue;
+
+/// How urgent a queue's work is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Priority {
+    /// After others.
+    Low,
+    /// As others.
+    Normal,
+    /// Before others.
+    High,
+}
+
+/// How commands reach the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Submission {
+    /// As `UR_L0_USE_IMMEDIATE_COMMANDLISTS`, or its older name, says; immediate if neither is set.
+    FromEnvironment,
+    /// On immediate command lists.
+    Immediate,
+    /// By lists that are executed on a command queue.
+    Batched,
+}
+
+/// What a queue is like.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct QueueProps {
+    /// Commands run in the order of submission.
+    pub in_order: bool,
+    /// Events know when their commands ran.
+    pub enable_profiling: bool,
+    /// The program does not look at events of commands.
+    pub discard_events: bool,
+    /// How urgent it is.
+    pub priority: Option<Priority>,
+    /// Which of the device's compute engines.
+    pub compute_index: Option<u32>,
+    /// How commands reach the device.
+    pub submission: Option<Submission>,
+}
+
+/// Lanes of an out-of-order queue unless `SOLUM_SYCL_LANES` says otherwise.
+const LANES: usize = 4;
+
+pub(crate) struct QueueInner {
+    pub(crate) context: Context,
+    pub(crate) device: Device,
+    pub(crate) props: QueueProps,
+    pub(crate) options: LaneOptions,
+    /// Since it was made.
+    pub(crate) intact: Intact,
+    pub(crate) lanes: [OnceLock<&'static Lane>; MOST_LANES],
+    pub(crate) making: Mutex<()>,
+    pub(crate) width: usize,
+    /// Lanes for work that waits for events of the program's; none where one list, or one order, is for all.
+    pub(crate) sides: Option<SideLanes>,
+    /// The threads that submitted, where each has a lane of its own, in the order of the lanes.
+    pub(crate) threads: Option<Mutex<Vec<ThreadId>>>,
+    /// The last command of an in-order queue.
+    pub(crate) order: Mutex<Option<Dep>>,
+    /// Tickets of commands that were not on a lane at once.
+    pub(crate) tickets: Promises,
+    /// Events of this queue that keep others.
+    pub(crate) followers: Followers,
+    pub(crate) reports: Arc<Reports>,
+    pub(crate) trace: crate::trace::QueueTrace,
+}
+
+impl QueueInner {
+    /// A queue that has no lane yet.
+    pub(crate) fn new(
+        context: Context,
+        device: Device,
+        props: QueueProps,
+        options: LaneOptions,
+        handler: Option<Box<AsyncHandler>>,
+    ) -> Self {
+        let width = if props.in_order {
+            1
+        } else {
+            environment::lanes().unwrap_or(LANES)
+        };
+        let native = Arc::downgrade(&context.0.native);
+        let sides = (!props.in_order).then(SideLanes::default);
+        Self {
+            intact: Intact::new(&context.0.native, &device),
+            context,
+            device,
+            props,
+            options,
+            lanes: [const { OnceLock::new() }; MOST_LANES],
+            making: Mutex::new(()),
+            width,
+            sides,
+            threads: None,
+            order: Mutex::new(None),
+            tickets: Promises::default(),
+            followers: Followers::default(),
+            reports: Arc::new(Reports::new(native, handler)),
+            trace: crate::trace::QueueTrace::default(),
+        }
+    }
+
+    /// Tells tools that the queue is there.
+    pub(crate) fn tell_created(&self) {
+        let handle = || {
+            let first = self.lanes().next().and_then(|lane| lane.native());
+            first.map_or(0, |native| match native {
+                NativeLane::Queue(queue) => queue.addr(),
+                NativeLane::List(list) => list.addr(),
+            })
+        };
+        self.trace.created(&NewQueue {
+            device: &self.device,
+            in_order: self.props.in_order,
+            context: self.context.handle().addr(),
+            handle: &handle,
+        });
+    }
+
+    pub(crate) fn lane(&self, number: usize) -> Result<&'static Lane> {
+        if let Some(lane) = self.lanes[number].get() {
+            return Ok(lane);
+        }
+        let _one = lock(&self.making);
+        if let Some(lane) = self.lanes[number].get() {
+            return Ok(lane);
+        }
+        let lane = self.create_lane()?;
+        Ok(self.lanes[number].get_or_init(|| lane))
+    }
+
+    /// One more, unless the device was lost since the queue was made: what is there then is not what the program put there.
+    fn create_lane(&self) -> Result<&'static Lane> {
+        let lane = Lane::create(&self.context.0.native, &self.device, self.options)?;
+        // Once it is known: from here on a loss is the lane's too.
+        match self.intact.loss() {
+            None => Ok(lane),
+            Some(error) => {
+                lane.close();
+                Err(lost(&error))
+            }
+        }
+    }
+
+    /// The last commands on its lanes.
+    pub(crate) fn tails(&self) -> Deps {
+        let mut tails = Deps::default();
+        self.usual_lanes().for_each(|lane| tails.add(lane.tail()));
+        let sides = self.sides.as_ref().map(SideLanes::tails);
+        sides.iter().for_each(|sides| tails.merge(sides));
+        tails
+    }
+
+    /// Its lanes so far.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = &'static Lane> + '_ {
+        let sides = self.sides.iter().flat_map(SideLanes::each);
+        self.usual_lanes().chain(sides)
+    }
+
+    fn usual_lanes(&self) -> impl Iterator<Item = &'static Lane> + '_ {
+        self.lanes.iter().map_while(|lane| lane.get().copied())
+    }
+
+    /// Refuses work where the device was lost since the queue was made.
+    pub(crate) fn refuse_lost(&self) -> Result<()> {
+        let first = self.lanes[0].get();
+        first.map_or(Ok(()), |lane| lane.refuse_lost_device())
+    }
+
+    /// Where work goes that follows `deps`.
+    pub(crate) fn choose(&self, deps: &Deps) -> Result<Way<'_>> {
+        self.refuse_lost()?;
+        if let Some(sides) = &self.sides {
+            let gates = Lane::gates_of(deps);
+            if !gates.is_empty() {
+                return sides.choose(&self.device, deps, &gates, self.width, || {
+                    self.create_lane()
+                });
+            }
+        }
+        let lane = self.usual(deps)?;
+        Ok(Way::On(Chosen::usual(lane)))
+    }
+
+    /// A lane for work that follows `deps`: the one that ends with them, an idle one, a new one, the least busy.
+    fn usual(&self, deps: &Deps) -> Result<&'static Lane> {
+        if let Some(threads) = &self.threads {
+            return self.lane_of_thread(threads);
+        }
+        if self.width == 1 {
+            return self.lane(0);
+        }
+        let mut best: Option<&'static Lane> = None;
+        let mut count = 0;
+        for lane in self.usual_lanes() {
+            count += 1;
+            if deps.iter().any(|dep| dep == lane.tail()) {
+                return Ok(lane);
+            }
+            if best.is_none_or(|best| lane.outstanding() < best.outstanding()) {
+                best = Some(lane);
+            }
+        }
+        if let Some(best) = best.filter(|best| best.outstanding() == 0) {
+            return Ok(best);
+        }
+        if count < self.width {
+            // What is not known to have ended may have.
+            for lane in self.usual_lanes() {
+                lane.probe_tail();
+                if lane.outstanding() == 0 {
+                    return Ok(lane);
+                }
+            }
+            return self.lane(count);
+        }
+        best.map_or_else(|| self.lane(0), Ok)
+    }
+
+    /// The calling thread's own lane; threads that come when all lanes are given share them.
+    fn lane_of_thread(&self, threads: &Mutex<Vec<ThreadId>>) -> Result<&'static Lane> {
+        let mine = std::thread::current().id();
+        // Held while a lane is made, so that those before it are there.
+        let mut threads = lock(threads);
+        let (place, is_new) = place_of(&threads, mine);
+        let lane = self.lane(place)?;
+        if is_new {
+            threads.push(mine);
+        }
+        Ok(lane)
+    }
+
+    /// Remembers a ticket until the queue is waited for, and for what is freed meanwhile.
+    pub(crate) fn add_ticket(&self, ticket: &Arc<Ticket>) {
+        self.tickets.add(ticket);
+        self.context.0.native.pending.add(ticket);
+    }
+
+    /// Everything submitted so far.
+    pub(crate) fn everything(&self, deps: &mut Deps) {
+        deps.merge(&self.tails());
+        let tickets = self.tickets.get();
+        tickets.iter().for_each(|ticket| deps.add(ticket.dep()));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The number of a thread's lane, and whether the thread is one more of those with a lane of their own.
+fn place_of(threads: &[ThreadId], thread: ThreadId) -> (usize, bool) {
+    match threads.iter().position(|known| *known == thread) {
+        Some(place) => (place, false),
+        None if threads.len() < MOST_LANES => (threads.len(), true),
+        // Not remembered: a program may have any number of threads, one after another.
+        None => {
+            let mut hasher = std::hash::DefaultHasher::new();
+            thread.hash(&mut hasher);
+            (hasher.finish() as usize % MOST_LANES, false)
+        }
+    }
+}
+
+impl Drop for QueueInner {
+    fn drop(&mut self) {
+        self.trace.destroyed();
+        for lane in self.lanes() {
+            lane.flush_all();
+            lane.close_later();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_come_and_go_are_not_remembered() {
+        let mut threads = Vec::new();
+        for number in 0..100 {
+            let thread = std::thread::spawn(|| std::thread::current().id());
+            let Ok(thread) = thread.join() else { return };
+            let (place, is_new) = place_of(&threads, thread);
+            assert_eq!(is_new, number < MOST_LANES);
+            assert!(place < MOST_LANES && (!is_new || place == number));
+            if is_new {
+                threads.push(thread);
+            }
+            let again = place_of(&threads, thread);
+            assert_eq!(again, (place, false), "a thread keeps its lane");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Unified shared memory: typed blocks that free themselves, SYCL's raw forms, and what queues do with pointers.
+
+pub(crate) mod block;
+pub(crate) mod pointer;
+mod queue;
+
+pub use block::{Block, DeviceKind, HostKind, HostVisible, Kind, SharedKind, free, malloc};
+pub use pointer::{PointerType, pointer_device, pointer_type};
+pub use queue::Pitched;
