@@ -50,6 +50,36 @@ impl Default for ListOptions {
     }
 }
 
+impl Context {
+    /// A command queue on the first queue group of `device`.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn create_queue(&self, device: &Device, mode: QueueMode) -> Result<CommandQueue> {
+        CommandQueue::new(self, device, mode)
+    }
+
+    /// A list that is recorded, closed and executed on a queue.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn create_list(&self, device: &Device, options: ListOptions) -> Result<CommandList> {
+        CommandList::new(self, device, options)
+    }
+
+    /// A list whose commands start when they are appended.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn create_immediate_list(
+        &self,
+        device: &Device,
+        options: ListOptions,
+    ) -> Result<CommandList> {
+        CommandList::new_immediate(self, device, options)
+    }
+}
+
 struct QueueOwner {
     context: Context,
     handle: ze_command_queue_handle_t,

@@ -4,12 +4,8 @@ use std::sync::Arc;
 
 use level_zero_sys::*;
 
-use crate::command::{CommandList, CommandQueue, ListOptions, QueueMode};
-use crate::driver::{Device, Driver};
+use crate::driver::Driver;
 use crate::error::Result;
-use crate::event::EventPool;
-use crate::memory::{DeviceMemory, HostMemory, Plain, SharedMemory};
-use crate::module::{Module, ModuleSource};
 
 pub(crate) struct ContextOwner {
     pub(crate) driver: Driver,
@@ -80,85 +76,14 @@ impl Context {
         let driver = self.driver();
         driver.api.check(function, Some(driver.handle), code)
     }
+}
 
-    /// `len` zero-initialised elements that the host and every device may use.
+impl Driver {
+    /// A context over all devices of the driver.
     ///
     /// # Errors
     /// The call's.
-    pub fn allocate_host<T: Plain>(&self, len: usize) -> Result<HostMemory<T>> {
-        HostMemory::new(self, len)
-    }
-
-    /// `len` elements for `device`, not addressable by the host. Their content is not defined.
-    ///
-    /// # Errors
-    /// The call's.
-    pub fn allocate_device<T: Plain>(
-        &self,
-        device: &Device,
-        len: usize,
-    ) -> Result<DeviceMemory<T>> {
-        DeviceMemory::new(self, device, len)
-    }
-
-    /// `len` zero-initialised elements for `device` and the host.
-    ///
-    /// # Errors
-    /// The call's.
-    pub fn allocate_shared<T: Plain>(
-        &self,
-        device: &Device,
-        len: usize,
-    ) -> Result<SharedMemory<T>> {
-        SharedMemory::new(self, device, len)
-    }
-
-    /// A command queue on the first queue group of `device`.
-    ///
-    /// # Errors
-    /// The call's.
-    pub fn create_queue(&self, device: &Device, mode: QueueMode) -> Result<CommandQueue> {
-        CommandQueue::new(self, device, mode)
-    }
-
-    /// A list that is recorded, closed and executed on a queue.
-    ///
-    /// # Errors
-    /// The call's.
-    pub fn create_list(&self, device: &Device, options: ListOptions) -> Result<CommandList> {
-        CommandList::new(self, device, options)
-    }
-
-    /// A list whose commands start when they are appended.
-    ///
-    /// # Errors
-    /// The call's.
-    pub fn create_immediate_list(
-        &self,
-        device: &Device,
-        options: ListOptions,
-    ) -> Result<CommandList> {
-        CommandList::new_immediate(self, device, options)
-    }
-
-    /// A pool of `count` host-visible events, with kernel timestamps when `timestamps`.
-    ///
-    /// # Errors
-    /// The call's.
-    pub fn create_event_pool(&self, count: u32, timestamps: bool) -> Result<EventPool> {
-        EventPool::new(self, count, timestamps)
-    }
-
-    /// Builds a program for `device`; `flags` as in `zeModuleCreate`.
-    ///
-    /// # Errors
-    /// [`crate::Error::Build`] with the log; the call's.
-    pub fn build_module(
-        &self,
-        device: &Device,
-        source: ModuleSource<'_>,
-        flags: &str,
-    ) -> Result<Module> {
-        Module::new(self, device, source, flags)
+    pub fn create_context(&self) -> Result<Context> {
+        Context::new(self)
     }
 }

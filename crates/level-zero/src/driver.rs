@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use level_zero_sys::*;
 
-use crate::api::{Tables, Zeroed};
-use crate::context::Context;
 use crate::error::Result;
+use crate::tables::{Tables, Zeroed};
 
 /// A Level Zero driver.
 #[derive(Clone)]
@@ -120,14 +119,6 @@ impl Driver {
                 handle,
             })
             .collect())
-    }
-
-    /// A context over all devices of the driver.
-    ///
-    /// # Errors
-    /// The call's.
-    pub fn create_context(&self) -> Result<Context> {
-        Context::new(self)
     }
 }
 

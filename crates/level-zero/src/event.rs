@@ -40,6 +40,16 @@ impl std::fmt::Debug for EventPool {
     }
 }
 
+impl Context {
+    /// A pool of `count` host-visible events, with kernel timestamps when `timestamps`.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn create_event_pool(&self, count: u32, timestamps: bool) -> Result<EventPool> {
+        EventPool::new(self, count, timestamps)
+    }
+}
+
 impl EventPool {
     pub(crate) fn new(context: &Context, count: u32, timestamps: bool) -> Result<Self> {
         let mut flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;

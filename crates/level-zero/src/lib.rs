@@ -28,21 +28,23 @@
 //! # Ok(()) }
 //! ```
 
-mod api;
 mod command;
 mod context;
 mod driver;
 mod error;
 mod event;
+mod loader;
 mod memory;
 mod module;
+mod tables;
 
-pub use api::{Entry, Loader, Tables};
 pub use command::{CommandList, CommandQueue, Fence, ListOptions, QueueMode};
 pub use context::Context;
 pub use driver::{Device, DeviceKind, DeviceProperties, Driver};
 pub use error::{Error, Result};
 pub use event::{Event, EventPool, KernelTimestamps};
 pub use level_zero_sys as sys;
+pub use loader::{Entry, Loader};
 pub use memory::{Allocation, DeviceMemory, HostMemory, MemoryType, Plain, SharedMemory};
 pub use module::{Kernel, Module, ModuleSource};
+pub use tables::Tables;

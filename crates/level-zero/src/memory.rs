@@ -38,6 +38,38 @@ pub enum MemoryType {
 }
 
 impl Context {
+    /// `len` zero-initialised elements that the host and every device may use.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn allocate_host<T: Plain>(&self, len: usize) -> Result<HostMemory<T>> {
+        HostMemory::new(self, len)
+    }
+
+    /// `len` elements for `device`, not addressable by the host. Their content is not defined.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn allocate_device<T: Plain>(
+        &self,
+        device: &Device,
+        len: usize,
+    ) -> Result<DeviceMemory<T>> {
+        DeviceMemory::new(self, device, len)
+    }
+
+    /// `len` zero-initialised elements for `device` and the host.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn allocate_shared<T: Plain>(
+        &self,
+        device: &Device,
+        len: usize,
+    ) -> Result<SharedMemory<T>> {
+        SharedMemory::new(self, device, len)
+    }
+
     /// The kind of memory that `pointer` (any address, of any byte in an allocation) points into.
     ///
     /// # Errors

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use level_zero_sys::*;
 
-use crate::api::Zeroed;
 use crate::context::Context;
 use crate::driver::Device;
 use crate::error::{Error, Result};
 use crate::memory::{Allocation, Plain};
+use crate::tables::Zeroed;
 
 /// What a module is built from.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +60,21 @@ impl Zeroed for *const c_char {
 
 fn c_text(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Error::Argument(format!("{text:?} contains a zero byte")))
+}
+
+impl Context {
+    /// Builds a program for `device`; `flags` as in `zeModuleCreate`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Build`] with the log; the call's.
+    pub fn build_module(
+        &self,
+        device: &Device,
+        source: ModuleSource<'_>,
+        flags: &str,
+    ) -> Result<Module> {
+        Module::new(self, device, source, flags)
+    }
 }
 
 impl Module {

@@ -1,50 +1,10 @@
-//! Where the functions come from: a loader library opened at run time, or a driver linked in.
+//! The tables of functions of one implementation, and its answers as ours.
 
 use std::ffi::{CStr, c_char};
-use std::path::Path;
-use std::sync::Arc;
 
 use level_zero_sys::*;
 
-use crate::driver::Driver;
 use crate::error::{Error, Result};
-
-/// Where the functions of a driver lie that is linked into the program (`ze_cpu::entry()` for Solum's own).
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    lookup: fn(name: &CStr) -> *const (),
-}
-
-impl Entry {
-    /// A driver by its functions.
-    ///
-    /// # Safety
-    /// `lookup` answers null, or the address of a C function with the signature that the name has in the specification,
-    /// which stays for the process's life. The names are those of the getters (`zeGet…ProcAddrTable`), of `zeInit`,
-    /// `zeInitDrivers` and `zerGetLastErrorDescription`.
-    #[must_use]
-    pub const unsafe fn new(lookup: fn(name: &CStr) -> *const ()) -> Self {
-        Self { lookup }
-    }
-
-    /// Where a function or getter lies; null if the driver has none of that name.
-    #[must_use]
-    pub fn address(self, name: &CStr) -> *const () {
-        (self.lookup)(name)
-    }
-}
-
-/// The functions of one Level Zero implementation. Cheap to clone; keeps the library open.
-#[derive(Clone)]
-pub struct Loader {
-    pub(crate) api: Arc<Tables>,
-}
-
-impl std::fmt::Debug for Loader {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Loader").finish_non_exhaustive()
-    }
-}
 
 /// The tables of functions that this crate calls through, as the implementation filled them: a slot that it lacks is
 /// `None`. For runtimes that keep handles of their own.
@@ -53,7 +13,7 @@ impl std::fmt::Debug for Loader {
     reason = "each is the specification's table of that name"
 )]
 pub struct Tables {
-    init_drivers: ze_pfnInitDrivers_t,
+    pub(crate) init_drivers: ze_pfnInitDrivers_t,
     pub driver: ze_driver_dditable_t,
     pub device: ze_device_dditable_t,
     pub context: ze_context_dditable_t,
@@ -71,7 +31,7 @@ pub struct Tables {
     pub image: ze_image_dditable_t,
     pub sampler: ze_sampler_dditable_t,
     // Last: the tables point into it.
-    _library: Option<libloading::Library>,
+    pub(crate) _library: Option<libloading::Library>,
 }
 
 impl std::fmt::Debug for Tables {
@@ -118,52 +78,37 @@ macro_rules! table {
     }};
 }
 
-impl Loader {
-    /// Opens `libze_loader.so.1` by the dynamic linker's rules and initialises every driver it finds.
-    ///
-    /// # Errors
-    /// [`Error::Library`] when it cannot be opened; [`Error::Call`] when no driver could be initialised.
-    pub fn open() -> Result<Self> {
-        Self::open_at(Path::new("libze_loader.so.1"))
+/// The reason that a loader without a usable driver keeps.
+fn runtime_text(lookup: &impl Fn(&CStr) -> *const ()) -> String {
+    let address = lookup(c"zerGetLastErrorDescription");
+    if address.is_null() {
+        return String::new();
     }
-
-    /// Opens the loader at `path`.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn open_at(path: &Path) -> Result<Self> {
-        let complain = |reason: libloading::Error| Error::Library {
-            library: path.display().to_string(),
-            reason: reason.to_string(),
-        };
-        // SAFETY: a Level Zero loader's initialisers have no requirements on the caller.
-        let library = unsafe { libloading::Library::new(path) }.map_err(complain)?;
-        let lookup = |name: &CStr| -> *const () {
-            // SAFETY: only the address is taken; every use below gives it the type that its name has in the
-            // specification.
-            let symbol = unsafe { library.get::<*const ()>(name.to_bytes_with_nul()) };
-            symbol.map_or(std::ptr::null(), |symbol| *symbol)
-        };
-        let api = Self::read(lookup)?;
-        Ok(Self {
-            api: Arc::new(Tables {
-                _library: Some(library),
-                ..api
-            }),
-        })
+    // SAFETY: the export of this name has this C signature by the specification.
+    let get =
+        unsafe { std::mem::transmute::<*const (), zer_pfnGetLastErrorDescription_t>(address) };
+    let mut text: *const c_char = std::ptr::null();
+    if let Some(get) = get {
+        // SAFETY: `text` is valid for the write.
+        let _ = unsafe { get(&raw mut text) };
     }
+    text_of(text)
+}
 
-    /// Takes a driver that is linked into the program: no library is opened, and no loader is needed.
-    ///
-    /// # Errors
-    /// [`Error::Call`] when it could not be initialised.
-    pub fn from_entry(entry: Entry) -> Result<Self> {
-        Ok(Self {
-            api: Arc::new(Self::read(entry.lookup)?),
-        })
+/// A C string of the implementation's, copied; null is empty.
+fn text_of(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
     }
+    // SAFETY: not null, and a NUL-terminated string of the implementation's until this thread's next call.
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
+}
 
-    fn read(lookup: impl Fn(&CStr) -> *const ()) -> Result<Tables> {
+impl Tables {
+    /// The tables of the implementation whose functions `lookup` finds, once it is initialised.
+    pub(crate) fn read(lookup: impl Fn(&CStr) -> *const ()) -> Result<Self> {
         let init_drivers = lookup(c"zeInitDrivers");
         // SAFETY: the function of this name has this C signature by the specification; `Option<fn>` is a pointer.
         let init_drivers =
@@ -193,7 +138,7 @@ impl Loader {
                 text,
             });
         }
-        Ok(Tables {
+        Ok(Self {
             init_drivers,
             driver: table!(
                 lookup,
@@ -295,71 +240,6 @@ impl Loader {
         })
     }
 
-    /// The functions themselves.
-    #[must_use]
-    pub fn tables(&self) -> &Tables {
-        &self.api
-    }
-
-    /// All drivers, in the loader's order.
-    ///
-    /// # Errors
-    /// The call's.
-    pub fn drivers(&self) -> Result<Vec<Driver>> {
-        let handles = if let Some(init_drivers) = self.api.init_drivers {
-            let mut desc = ze_init_driver_type_desc_t {
-                flags: u32::MAX,
-                ..Default::default()
-            };
-            self.api.enumerate("zeInitDrivers", None, |count, array| {
-                // SAFETY: `count` and `array` follow the two-call idiom; `desc` is valid for the call.
-                Some(unsafe { init_drivers(count, array, &raw mut desc) })
-            })?
-        } else {
-            self.api.enumerate("zeDriverGet", None, |count, array| {
-                // SAFETY: `count` and `array` follow the two-call idiom.
-                self.api
-                    .driver
-                    .pfnGet
-                    .map(|get| unsafe { get(count, array) })
-            })?
-        };
-        Ok(handles
-            .into_iter()
-            .map(|handle| Driver::new(self.api.clone(), handle))
-            .collect())
-    }
-}
-
-/// The reason that a loader without a usable driver keeps.
-fn runtime_text(lookup: &impl Fn(&CStr) -> *const ()) -> String {
-    let address = lookup(c"zerGetLastErrorDescription");
-    if address.is_null() {
-        return String::new();
-    }
-    // SAFETY: the export of this name has this C signature by the specification.
-    let get =
-        unsafe { std::mem::transmute::<*const (), zer_pfnGetLastErrorDescription_t>(address) };
-    let mut text: *const c_char = std::ptr::null();
-    if let Some(get) = get {
-        // SAFETY: `text` is valid for the write.
-        let _ = unsafe { get(&raw mut text) };
-    }
-    text_of(text)
-}
-
-/// A C string of the implementation's, copied; null is empty.
-fn text_of(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: not null, and a NUL-terminated string of the implementation's until this thread's next call.
-    unsafe { CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned()
-}
-
-impl Tables {
     /// Turns a call's result into ours; `None` is a function that the implementation lacks.
     pub(crate) fn check(
         &self,

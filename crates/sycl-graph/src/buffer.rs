@@ -1,35 +1,10 @@
 //! The state of one buffer: which pages were written, where they are valid, and what happened to them last.
 
-use crate::{Access, Cuboid, Dep, Deps, Front, Grid, Mode, PageSet, Transfer};
+use crate::part::Piece;
+use crate::{Access, Cuboid, Dep, Deps, Domain, Front, Grid, Mode, PageSet, Transfer};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
-
-/// How many domains a buffer can be in.
-pub const MAX_DOMAINS: usize = 64;
-
-/// A physical memory in one driver context: what an allocation belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct Domain(u8);
-
-impl Domain {
-    /// The host's memory, which devices without memory of their own share.
-    pub const HOST: Self = Self(0);
-
-    /// Domain number `number`; `None` from [`MAX_DOMAINS`] on.
-    pub const fn new(number: usize) -> Option<Self> {
-        if number < MAX_DOMAINS {
-            Some(Self(number as u8))
-        } else {
-            None
-        }
-    }
-
-    /// Its number.
-    pub const fn number(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// What a domain has of the buffer.
 #[derive(Clone, Debug)]
@@ -38,45 +13,6 @@ pub(crate) struct Holding {
     pub(crate) valid: PageSet,
     /// Copies that bring pages here and may still run.
     arriving: Front,
-}
-
-/// A part of a page that was written without the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) elements: Cuboid,
-    pub(crate) holder: Domain,
-}
-
-/// A part of a page that a copy brings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) page: usize,
-    pub(crate) elements: Cuboid,
-    /// Where it is by what is known before the copy; a copy from the host may bring it from elsewhere.
-    pub(crate) holder: Domain,
-    /// Its holder may not have it any more: there is no way back.
-    pub(crate) gone: bool,
-}
-
-impl Part {
-    /// A known piece of the page without what of it did not come to `target` after all, and that where it was before.
-    fn taken_from(self, piece: &Piece, target: Domain) -> impl Iterator<Item = Piece> + use<> {
-        let (holder, back) = (piece.holder, piece.elements.intersection(&self.elements));
-        let back = match holder == target {
-            true => back,
-            false => Cuboid::of([0; 3]),
-        };
-        let returned = Piece {
-            elements: back,
-            holder: self.holder,
-        };
-        // Without a way back nobody has it any more.
-        let returned = (!back.is_empty() && !self.gone).then_some(returned);
-        let rest = piece.elements.without(&back);
-        returned
-            .into_iter()
-            .chain(rest.map(move |elements| Piece { elements, holder }))
-    }
 }
 
 /// How submitted work stands, as far as somebody knows.

@@ -21,18 +21,23 @@
 mod access;
 mod buffer;
 mod cuboid;
+mod domain;
 mod front;
 mod grid;
 mod pages;
+mod part;
 mod plan;
 mod tiling;
+mod transfer;
 mod view;
 
 pub use access::{Access, Mode};
-pub use buffer::{Buffer, Domain, Fate, MAX_DOMAINS};
+pub use buffer::{Buffer, Fate};
 pub use cuboid::Cuboid;
+pub use domain::{Domain, MAX_DOMAINS};
 pub use front::{Dep, Deps, Front};
 pub use grid::{Grid, GridError, MAX_PAGES};
 pub use pages::PageSet;
-pub use plan::{Extent, Links, Transfer};
+pub use plan::Links;
+pub use transfer::{Extent, Transfer};
 pub use view::View;

@@ -1,6 +1,6 @@
 //! Text to tokens with their places.
 
-use super::TextError;
+use super::text_error::TextError;
 
 /// A token's place and content.
 #[derive(Clone, Copy, Debug)]

@@ -9,9 +9,9 @@
 mod lexer;
 mod number;
 mod operand;
+mod text_error;
 
 use std::collections::HashMap;
-use std::fmt;
 
 use rspirv::grammar::{
     ExtInstOp, INSTRUCTION_TABLE, InstructionTable, LogicalOperand, OperandKind, OperandQuantifier,
@@ -20,23 +20,7 @@ use rspirv::grammar::{
 
 use lexer::{Kind, Token};
 use number::Number;
-
-/// Where a text is wrong, and how.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct TextError {
-    /// From one.
-    pub(crate) line: usize,
-    /// From one, in characters.
-    pub(crate) column: usize,
-    /// What was found and what is allowed.
-    pub(crate) reason: String,
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.reason)
-    }
-}
+pub(crate) use text_error::TextError;
 
 const MAGIC: u32 = 0x0723_0203;
 const DEFAULT_VERSION: u32 = 0x0001_0200;

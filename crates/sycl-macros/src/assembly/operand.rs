@@ -3,8 +3,8 @@
 use rspirv::dr::Operand;
 use rspirv::grammar::{LogicalOperand, OperandKind};
 
-use super::TextError;
 use super::lexer::{Kind, Token};
+use super::text_error::TextError;
 
 /// The number of an enumerant of `kind`, and what must follow it.
 pub(super) fn enumerant(

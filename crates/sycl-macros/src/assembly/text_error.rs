@@ -1,0 +1,20 @@
+//! What is wrong with a text.
+
+use std::fmt;
+
+/// Where a text is wrong, and how.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TextError {
+    /// From one.
+    pub(crate) line: usize,
+    /// From one, in characters.
+    pub(crate) column: usize,
+    /// What was found and what is allowed.
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.reason)
+    }
+}
