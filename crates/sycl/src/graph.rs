@@ -23,7 +23,8 @@ use crate::operation::Operation;
 use crate::queue::Queue;
 use crate::recorded_list::RecordedList;
 use crate::storage::TargetMemory;
-use crate::submit::{operations_of, submit};
+use crate::group_command::{Pointers, operations_of};
+use crate::submit::submit;
 use crate::ze::ze;
 
 /// Command groups in the order in which they will run.
@@ -170,7 +171,7 @@ impl Graph {
         let mut kept = Kept::new();
         let mut all_pointers = Vec::new();
         for group in self.groups {
-            let mut pointers = crate::submit::Pointers::new();
+            let mut pointers = Pointers::new();
             for record in &group.records {
                 let mut state = record.core.lock();
                 let domain = state.domain_of(&context, &device)?;

@@ -36,6 +36,7 @@ mod error;
 mod event;
 mod graph;
 mod group;
+mod group_command;
 mod handle;
 mod handler;
 mod host_accessor;
@@ -67,6 +68,7 @@ mod storage;
 mod submit;
 mod trace;
 mod transfer;
+mod uses;
 pub mod usm;
 mod ze;
 

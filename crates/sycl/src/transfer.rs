@@ -10,8 +10,9 @@ use crate::device::{Device, name_of};
 use crate::engine::completion::{Resolved, is_open_or_failed, resolve, wait_for};
 use crate::engine::completion_waiter::resolve_in;
 use crate::engine::deferred_release::sweep;
+use crate::engine::deferred_command::{Deferrable, DeferredCommand};
 use crate::engine::native_context::Intact;
-use crate::engine::pending::{Ticket, when_closed, would_wait_for_itself};
+use crate::engine::pending::{Ticket, would_wait_for_itself};
 use crate::engine::user_event_lanes::{Chosen, Way};
 use crate::error::{Errc, Error, Result};
 use crate::log::{MEMORY, say};
@@ -20,75 +21,24 @@ use crate::reports::Reports;
 use crate::storage::{BufferCore, BufferState};
 use crate::trace::Node;
 
-/// A copy that waits for tickets.
-struct Later {
+/// A copy, for as long as it waits for pending commands.
+struct Copy {
     /// The memory lives as long as the buffer does.
-    core: Arc<BufferCore>,
+    _core: Arc<BufferCore>,
     context: Context,
     device: Device,
     operation: Operation,
-    /// What it copies from, and to.
+    /// The memories that it copies between.
     ends: SmallVec<[Intact; 2]>,
-    /// Why a device was lost since memory of these was made.
+    /// Why a device was lost since one of these memories was made.
     before: Option<Error>,
-    deps: Deps,
-    ticket: Arc<Ticket>,
     reports: Option<Arc<Reports>>,
     node: Node,
 }
 
-impl Later {
-    fn go(mut self, failed: Option<Error>) {
-        let failed = failed.or_else(|| resolve(&self.deps).failed);
-        let appended = match failed.or_else(|| self.ends.iter().find_map(Intact::loss)) {
-            Some(error) => Err(error),
-            None => {
-                let mut resolved = resolve_in(&self.context.0.native, &self.deps);
-                let appended = match resolved.failed {
-                    None => self.append(&mut resolved),
-                    Some(_) => None,
-                };
-                match (appended, resolved.failed) {
-                    (Some(appended), _) => {
-                        if let (Err(error), Some(reports)) = (&appended, &self.reports) {
-                            reports.push(error.clone());
-                        }
-                        appended
-                    }
-                    (None, Some(error)) => Err(error),
-                    (None, None) => {
-                        let ticket = Arc::clone(&self.ticket);
-                        let again = Box::new(|failed| self.go(failed));
-                        return when_closed(&resolved.open, &ticket, again);
-                    }
-                }
-            }
-        };
-        let Self {
-            core,
-            context,
-            device,
-            operation,
-            ends: _,
-            before: _,
-            deps,
-            ticket,
-            reports,
-            node,
-        } = self;
-        // Who has waited for the end and drops the buffer then is its last owner.
-        drop((core, context, device, operation, deps, reports, node));
-        match appended {
-            Ok(dep) => ticket.submitted(dep),
-            Err(error) => ticket.fail(&error),
-        }
-    }
-
-    /// Its place, unless it has to wait for what is open then.
+impl Copy {
+    /// Appends it, unless it has to wait for work that is open then.
     fn append(&mut self, resolved: &mut Resolved) -> Option<Result<Dep>> {
-        if !resolved.open.is_empty() {
-            return None;
-        }
         let way = self
             .context
             .choose_for_transfer(&self.device, &resolved.device);
@@ -107,6 +57,46 @@ impl Later {
         let copy = std::slice::from_mut(&mut self.operation);
         let (after, before) = (&resolved.device, self.before.as_ref());
         Some(append(&lane, after, before, copy, &self.node))
+    }
+}
+
+impl Deferrable for Copy {
+    fn resolve(&mut self, after: &Deps) -> Resolved {
+        resolve_in(&self.context.0.native, after)
+    }
+
+    fn lost(&self) -> Option<Error> {
+        self.ends.iter().find_map(Intact::loss)
+    }
+
+    fn start(
+        mut this: DeferredCommand<Self>,
+        resolved: &mut Resolved,
+    ) -> Option<DeferredCommand<Self>> {
+        match this.command.append(resolved) {
+            Some(appended) => {
+                this.command.end(&this.own, appended);
+                None
+            }
+            None => Some(this),
+        }
+    }
+
+    fn end(self, own: &Arc<Ticket>, appended: Result<Dep>) {
+        if let (Err(error), Some(reports)) = (&appended, &self.reports) {
+            reports.push(error.clone());
+        }
+        // First: a thread that waits for the end and then drops the buffer is its last owner.
+        drop(self);
+        match appended {
+            Ok(dep) => own.submitted(dep),
+            Err(error) => own.fail(&error),
+        }
+    }
+
+    fn fail_behind(self, own: &Arc<Ticket>, cause: &Error) {
+        drop(self);
+        own.fail(cause);
     }
 }
 
@@ -191,19 +181,21 @@ pub(crate) fn submit(
     let ends = ends.collect();
     state.graph.commit_transfer(transfer, own.dep());
     state.hold_back(&own);
-    let later = Later {
-        core: Arc::clone(core),
-        context,
-        device,
-        operation,
-        ends,
-        before,
-        deps,
-        ticket: Arc::clone(&own),
-        reports: reports.cloned(),
-        node,
+    let copy = DeferredCommand {
+        own: Arc::clone(&own),
+        after: deps,
+        command: Copy {
+            _core: Arc::clone(core),
+            context,
+            device,
+            operation,
+            ends,
+            before,
+            reports: reports.cloned(),
+            node,
+        },
     };
-    when_closed(&resolved.open, &own, Box::new(|failed| later.go(failed)));
+    copy.wait_for(&resolved.open);
     Ok(own.dep())
 }
 
@@ -287,6 +279,3 @@ pub(crate) fn refuse_poisoned(state: &BufferState, accesses: &[Access]) -> Resul
     }
     Ok(())
 }
-
-/// Accesses of one group to one buffer, as one list.
-pub(crate) type Accesses = SmallVec<[Access; 2]>;

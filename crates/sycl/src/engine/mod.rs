@@ -6,6 +6,7 @@ mod append;
 mod close;
 pub(crate) mod completion;
 pub(crate) mod completion_waiter;
+pub(crate) mod deferred_command;
 pub(crate) mod deferred_release;
 pub(crate) mod exit;
 pub(crate) mod failures;
