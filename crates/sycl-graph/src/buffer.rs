@@ -36,7 +36,7 @@ pub struct Buffer {
     /// are not among them.
     pub(crate) pieces: BTreeMap<usize, Vec<Piece>>,
     front: Front,
-    /// The last work of each lane that uses the buffer, and tickets: what may still run where something failed, and how
+    /// The last work of each lane that uses the buffer, and pending commands: what may still run where something failed, and how
     /// much makes a look worth while.
     past: Deps,
     past_tidy_at: usize,
@@ -44,13 +44,13 @@ pub struct Buffer {
     /// Copies that are not known to have ended well, in the order of their commits, and how many make a look worth while.
     copies: Vec<(Transfer, Dep)>,
     copies_tidy_at: usize,
-    /// Tickets that the fronts got since finished work was last dropped, and how many make a look worth while.
-    tickets: usize,
+    /// Pending commands that the fronts got since finished work was last dropped, and how many make a look worth while.
+    pending: usize,
     tidy_at: usize,
 }
 
-/// So many tickets are kept before somebody is asked whether they have ended.
-const FEW_TICKETS: usize = 64;
+/// So many pending commands are kept before somebody is asked whether they have ended.
+const FEW_PENDING: usize = 64;
 /// So many copies are; each has the boxes of its pages.
 const FEW_COPIES: usize = 8;
 
@@ -65,12 +65,12 @@ impl Buffer {
             pieces: BTreeMap::new(),
             front: Front::default(),
             past: Deps::default(),
-            past_tidy_at: FEW_TICKETS,
+            past_tidy_at: FEW_PENDING,
             poisoned: None,
             copies: Vec::new(),
             copies_tidy_at: FEW_COPIES,
-            tickets: 0,
-            tidy_at: FEW_TICKETS,
+            pending: 0,
+            tidy_at: FEW_PENDING,
         }
     }
 
@@ -136,9 +136,9 @@ impl Buffer {
     }
 
     /// Says that a planned copy was submitted as `dep`: its pages count as valid at the target from now on, and whoever
-    /// uses them there follows `dep`. [`Self::settle`] takes it back should it fail.
+    /// uses them there follows `dep`. [`Self::roll_back`] takes it back should it fail.
     pub fn commit_transfer(&mut self, transfer: Transfer, dep: Dep) {
-        self.tickets += usize::from(dep.is_ticket());
+        self.pending += usize::from(dep.is_pending());
         self.past.add(dep);
         let grid = self.grid;
         let target = holding_mut(&mut self.holdings, &grid, transfer.to);
@@ -169,7 +169,7 @@ impl Buffer {
     ///
     /// Work that follows failed work must fail too, now or later: nothing of it is taken back on that account. If something
     /// failed, [`Self::follow_past`] with `running`.
-    pub fn settle(
+    pub fn roll_back(
         &mut self,
         mut fate: impl FnMut(Dep) -> Fate,
         running: impl FnOnce(&Deps) -> Deps,
@@ -360,7 +360,7 @@ impl Buffer {
     /// Says that a command group with these accesses was submitted on `domain` as `dep`: what it writes is outdated
     /// everywhere else, and later work follows it.
     pub fn commit_accesses(&mut self, domain: Domain, accesses: &[Access], dep: Dep) {
-        self.tickets += usize::from(dep.is_ticket());
+        self.pending += usize::from(dep.is_pending());
         self.past.add(dep);
         for access in accesses.iter().filter(|access| access.mode.writes()) {
             if access.mode.needs_content() {
@@ -444,8 +444,8 @@ impl Buffer {
             .for_each(|holding| holding.arriving.retain(&mut unfinished));
     }
 
-    /// Drops finished work when enough has come: unlike work on a lane tickets and copies are kept one by one, and readers
-    /// may come for ever. `open` is work that has not ended well: what failed is for [`Self::settle`].
+    /// Drops finished work when enough has come: unlike work on a lane pending commands and copies are kept one by one, and readers
+    /// may come for ever. `open` is work that has not ended well: what failed is for [`Self::roll_back`].
     pub fn tidy(&mut self, mut open: impl FnMut(Dep) -> bool) {
         if self.copies.len() >= self.copies_tidy_at {
             self.copies.retain(|(_, dep)| open(*dep));
@@ -453,16 +453,16 @@ impl Buffer {
         }
         if self.past.len() >= self.past_tidy_at {
             self.past.retain(&mut open);
-            self.past_tidy_at = FEW_TICKETS.max(2 * self.past.len());
+            self.past_tidy_at = FEW_PENDING.max(2 * self.past.len());
         }
-        if self.tickets < self.tidy_at {
+        if self.pending < self.tidy_at {
             return;
         }
         self.retain(open);
         let holdings = self.holdings.iter().flatten();
-        let arriving: usize = holdings.map(|holding| holding.arriving.tickets()).sum();
-        self.tickets = 0;
-        self.tidy_at = FEW_TICKETS.max(self.front.tickets() + arriving);
+        let arriving: usize = holdings.map(|holding| holding.arriving.pending()).sum();
+        self.pending = 0;
+        self.tidy_at = FEW_PENDING.max(self.front.pending() + arriving);
     }
 
     /// Adds all unfinished work on the buffer, readers and copies included: what its end has to wait for.

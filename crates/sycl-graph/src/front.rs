@@ -1,6 +1,6 @@
 //! Which work an access to pages has to follow: the last writer of each page and the readers since.
 //!
-//! Work on a lane ends in the order of its numbers, so all readers on a lane are one number; tickets (work whose place
+//! Work on a lane ends in the order of its numbers, so all readers on a lane are one number; pending commands (work whose place
 //! is not known yet) end in any order and are kept one by one. The front's size depends on lanes and on how finely
 //! pages were written, never on how many tasks live.
 
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 pub struct Dep(u64);
 
 impl Dep {
-    /// The lane of tickets: work that is promised, each finishing by itself.
-    pub const TICKETS: u16 = u16::MAX;
+    /// The lane of pending commands: work that is promised, each finishing by itself.
+    pub const PENDING: u16 = u16::MAX;
     const BITS: u32 = 48;
 
     /// Work number `sequence` (below 2^48; higher bits are cut) of `lane`.
@@ -27,18 +27,18 @@ impl Dep {
         (self.0 >> Self::BITS) as u16
     }
 
-    /// Its number on the lane, or its ticket's number.
+    /// Its number on the lane, or its pending command's number.
     pub const fn sequence(self) -> u64 {
         self.0 & ((1 << Self::BITS) - 1)
     }
 
-    /// Whether it is a ticket.
-    pub const fn is_ticket(self) -> bool {
-        self.lane() == Self::TICKETS
+    /// Whether it is a pending command.
+    pub const fn is_pending(self) -> bool {
+        self.lane() == Self::PENDING
     }
 }
 
-/// A set of work to wait for: per lane the latest only, tickets one by one.
+/// A set of work to wait for: per lane the latest only, pending commands one by one.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Deps(SmallVec<[Dep; 4]>);
 
@@ -52,7 +52,7 @@ impl Deps {
     /// Adds work; what its lane makes sure of already is dropped.
     pub fn add(&mut self, dep: Dep) {
         let same = |known: &Dep| {
-            if dep.is_ticket() {
+            if dep.is_pending() {
                 *known == dep
             } else {
                 known.lane() == dep.lane()
@@ -233,11 +233,11 @@ impl Front {
         }
     }
 
-    /// How many tickets it has, those of each part counted.
-    pub fn tickets(&self) -> usize {
+    /// How many pending commands it has, those of each part counted.
+    pub fn pending(&self) -> usize {
         let of = |last: &Last| {
             let all = last.readers.iter().chain(last.writer);
-            all.filter(|dep| dep.is_ticket()).count()
+            all.filter(|dep| dep.is_pending()).count()
         };
         match &self.shape {
             Shape::Whole(last) => of(last),
@@ -383,16 +383,16 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_lane_is_one_number_and_tickets_are_many() {
+    fn a_lane_is_one_number_and_pending_commands_are_many() {
         let mut deps = Deps::default();
         for (lane, sequence) in [
             (1, 5),
             (2, 3),
             (1, 7),
             (1, 6),
-            (Dep::TICKETS, 1),
-            (Dep::TICKETS, 2),
-            (Dep::TICKETS, 1),
+            (Dep::PENDING, 1),
+            (Dep::PENDING, 2),
+            (Dep::PENDING, 1),
         ] {
             deps.add(Dep::new(lane, sequence));
         }
@@ -403,7 +403,7 @@ mod tests {
         found.sort_unstable();
         assert_eq!(
             found,
-            [(1, 7), (2, 3), (Dep::TICKETS, 1), (Dep::TICKETS, 2)]
+            [(1, 7), (2, 3), (Dep::PENDING, 1), (Dep::PENDING, 2)]
         );
     }
 

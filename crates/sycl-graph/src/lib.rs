@@ -6,7 +6,7 @@
 //! copies it needs ([`Buffer::plan`]) and the work it must follow ([`Buffer::dependencies`]), and tells afterwards what
 //! was really submitted ([`Buffer::commit_transfer`], [`Buffer::commit_accesses`]). Nothing changes before a commit, so
 //! a submission that fails half-way leaves exactly the state of what did happen. What fails after its commit is taken back
-//! ([`Buffer::settle`]): copies are remembered until they are known to have ended well.
+//! ([`Buffer::roll_back`]): copies are remembered until they are known to have ended well.
 //!
 //! Invariants:
 //! - A page is *valid* on a domain only if its whole written content is there. A page that was written in part without

@@ -14,7 +14,7 @@ use crate::accessor::Mode;
 use crate::context::Context;
 use crate::device::Device;
 use crate::engine::completion::wait_for;
-use crate::engine::deferred_release::bury;
+use crate::engine::deferred_release::release_after;
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::host_accessor::HostAccessor;
@@ -366,7 +366,7 @@ where
     fn release_domain(&self, domain: Domain) -> Result<()> {
         let core = &self.handle.core;
         let mut state = core.lock();
-        state.settle();
+        state.roll_back_failures();
         let plan = state.graph.plan_release(domain, &state.links());
         if !plan.is_empty() {
             state.host_memory()?;
@@ -388,7 +388,7 @@ where
         }
         let number = core.number;
         let kept = memory.as_ref().map(|m| m.context.0.native.kept());
-        bury(users, kept.unwrap_or_default(), move || {
+        release_after(users, kept.unwrap_or_default(), move || {
             if let Some(memory) = memory {
                 ending.end(number, memory);
             }
@@ -491,7 +491,7 @@ where
     /// Takes what failed work should have written as it is.
     pub fn clear_poison(&self) {
         let mut state = self.handle.core.lock();
-        state.settle();
+        state.roll_back_failures();
         state.graph.clear_poison();
         state.poison = None;
     }
@@ -528,7 +528,7 @@ where
             let grid = state.graph.grid();
             state.history.locked(core.number, grid, &accesses, site)
         };
-        let (pointer, ticket) = lock.task(|| bring_to_host(core, &accesses))?;
+        let (pointer, pending) = lock.task(|| bring_to_host(core, &accesses))?;
         let first = self.element_number(offset);
         let pointer = pointer
             .wrapping_add(self.first_byte)
@@ -539,7 +539,7 @@ where
             pointer,
             range,
             self.pitches(),
-            ticket,
+            pending,
             held,
         ))
     }

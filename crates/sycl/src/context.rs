@@ -12,7 +12,7 @@ use sycl_graph::Deps;
 use crate::device::Device;
 use crate::engine::native_context::NativeContext;
 use crate::engine::transfer_lanes::TransferLanes;
-use crate::engine::user_event_lanes::{Chosen, Way};
+use crate::engine::user_event_lanes::{Chosen, Placement};
 use crate::error::{Error, Result};
 use crate::info::descriptor::Info;
 use crate::platform::Platform;
@@ -107,7 +107,11 @@ impl Context {
     }
 
     /// Where a copy goes that follows `after`.
-    pub(crate) fn choose_for_transfer(&self, device: &Device, after: &Deps) -> Result<Way<'_>> {
+    pub(crate) fn choose_for_transfer(
+        &self,
+        device: &Device,
+        after: &Deps,
+    ) -> Result<Placement<'_>> {
         self.0.transfers.choose(&self.0.native, device, after)
     }
 

@@ -9,11 +9,11 @@ use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
 use crate::device::Device;
+use crate::engine::command_lane::{CommandLane, Profile, lane_of, lose_if_lost};
 use crate::engine::completion::is_unfinished;
-use crate::engine::completion_waiter::ticket_of;
-use crate::engine::lane::{Lane, Profile, lane_of, lose_if_lost};
+use crate::engine::completion_waiter::pending_for;
 use crate::engine::native_context::NativeContext;
-use crate::engine::pending::{Standing, Ticket, when_closed};
+use crate::engine::pending::{PendingCommand, Status, when_closed};
 use crate::engine::pins::Kept;
 use crate::error::{Error, Result};
 use crate::registry;
@@ -138,9 +138,9 @@ pub(crate) enum EventKind {
     /// A command on a lane.
     Device(Dep),
     /// Work whose place is, or was, not known.
-    Ticket(Arc<Ticket>),
+    PendingCommand(Arc<PendingCommand>),
     /// An event that somebody else signals, as a lane of its own.
-    Native(&'static Lane),
+    Native(&'static CommandLane),
 }
 
 /// How work stands.
@@ -228,10 +228,10 @@ impl EventInner {
         match &self.kind {
             EventKind::Complete => None,
             EventKind::Device(dep) => Some(*dep),
-            EventKind::Ticket(ticket) => match ticket.standing() {
-                Standing::Submitted(dep) => Some(dep),
-                Standing::Open => Some(ticket.dep()),
-                Standing::Done | Standing::Failed(_) => None,
+            EventKind::PendingCommand(pending) => match pending.status() {
+                Status::Submitted(dep) => Some(dep),
+                Status::Open => Some(pending.dep()),
+                Status::Done | Status::Failed(_) => None,
             },
             EventKind::Native(lane) => Some(lane.tail()),
         }
@@ -283,7 +283,7 @@ impl Event {
     }
 
     /// Around a handle; `device` is whose clock its timestamps are of, if it has any.
-    pub(crate) fn native_of(lane: &'static Lane, device: Option<Device>) -> Self {
+    pub(crate) fn native_of(lane: &'static CommandLane, device: Option<Device>) -> Self {
         let mut event = Self::new(EventKind::Native(lane));
         if let Some(inner) = Arc::get_mut(&mut event.0) {
             inner.device = device;
@@ -333,9 +333,9 @@ impl Event {
             EventKind::Device(dep) => {
                 lane_of(*dep).map_or(Ok(()), |lane| lane.wait(dep.sequence()))
             }
-            EventKind::Ticket(ticket) => ticket.wait().inspect_err(|_| {
+            EventKind::PendingCommand(pending) => pending.wait().inspect_err(|_| {
                 let reports = self.0.reports.as_ref();
-                reports.inspect(|reports| reports.told(ticket.dep().sequence() + 1));
+                reports.inspect(|reports| reports.told(pending.dep().sequence() + 1));
             }),
             EventKind::Native(lane) => lane.wait(lane.tail().sequence()),
         }
@@ -380,11 +380,11 @@ impl Event {
         match &self.0.kind {
             EventKind::Complete => EventStatus::Complete,
             EventKind::Device(dep) => on_lane(*dep),
-            EventKind::Ticket(ticket) => match ticket.standing() {
-                Standing::Open => EventStatus::Submitted,
-                Standing::Submitted(dep) => on_lane(dep),
-                Standing::Done => EventStatus::Complete,
-                Standing::Failed(_) => EventStatus::Failed,
+            EventKind::PendingCommand(pending) => match pending.status() {
+                Status::Open => EventStatus::Submitted,
+                Status::Submitted(dep) => on_lane(dep),
+                Status::Done => EventStatus::Complete,
+                Status::Failed(_) => EventStatus::Failed,
             },
             EventKind::Native(lane) => match lane.probe(lane.tail().sequence()) {
                 true => EventStatus::Complete,
@@ -433,7 +433,7 @@ impl Event {
         })
     }
 
-    fn native_profiling(&self, lane: &'static Lane) -> Result<Profiling> {
+    fn native_profiling(&self, lane: &'static CommandLane) -> Result<Profiling> {
         let Some(device) = &self.0.device else {
             return Err(Error::invalid(
                 "no profiling information: the events of the event's pool carry no timestamps, or which of the context's clocks they are of is not known",
@@ -457,10 +457,10 @@ impl Event {
         // The standing of held-back work is read once: it may change meanwhile.
         let native = self.0.native.get_or_init(|| match &self.0.kind {
             EventKind::Device(dep) => self.native_at(*dep),
-            EventKind::Ticket(ticket) => match ticket.standing() {
-                Standing::Submitted(dep) => self.native_at(dep),
-                Standing::Open => self.native_after(ticket),
-                Standing::Done | Standing::Failed(_) => self.native_of_the_past(),
+            EventKind::PendingCommand(pending) => match pending.status() {
+                Status::Submitted(dep) => self.native_at(dep),
+                Status::Open => self.native_after(pending),
+                Status::Done | Status::Failed(_) => self.native_of_the_past(),
             },
             EventKind::Complete | EventKind::Native(_) => self.native_of_the_past(),
         });
@@ -486,22 +486,22 @@ impl Event {
         Some(Native::Own(Arc::new(own)))
     }
 
-    /// An event of its own that is signalled when the work of an open ticket has ended.
-    fn native_after(&self, ticket: &Arc<Ticket>) -> Option<Native> {
+    /// An event of its own that is signalled when the work of an open pending command has ended.
+    fn native_after(&self, pending: &Arc<PendingCommand>) -> Option<Native> {
         let context = self.native_context()?;
         let own = Arc::new(OwnEvent::new(&context).ok()?);
         // Until then the context is used.
-        let used = Ticket::open(None, vec![Arc::clone(ticket)]);
+        let used = PendingCommand::open(None, vec![Arc::clone(pending)]);
         context.pending.add(&used);
-        let (ended, after, signalled) = (Arc::clone(&used), Arc::clone(ticket), Arc::clone(&own));
-        let signal = move |ended: &Ticket| {
+        let (ended, after, signalled) = (Arc::clone(&used), Arc::clone(pending), Arc::clone(&own));
+        let signal = move |ended: &PendingCommand| {
             signalled.signal();
             drop(signalled);
             ended.done();
         };
         let closed = Box::new(move |_| {
-            if let Standing::Submitted(dep) = after.standing() {
-                match ticket_of(dep) {
+            if let Status::Submitted(dep) = after.status() {
+                match pending_for(dep) {
                     Ok(Some(work)) => {
                         let own = Arc::clone(&ended);
                         return when_closed(&[work], &own, Box::new(move |_| signal(&ended)));
@@ -513,7 +513,7 @@ impl Event {
             }
             signal(&ended);
         });
-        when_closed(std::slice::from_ref(ticket), &used, closed);
+        when_closed(std::slice::from_ref(pending), &used, closed);
         Some(Native::Own(own))
     }
 
@@ -538,15 +538,15 @@ impl Event {
 
     /// Whether it is the last copy of one around a handle that stays the program's, and not known to be signalled.
     pub(crate) fn is_last_and_awaits_the_program(&self) -> bool {
-        let awaits = |lane: &Lane| lane.awaits_the_program();
+        let awaits = |lane: &CommandLane| lane.awaits_the_program();
         let last = Arc::strong_count(&self.0) == 1;
         last && matches!(self.0.kind, EventKind::Native(lane) if awaits(lane))
     }
 
     /// What follows it has to follow; or why it cannot.
     pub(crate) fn follow(&self, deps: &mut Deps) -> Result<()> {
-        if let EventKind::Ticket(ticket) = &self.0.kind
-            && let Standing::Failed(error) = ticket.standing()
+        if let EventKind::PendingCommand(pending) = &self.0.kind
+            && let Status::Failed(error) = pending.status()
         {
             return Err(Error::because("an event that it depends on failed", &error));
         }

@@ -12,18 +12,18 @@ use sycl_graph::{Access, Deps, Mode};
 use crate::arguments::Arguments;
 use crate::context::Context;
 use crate::device::Device;
-use crate::engine::deferred_release::bury;
-use crate::engine::lane::lose_if_lost;
+use crate::engine::command_lane::lose_if_lost;
+use crate::engine::deferred_release::release_after;
 use crate::engine::target::Target;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::group::{Action, Group, Record};
+use crate::group_command::{Pointers, operations_of};
 use crate::handler::{Command, Handler};
 use crate::operation::Operation;
 use crate::queue::Queue;
 use crate::recorded_list::RecordedList;
 use crate::storage::TargetMemory;
-use crate::group_command::{Pointers, operations_of};
 use crate::submit::submit;
 use crate::ze::ze;
 
@@ -235,7 +235,7 @@ impl Drop for GraphInner {
                 .get_mut()
                 .unwrap_or_else(PoisonError::into_inner),
         );
-        bury(after, self.context.0.native.kept(), move || {
+        release_after(after, self.context.0.native.kept(), move || {
             let list = std::ptr::with_exposed_provenance_mut(list);
             // SAFETY: ours, and its last execution has ended.
             let _ = unsafe {

@@ -7,16 +7,16 @@ use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
 use crate::arguments::Arguments;
+use crate::engine::command_lane::{CommandLane, Profile, lane_of};
 use crate::engine::completion::{Resolved, wait_for};
 use crate::engine::completion_waiter::{resolve_in, resolve_on_host};
 use crate::engine::deferred_command::{Deferrable, DeferredCommand};
-use crate::engine::deferred_release::bury;
-use crate::engine::lane::{Lane, Profile, lane_of};
+use crate::engine::deferred_release::release_after;
 use crate::engine::native_context::NativeContext;
-use crate::engine::pending::Ticket;
+use crate::engine::pending::PendingCommand;
 use crate::engine::pins::Kept;
 use crate::engine::target::Target;
-use crate::engine::user_event_lanes::Way;
+use crate::engine::user_event_lanes::Placement;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::group::Action;
@@ -57,7 +57,11 @@ struct SendPointers(Pointers);
 unsafe impl Send for SendPointers {}
 
 impl GroupCommand {
-    pub(crate) fn new(action: Option<Action>, mut arguments: Arguments, pointers: &Pointers) -> Self {
+    pub(crate) fn new(
+        action: Option<Action>,
+        mut arguments: Arguments,
+        pointers: &Pointers,
+    ) -> Self {
         let mut command = Self {
             operations: SmallVec::new(),
             task: None,
@@ -133,13 +137,13 @@ impl GroupCommand {
         if let Some(keep) = self.keep.take() {
             let mut after = Deps::default();
             after.add(dep);
-            bury(after, native.kept(), move || drop(keep));
+            release_after(after, native.kept(), move || drop(keep));
         }
     }
 }
 
 pub(crate) fn append_profiled(
-    lane: &'static Lane,
+    lane: &'static CommandLane,
     after: &Deps,
     command: &mut GroupCommand,
     profile: Option<Arc<Profile>>,
@@ -203,7 +207,7 @@ impl Deferrable for Deferred {
         }
     }
 
-    fn end(mut self, own: &Arc<Ticket>, appended: Result<Dep>) {
+    fn end(mut self, own: &Arc<PendingCommand>, appended: Result<Dep>) {
         match appended {
             Ok(dep) => {
                 let native = &self.queue.context.0.native;
@@ -217,7 +221,7 @@ impl Deferrable for Deferred {
         }
     }
 
-    fn fail_behind(mut self, own: &Arc<Ticket>, cause: &Error) {
+    fn fail_behind(mut self, own: &Arc<PendingCommand>, cause: &Error) {
         self.barrier = None;
         let error = Error::because("what the command depends on failed", cause);
         self.fail(own, &error);
@@ -228,9 +232,9 @@ impl Deferred {
     /// Appends it, unless it has to wait for work that is open then.
     fn append(&mut self, resolved: &mut Resolved) -> Option<Result<Dep>> {
         let chosen = match self.queue.choose(&resolved.device) {
-            Ok(Way::On(lane)) => lane,
-            Ok(Way::Behind(work)) => {
-                resolved.watch(&work);
+            Ok(Placement::On(lane)) => lane,
+            Ok(Placement::Deferred(work)) => {
+                resolved.await_completion(&work);
                 return None;
             }
             Err(error) => return Some(Err(error)),
@@ -246,7 +250,7 @@ impl Deferred {
 
     /// Lets go of everything before the end is told: a thread that has waited for the end and then drops the queue or a
     /// buffer is its last owner.
-    fn tell(self, own: &Ticket, end: impl FnOnce(&Ticket)) {
+    fn tell(self, own: &PendingCommand, end: impl FnOnce(&PendingCommand)) {
         let Self {
             queue,
             uses,
@@ -254,7 +258,7 @@ impl Deferred {
             events,
             ..
         } = self;
-        // A task that did not run may have captured a last handle: like one that runs, that must not wait for this ticket,
+        // A task that did not run may have captured a last handle: like one that runs, that must not wait for this pending command,
         // and its panic must not reach the thread that happens to be here.
         let let_go = AssertUnwindSafe(|| drop((uses, command, queue, events)));
         drop(own.run(|| catch_unwind(let_go)));
@@ -262,7 +266,7 @@ impl Deferred {
     }
 
     /// The contents that it should have written are lost.
-    fn fail(self, own: &Ticket, error: &Error) {
+    fn fail(self, own: &PendingCommand, error: &Error) {
         for entry in &self.uses {
             let mut state = entry.core.lock();
             for list in entry.lists() {
@@ -296,7 +300,7 @@ fn run_task(this: DeferredCommand<Deferred>) {
     let ended = own.run(run);
     drop(context);
     match ended {
-        Ok(()) => deferred.tell(&own, Ticket::done),
+        Ok(()) => deferred.tell(&own, PendingCommand::done),
         Err(error) => {
             deferred.queue.reports.push(error.clone());
             deferred.fail(&own, &error);

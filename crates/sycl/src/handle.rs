@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use sycl_graph::Access;
 
 use crate::engine::completion::wait_for;
-use crate::engine::deferred_release::settle;
+use crate::engine::deferred_release::drain_context;
 use crate::engine::native_context::NativeContext;
 use crate::engine::pending::{drop_never_ends, would_wait_for_itself};
 use crate::log::complain;
@@ -20,18 +20,18 @@ pub(crate) struct Handle {
     write_back: AtomicBool,
     final_data: Mutex<Option<FinalData>>,
     /// After the core.
-    settle: Settle,
+    drain: DrainContexts,
 }
 
 /// Contexts that stay the program's and that the buffer has memory of: the program may destroy them when the buffer and
 /// all queues in them are gone.
 #[derive(Default)]
-struct Settle(SmallVec<[Arc<NativeContext>; 1]>);
+struct DrainContexts(SmallVec<[Arc<NativeContext>; 1]>);
 
-impl Drop for Settle {
+impl Drop for DrainContexts {
     fn drop(&mut self) {
         let left = |native: &&Arc<NativeContext>| native.queues.load(Ordering::Relaxed) == 0;
-        self.0.iter().filter(left).for_each(settle);
+        self.0.iter().filter(left).for_each(drain_context);
     }
 }
 
@@ -44,7 +44,7 @@ impl Handle {
             core,
             write_back: AtomicBool::new(true),
             final_data: Mutex::new(None),
-            settle: Settle::default(),
+            drain: DrainContexts::default(),
         })
     }
 
@@ -89,9 +89,9 @@ impl Drop for Handle {
                 (0..grid.page_count()).any(|page| self.core.lock().graph.is_written(page));
             if written {
                 match bring_to_host(&self.core, &accesses) {
-                    Ok((pointer, ticket)) => {
+                    Ok((pointer, pending)) => {
                         receive(pointer);
-                        ticket.done();
+                        pending.done();
                     }
                     Err(error) => complain(&format!("a buffer was not written back: {error}")),
                 }
@@ -106,7 +106,7 @@ impl Drop for Handle {
         let awaited = awaited.cloned();
         let natives = state.natives().into_iter();
         let kept = natives.filter(|native| !native.is_owned());
-        self.settle.0.extend(kept.cloned());
+        self.drain.0.extend(kept.cloned());
         drop(state);
         // The program may destroy it from here on.
         if let Some(event) = awaited {

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::sync::Arc;
 
 use crate::accessor::{Mode, Writes};
-use crate::engine::pending::Ticket;
+use crate::engine::pending::PendingCommand;
 use crate::range::{DeviceData, Id, Range, coordinates, extents};
 
 /// A buffer's elements on the host. Work that conflicts waits until it is dropped.
@@ -16,7 +16,7 @@ pub struct HostAccessor<'b, T: DeviceData, const D: usize, M: Mode> {
     pointer: *mut T,
     range: Range<D>,
     pitches: [usize; 2],
-    ticket: Arc<Ticket>,
+    pending: Arc<PendingCommand>,
     /// What tools know of it.
     held: (Arc<crate::storage::BufferCore>, crate::trace::Node),
     types: PhantomData<(&'b [T], M)>,
@@ -33,14 +33,14 @@ impl<T: DeviceData, const D: usize, M: Mode> HostAccessor<'_, T, D, M> {
         pointer: *mut T,
         range: Range<D>,
         pitches: [usize; 2],
-        ticket: Arc<Ticket>,
+        pending: Arc<PendingCommand>,
         held: (Arc<crate::storage::BufferCore>, crate::trace::Node),
     ) -> Self {
         Self {
             pointer,
             range,
             pitches,
-            ticket,
+            pending,
             held,
             types: PhantomData,
         }
@@ -54,7 +54,7 @@ impl<T: DeviceData, const D: usize, M: Mode> HostAccessor<'_, T, D, M> {
 
     /// The first `count` elements in memory order.
     pub(crate) fn elements(&self, count: usize) -> &[T] {
-        // SAFETY: the whole buffer is behind the pointer when this is called (`into_vec`), and the ticket keeps writers
+        // SAFETY: the whole buffer is behind the pointer when this is called (`into_vec`), and the pending command keeps writers
         // away.
         unsafe { std::slice::from_raw_parts(self.pointer, count) }
     }
@@ -75,21 +75,21 @@ impl<T: DeviceData, const D: usize, M: Mode> Drop for HostAccessor<'_, T, D, M> 
     fn drop(&mut self) {
         let (core, lock) = &self.held;
         crate::trace::unlocked(core.number, lock);
-        self.ticket.done();
+        self.pending.done();
     }
 }
 
 impl<T: DeviceData, M: Mode> Deref for HostAccessor<'_, T, 1, M> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        // SAFETY: so many elements lie in the buffer from the pointer on, and the ticket keeps writers away.
+        // SAFETY: so many elements lie in the buffer from the pointer on, and the pending command keeps writers away.
         unsafe { std::slice::from_raw_parts(self.pointer, self.range.0[0]) }
     }
 }
 
 impl<T: DeviceData, M: Writes> DerefMut for HostAccessor<'_, T, 1, M> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as for `deref`, and the ticket keeps readers away as well.
+        // SAFETY: as for `deref`, and the pending command keeps readers away as well.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.range.0[0]) }
     }
 }
@@ -97,14 +97,14 @@ impl<T: DeviceData, M: Writes> DerefMut for HostAccessor<'_, T, 1, M> {
 impl<T: DeviceData, const D: usize, M: Mode> Index<Id<D>> for HostAccessor<'_, T, D, M> {
     type Output = T;
     fn index(&self, id: Id<D>) -> &T {
-        // SAFETY: the place is inside the accessor's part; the ticket keeps writers away.
+        // SAFETY: the place is inside the accessor's part; the pending command keeps writers away.
         unsafe { &*self.pointer.wrapping_add(self.place(id)) }
     }
 }
 
 impl<T: DeviceData, const D: usize, M: Writes> IndexMut<Id<D>> for HostAccessor<'_, T, D, M> {
     fn index_mut(&mut self, id: Id<D>) -> &mut T {
-        // SAFETY: as for `index`, and the ticket keeps readers away as well.
+        // SAFETY: as for `index`, and the pending command keeps readers away as well.
         unsafe { &mut *self.pointer.wrapping_add(self.place(id)) }
     }
 }

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::accessor::{Accessor, HostTaskAccessor, Mode, Writes};
 use crate::context::Context;
 use crate::device::Device;
-use crate::engine::lane::NativeLane;
+use crate::engine::command_lane::NativeLane;
 use crate::error::{Errc, Error, Result};
 use crate::platform::Backend;
 use crate::range::{DeviceData, Id, Range, coordinates, extents};

@@ -14,8 +14,8 @@ use sycl_graph::Deps;
 use crate::arguments::ArgumentKind;
 use crate::context::Context;
 use crate::device::{Aspect, Device};
-use crate::engine::deferred_release::bury;
-use crate::engine::lane::all_tails;
+use crate::engine::command_lane::all_tails;
+use crate::engine::deferred_release::release_after;
 use crate::error::{Errc, Error, Result};
 use crate::module::{Module, create_module, is_of_too_large_groups};
 use crate::range::DeviceData;
@@ -663,7 +663,7 @@ impl Drop for KernelInner {
         // Launches are not counted: whatever is on any lane now may be one.
         let users: Deps = all_tails(&self.bundle.inner.context.0.native);
         let kept = self.bundle.inner.context.0.native.kept();
-        bury(users, kept, move || {
+        release_after(users, kept, move || {
             for handle in handles.into_iter().filter(|_| owned) {
                 let handle: ze_kernel_handle_t = std::ptr::with_exposed_provenance_mut(handle);
                 disown(handle);

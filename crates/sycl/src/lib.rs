@@ -6,7 +6,7 @@
 //!
 //! Rooms: [`platform`](Platform), [`device`](Device), [`context`](Context) and [`info`] say what there is;
 //! [`queue`](Queue), `handler`, `group`, `submit` are a command group's way; `lane` is a command list in order with its
-//! events, `ticket` what waits for the host, `graveyard` what is freed later; `buffer`, `image`, `storage`, `transfer`,
+//! events, `pending command` what waits for the host, `deferred release` what is freed later; `buffer`, `image`, `storage`, `transfer`,
 //! `memory` hold data; `module` is device code that is built; `trace` tells XPTI, `leaks` counts what is made and
 //! destroyed, `log` says what happens, `exit` lets work end that nobody waited for; [`usm`], [`kernel`](KernelBundle), [`host_task`](HostView) and [`event`](Event)
 //! are SYCL's own.

@@ -7,7 +7,7 @@ use level_zero::sys::*;
 
 use crate::context::Context;
 use crate::device::{Device, name_of};
-use crate::engine::lane::lose_if_lost;
+use crate::engine::command_lane::lose_if_lost;
 use crate::engine::losses::Moment;
 use crate::engine::native_context::NativeContext;
 use crate::error::{Errc, Error, Result};

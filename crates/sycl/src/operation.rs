@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps, Extent};
 
 use crate::arguments::Arguments;
-use crate::engine::lane::Lane;
+use crate::engine::command_lane::CommandLane;
 use crate::engine::losses::outlived;
 use crate::engine::target::Target;
 use crate::error::{Error, Result};
@@ -538,7 +538,7 @@ impl Shape {
 /// Appends operations to a lane in order, the first after `after`; answers the last one's place. `before` is why a device
 /// was lost since memory was made that they use.
 pub(crate) fn append_all(
-    lane: &'static Lane,
+    lane: &'static CommandLane,
     after: &Deps,
     before: Option<&Error>,
     operations: &mut [Operation],

@@ -8,9 +8,9 @@ use level_zero::sys::*;
 
 use crate::context::Context;
 use crate::device::{Device, name_of};
+use crate::engine::command_lane::{CommandLane, NativeLane};
 use crate::engine::completion::wait_for;
-use crate::engine::deferred_release::{settle, sweep};
-use crate::engine::lane::{Lane, NativeLane};
+use crate::engine::deferred_release::{drain_context, sweep};
 use crate::engine::list_backend::LaneOptions;
 use crate::engine::pending::{self, drop_never_ends, is_in_a_host_task, would_wait_for_itself};
 use crate::environment::{self, Lists};
@@ -48,7 +48,7 @@ impl Drop for End {
         let Some(queue) = self.0.take() else { return };
         let native = Arc::clone(&queue.context.0.native);
         native.queues.fetch_sub(1, Ordering::Relaxed);
-        let open = queue.tickets.deps();
+        let open = queue.pending_commands.deps();
         if would_wait_for_itself(&open) {
             // What the task captured cannot wait for the task's end: that lets go of the rest.
             if is_in_a_host_task() {
@@ -62,7 +62,7 @@ impl Drop for End {
         drop(wait_for(&open));
         drop(wait_for(&queue.tails()));
         drop(queue);
-        settle(&native);
+        drain_context(&native);
     }
 }
 
@@ -305,11 +305,11 @@ impl Queue {
             owned,
             ..LaneOptions::default()
         };
-        let lane = Lane::adopt(&context.0.native, device, native, options)?;
+        let lane = CommandLane::adopt(&context.0.native, device, native, options)?;
         let mut queue = Self::of(context.clone(), device.clone(), props, options, None);
         if let Some(inner) = Arc::get_mut(&mut queue.0) {
             inner.width = 1;
-            inner.sides = None;
+            inner.user_event_lanes = None;
         }
         let _ = queue.0.lanes[0].set(lane);
         if !owned || !context.0.native.is_owned() {
@@ -374,7 +374,7 @@ impl Queue {
 
     fn wait_now(&self) -> Result<()> {
         let end = pending::end();
-        let result = self.0.tickets.wait();
+        let result = self.0.pending_commands.wait();
         let result = result.and(wait_for(&self.0.tails()));
         self.0.reports.told(end);
         sweep();

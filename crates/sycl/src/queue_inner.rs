@@ -8,12 +8,12 @@ use sycl_graph::{Dep, Deps};
 
 use crate::context::Context;
 use crate::device::Device;
+use crate::engine::command_lane::{CommandLane, NativeLane};
 use crate::engine::failures::lost;
-use crate::engine::lane::{Lane, NativeLane};
 use crate::engine::list_backend::LaneOptions;
 use crate::engine::native_context::Intact;
-use crate::engine::pending::{Promises, Ticket};
-use crate::engine::user_event_lanes::{Chosen, SideLanes, Way};
+use crate::engine::pending::{PendingCommand, PendingSet};
+use crate::engine::user_event_lanes::{Chosen, Placement, UserEventLanes};
 use crate::environment::{self, MOST_LANES};
 use crate::error::{AsyncHandler, Result};
 use crate::event::Followers;
@@ -70,17 +70,17 @@ pub(crate) struct QueueInner {
     pub(crate) options: LaneOptions,
     /// Since it was made.
     pub(crate) intact: Intact,
-    pub(crate) lanes: [OnceLock<&'static Lane>; MOST_LANES],
+    pub(crate) lanes: [OnceLock<&'static CommandLane>; MOST_LANES],
     pub(crate) making: Mutex<()>,
     pub(crate) width: usize,
     /// Lanes for work that waits for events of the program's; none where one list, or one order, is for all.
-    pub(crate) sides: Option<SideLanes>,
+    pub(crate) user_event_lanes: Option<UserEventLanes>,
     /// The threads that submitted, where each has a lane of its own, in the order of the lanes.
     pub(crate) threads: Option<Mutex<Vec<ThreadId>>>,
     /// The last command of an in-order queue.
     pub(crate) order: Mutex<Option<Dep>>,
-    /// Tickets of commands that were not on a lane at once.
-    pub(crate) tickets: Promises,
+    /// Pending commands of commands that were not on a lane at once.
+    pub(crate) pending_commands: PendingSet,
     /// Events of this queue that keep others.
     pub(crate) followers: Followers,
     pub(crate) reports: Arc<Reports>,
@@ -102,7 +102,7 @@ impl QueueInner {
             environment::lanes().unwrap_or(LANES)
         };
         let native = Arc::downgrade(&context.0.native);
-        let sides = (!props.in_order).then(SideLanes::default);
+        let user_event_lanes = (!props.in_order).then(UserEventLanes::default);
         Self {
             intact: Intact::new(&context.0.native, &device),
             context,
@@ -112,10 +112,10 @@ impl QueueInner {
             lanes: [const { OnceLock::new() }; MOST_LANES],
             making: Mutex::new(()),
             width,
-            sides,
+            user_event_lanes,
             threads: None,
             order: Mutex::new(None),
-            tickets: Promises::default(),
+            pending_commands: PendingSet::default(),
             followers: Followers::default(),
             reports: Arc::new(Reports::new(native, handler)),
             trace: crate::trace::QueueTrace::default(),
@@ -139,7 +139,7 @@ impl QueueInner {
         });
     }
 
-    pub(crate) fn lane(&self, number: usize) -> Result<&'static Lane> {
+    pub(crate) fn lane(&self, number: usize) -> Result<&'static CommandLane> {
         if let Some(lane) = self.lanes[number].get() {
             return Ok(lane);
         }
@@ -152,8 +152,8 @@ impl QueueInner {
     }
 
     /// One more, unless the device was lost since the queue was made: what is there then is not what the program put there.
-    fn create_lane(&self) -> Result<&'static Lane> {
-        let lane = Lane::create(&self.context.0.native, &self.device, self.options)?;
+    fn create_lane(&self) -> Result<&'static CommandLane> {
+        let lane = CommandLane::create(&self.context.0.native, &self.device, self.options)?;
         // Once it is known: from here on a loss is the lane's too.
         match self.intact.loss() {
             None => Ok(lane),
@@ -168,18 +168,20 @@ impl QueueInner {
     pub(crate) fn tails(&self) -> Deps {
         let mut tails = Deps::default();
         self.usual_lanes().for_each(|lane| tails.add(lane.tail()));
-        let sides = self.sides.as_ref().map(SideLanes::tails);
-        sides.iter().for_each(|sides| tails.merge(sides));
+        let user_event_lanes = self.user_event_lanes.as_ref().map(UserEventLanes::tails);
+        user_event_lanes
+            .iter()
+            .for_each(|user_event_lanes| tails.merge(user_event_lanes));
         tails
     }
 
     /// Its lanes so far.
-    pub(crate) fn lanes(&self) -> impl Iterator<Item = &'static Lane> + '_ {
-        let sides = self.sides.iter().flat_map(SideLanes::each);
-        self.usual_lanes().chain(sides)
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = &'static CommandLane> + '_ {
+        let user_event_lanes = self.user_event_lanes.iter().flat_map(UserEventLanes::each);
+        self.usual_lanes().chain(user_event_lanes)
     }
 
-    fn usual_lanes(&self) -> impl Iterator<Item = &'static Lane> + '_ {
+    fn usual_lanes(&self) -> impl Iterator<Item = &'static CommandLane> + '_ {
         self.lanes.iter().map_while(|lane| lane.get().copied())
     }
 
@@ -190,29 +192,33 @@ impl QueueInner {
     }
 
     /// Where work goes that follows `deps`.
-    pub(crate) fn choose(&self, deps: &Deps) -> Result<Way<'_>> {
+    pub(crate) fn choose(&self, deps: &Deps) -> Result<Placement<'_>> {
         self.refuse_lost()?;
-        if let Some(sides) = &self.sides {
-            let gates = Lane::gates_of(deps);
-            if !gates.is_empty() {
-                return sides.choose(&self.device, deps, &gates, self.width, || {
-                    self.create_lane()
-                });
+        if let Some(user_event_lanes) = &self.user_event_lanes {
+            let user_events = CommandLane::unsignaled_user_events(deps);
+            if !user_events.is_empty() {
+                return user_event_lanes.choose(
+                    &self.device,
+                    deps,
+                    &user_events,
+                    self.width,
+                    || self.create_lane(),
+                );
             }
         }
         let lane = self.usual(deps)?;
-        Ok(Way::On(Chosen::usual(lane)))
+        Ok(Placement::On(Chosen::usual(lane)))
     }
 
     /// A lane for work that follows `deps`: the one that ends with them, an idle one, a new one, the least busy.
-    fn usual(&self, deps: &Deps) -> Result<&'static Lane> {
+    fn usual(&self, deps: &Deps) -> Result<&'static CommandLane> {
         if let Some(threads) = &self.threads {
             return self.lane_of_thread(threads);
         }
         if self.width == 1 {
             return self.lane(0);
         }
-        let mut best: Option<&'static Lane> = None;
+        let mut best: Option<&'static CommandLane> = None;
         let mut count = 0;
         for lane in self.usual_lanes() {
             count += 1;
@@ -240,7 +246,7 @@ impl QueueInner {
     }
 
     /// The calling thread's own lane; threads that come when all lanes are given share them.
-    fn lane_of_thread(&self, threads: &Mutex<Vec<ThreadId>>) -> Result<&'static Lane> {
+    fn lane_of_thread(&self, threads: &Mutex<Vec<ThreadId>>) -> Result<&'static CommandLane> {
         let mine = std::thread::current().id();
         // Held while a lane is made, so that those before it are there.
         let mut threads = lock(threads);
@@ -252,17 +258,19 @@ impl QueueInner {
         Ok(lane)
     }
 
-    /// Remembers a ticket until the queue is waited for, and for what is freed meanwhile.
-    pub(crate) fn add_ticket(&self, ticket: &Arc<Ticket>) {
-        self.tickets.add(ticket);
-        self.context.0.native.pending.add(ticket);
+    /// Remembers a pending command until the queue is waited for, and for what is freed meanwhile.
+    pub(crate) fn add_pending(&self, pending: &Arc<PendingCommand>) {
+        self.pending_commands.add(pending);
+        self.context.0.native.pending.add(pending);
     }
 
     /// Everything submitted so far.
     pub(crate) fn everything(&self, deps: &mut Deps) {
         deps.merge(&self.tails());
-        let tickets = self.tickets.get();
-        tickets.iter().for_each(|ticket| deps.add(ticket.dep()));
+        let pending_commands = self.pending_commands.get();
+        pending_commands
+            .iter()
+            .for_each(|pending| deps.add(pending.dep()));
     }
 }
 

@@ -34,7 +34,7 @@ impl Reports {
         lock(&self.errors).push(error);
     }
 
-    /// A command of an in-order queue that was on no lane failed: before its ticket says so.
+    /// A command of an in-order queue that was on no lane failed: before its pending command says so.
     pub(crate) fn fails_behind(&self, command: Dep, error: &Error) {
         *lock(&self.behind) = Some((command, error.clone()));
     }
@@ -51,7 +51,7 @@ impl Reports {
         }
     }
 
-    /// The program has been told what failed of the tickets before number `end`: the next command goes on.
+    /// The program has been told what failed of the pending commands before number `end`: the next command goes on.
     pub(crate) fn told(&self, end: u64) {
         let mut behind = lock(&self.behind);
         if behind

@@ -15,13 +15,13 @@ use crate::context::Context;
 use crate::device::{Device, name_of};
 use crate::engine::allocation::{allocate_device, allocate_host, with_room};
 use crate::engine::completion::{fate, is_open_or_failed, probe, resolve};
-use crate::engine::deferred_release::bury;
+use crate::engine::deferred_release::release_after;
 use crate::engine::failures::failures;
 use crate::engine::losses::is_lost;
 use crate::engine::native_context::Intact;
-use crate::engine::native_context::Kept;
 use crate::engine::native_context::NativeContext;
-use crate::engine::pending::{Standing, Ticket};
+use crate::engine::native_context::ProgramContexts;
+use crate::engine::pending::{PendingCommand, Status};
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::image::native::{self, Shape};
@@ -51,7 +51,7 @@ pub(crate) struct BufferState {
     number: u64,
     pub(crate) graph: sycl_graph::Buffer,
     /// By the number of the domain; the host is the first.
-    places: SmallVec<[Place; 3]>,
+    slots: SmallVec<[MemorySlot; 3]>,
     alignment: usize,
     /// That of the memory least aligned, the program's own included.
     least_alignment: usize,
@@ -68,13 +68,13 @@ pub(crate) struct BufferState {
     /// Why pages are poisoned.
     pub(crate) poison: Option<Error>,
     /// Copies and commands that were committed before they could be appended, and how many make a look worth while.
-    held_back: (Vec<Arc<Ticket>>, usize),
+    held_back: (Vec<Arc<PendingCommand>>, usize),
     /// What it knows of: see [`failures`].
     failures: u64,
 }
 
 /// A memory that the buffer may be in.
-struct Place {
+struct MemorySlot {
     /// The device and the context it is used in; none for the host.
     device: Option<(Context, Device)>,
     memory: Option<Memory>,
@@ -93,7 +93,7 @@ struct View {
     intact: Intact,
 }
 
-impl Place {
+impl MemorySlot {
     /// The device's in a context, none for the host; without memory.
     fn new(device: Option<(Context, Device)>) -> Self {
         let of = device.as_ref();
@@ -114,15 +114,15 @@ impl Place {
     }
 
     /// Whether it is that of a device that has one of its own, in a context.
-    fn is_of(&self, context: &Context, home: &Device) -> bool {
+    fn is_of(&self, context: &Context, owner: &Device) -> bool {
         let device = self.device.as_ref();
         device.is_some_and(|(of, known)| {
-            known == home && Arc::ptr_eq(&of.0.native, &context.0.native)
+            known == owner && Arc::ptr_eq(&of.0.native, &context.0.native)
         })
     }
 }
 
-/// So many tickets are kept before the first look whether the work of some has ended.
+/// So many pending commands are kept before the first look whether the work of some has ended.
 const FEW_HELD_BACK: usize = 16;
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
@@ -149,7 +149,7 @@ impl BufferCore {
             state: Mutex::new(BufferState {
                 number,
                 graph: sycl_graph::Buffer::new(grid),
-                places: SmallVec::from_iter([Place::new(None)]),
+                slots: SmallVec::from_iter([MemorySlot::new(None)]),
                 alignment,
                 least_alignment: alignment,
                 image,
@@ -179,19 +179,19 @@ impl BufferCore {
 impl Drop for BufferCore {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        state.settle();
+        state.roll_back_failures();
         let mut users = Deps::default();
         state.graph.last_use(&mut users);
         let views = std::mem::take(&mut state.views);
         let memories: SmallVec<[Memory; 3]> = state
-            .places
+            .slots
             .iter_mut()
-            .filter_map(|place| place.memory.take())
+            .filter_map(|slot| slot.memory.take())
             .collect();
         let empty = memories.is_empty();
         let natives = memories.iter().chain(views.iter().map(|view| &view.image));
         let natives = natives.flat_map(|memory| memory.context.0.native.kept());
-        let mut kept: Kept = natives.collect();
+        let mut kept: ProgramContexts = natives.collect();
         kept.sort_unstable();
         kept.dedup();
         let (number, image) = (self.number, self.image.is_some());
@@ -206,15 +206,15 @@ impl Drop for BufferCore {
         };
         match empty {
             true => end(),
-            false => bury(users, kept, end),
+            false => release_after(users, kept, end),
         }
     }
 }
 
 /// How copies go between the places of a buffer.
-pub(crate) struct PlaceLinks<'a>(&'a [Place]);
+pub(crate) struct MemoryLinks<'a>(&'a [MemorySlot]);
 
-impl Links for PlaceLinks<'_> {
+impl Links for MemoryLinks<'_> {
     fn cost(&self, from: Domain, to: Domain) -> Option<u32> {
         let of = |domain: Domain| self.0.get(domain.number())?.device.as_ref();
         let ((from_context, from), (to_context, to)) = of(from).zip(of(to))?;
@@ -235,10 +235,10 @@ impl BufferState {
                 false => self.own_domain(context, device),
             };
         }
-        let is_at_home = self
-            .place_of(context, device)
-            .is_some_and(|place| place.memory.is_some());
-        if !is_at_home && device.uses_host_memory() && self.host_is_of(&context.0.native) {
+        let has_own = self
+            .slot_of(context, device)
+            .is_some_and(|slot| slot.memory.is_some());
+        if !has_own && device.uses_host_memory() && self.host_is_of(&context.0.native) {
             return Ok(Domain::HOST);
         }
         self.own_domain(context, device)
@@ -261,13 +261,13 @@ impl BufferState {
     /// The domain of an image that was made from a handle: it is where it was made, and nowhere else.
     fn only_domain(&self, context: &Context, device: &Device) -> Result<Domain> {
         let hardware = device.hardware();
-        let place = self.places.last().and_then(|place| place.device.as_ref());
-        match place {
+        let slot = self.slots.last().and_then(|slot| slot.device.as_ref());
+        match slot {
             Some((of, _)) if !Arc::ptr_eq(&of.0.native, &context.0.native) => Err(Error::invalid(
                 "an image made from a handle can be used only in the context that it was made in",
             )),
             Some((_, of)) if of.hardware() == hardware => {
-                Domain::new(self.places.len() - 1).ok_or_else(|| Error::invalid("no such domain"))
+                Domain::new(self.slots.len() - 1).ok_or_else(|| Error::invalid("no such domain"))
             }
             _ => Err(Error::invalid(
                 "an image made from a handle can be used only on the device that it was created for",
@@ -353,7 +353,7 @@ impl BufferState {
     }
 
     /// The device whose memory a device uses: the whole hardware's unless its parts have their own.
-    fn home(&self, device: &Device) -> Device {
+    fn owner(&self, device: &Device) -> Device {
         match self.separate_tiles && !device.uses_host_memory() {
             true => device.clone(),
             false => device.hardware(),
@@ -362,10 +362,10 @@ impl BufferState {
 
     /// The domain of a device in a context that has a memory of its own there.
     fn own_domain(&mut self, context: &Context, device: &Device) -> Result<Domain> {
-        let home = self.home(device);
-        let mut places = self.places.iter();
-        let known = places.position(|place| place.is_of(context, &home));
-        let number = known.unwrap_or(self.places.len());
+        let owner = self.owner(device);
+        let mut slots = self.slots.iter();
+        let known = slots.position(|slot| slot.is_of(context, &owner));
+        let number = known.unwrap_or(self.slots.len());
         let domain = Domain::new(number).ok_or_else(|| {
             Error::new(
                 Errc::FeatureNotSupported,
@@ -376,38 +376,39 @@ impl BufferState {
             )
         })?;
         if known.is_none() {
-            self.places.push(Place::new(Some((context.clone(), home))));
+            self.slots
+                .push(MemorySlot::new(Some((context.clone(), owner))));
         }
         Ok(domain)
     }
 
     /// The place of a device in a context, where it has one of its own.
-    fn place_of(&self, context: &Context, device: &Device) -> Option<&Place> {
-        let home = self.home(device);
-        let mut places = self.places.iter();
-        places.find(|place| place.is_of(context, &home))
+    fn slot_of(&self, context: &Context, device: &Device) -> Option<&MemorySlot> {
+        let owner = self.owner(device);
+        let mut slots = self.slots.iter();
+        slots.find(|slot| slot.is_of(context, &owner))
     }
 
     /// Whether the host's memory is, or would be, of a context.
     fn host_is_of(&self, native: &Arc<NativeContext>) -> bool {
-        let memory = self.places[0].memory.as_ref();
+        let memory = self.slots[0].memory.as_ref();
         memory.is_none_or(|memory| Arc::ptr_eq(&memory.context.0.native, native))
     }
 
     /// The domains of a device in all contexts that have memory there.
     pub(crate) fn known_domains(&self, device: &Device) -> impl Iterator<Item = Domain> + use<> {
-        let home = self.home(device);
-        let is_at_home = |memory: &Memory| {
-            let place = self.place_of(&memory.context, device);
-            place.is_some_and(|place| place.memory.is_some())
+        let owner = self.owner(device);
+        let has_own = |memory: &Memory| {
+            let slot = self.slot_of(&memory.context, device);
+            slot.is_some_and(|slot| slot.memory.is_some())
         };
-        let is_known = |place: &Place| match (&place.device, &place.memory) {
+        let is_known = |slot: &MemorySlot| match (&slot.device, &slot.memory) {
             (_, None) => false,
-            (Some((_, known)), _) => *known == home,
-            (None, Some(memory)) => device.uses_host_memory() && !is_at_home(memory),
+            (Some((_, known)), _) => *known == owner,
+            (None, Some(memory)) => device.uses_host_memory() && !has_own(memory),
         };
-        let places = self.places.iter().enumerate();
-        let known = places.filter(|(_, place)| is_known(place));
+        let slots = self.slots.iter().enumerate();
+        let known = slots.filter(|(_, slot)| is_known(slot));
         let known: SmallVec<[Domain; 2]> = known
             .filter_map(|(number, _)| Domain::new(number))
             .collect();
@@ -416,33 +417,33 @@ impl BufferState {
 
     pub(crate) fn memory_on(&self, device: &Device) -> Option<&Memory> {
         let domain = self.known_domains(device).next()?;
-        self.places[domain.number()].memory.as_ref()
+        self.slots[domain.number()].memory.as_ref()
     }
 
     /// The device of a domain; none for the host.
     pub(crate) fn device_of(&self, domain: Domain) -> Option<&(Context, Device)> {
-        self.places.get(domain.number())?.device.as_ref()
+        self.slots.get(domain.number())?.device.as_ref()
     }
 
     /// What a domain's contents depend on.
     pub(crate) fn intact(&self, domain: Domain) -> Option<&Intact> {
-        self.places.get(domain.number())?.intact.as_ref()
+        self.slots.get(domain.number())?.intact.as_ref()
     }
 
     /// Why the device of a domain was lost since the program gave the memory that is still used there: what the driver
     /// says of that then is nothing new.
     pub(crate) fn outlived(&self, domain: Domain) -> Option<&Error> {
-        self.places.get(domain.number())?.outlived.as_ref()
+        self.slots.get(domain.number())?.outlived.as_ref()
     }
 
     /// The buffer's first byte in a domain, allocated if it is not yet there. `context` is for the host's memory.
     pub(crate) fn memory(&mut self, domain: Domain, context: &Context) -> Result<*mut u8> {
         let bytes = self.graph.grid().bytes();
         let alignment = self.alignment;
-        let Some(place) = self.places.get_mut(domain.number()) else {
+        let Some(slot) = self.slots.get_mut(domain.number()) else {
             return Err(Error::new(Errc::Runtime, "a buffer is in no such memory"));
         };
-        if let Some(memory) = &place.memory {
+        if let Some(memory) = &slot.memory {
             return Ok(memory.pointer);
         }
         if self.image.is_some_and(|shape| shape.bound) {
@@ -456,7 +457,7 @@ impl BufferState {
         }
         let number = self.number;
         let address = |pointer: &*mut std::ffi::c_void| pointer.addr();
-        let (context, pointer) = match &place.device {
+        let (context, pointer) = match &slot.device {
             None => {
                 let native = &context.0.native;
                 let allocate = || with_room(|| allocate_host(native, bytes, alignment));
@@ -486,25 +487,24 @@ impl BufferState {
             "buffer"
         };
         say(MEMORY, || {
-            let device = place.device.as_ref().map(|(_, device)| device);
+            let device = slot.device.as_ref().map(|(_, device)| device);
             format!("{kind} {number} is on {} at {pointer:p}", name_of(device))
         });
         if self.image.is_some() && domain != Domain::HOST {
             let image = Memory::image(pointer.cast(), &context, End::Free);
-            place.memory = Some(image);
+            slot.memory = Some(image);
             return Ok(pointer.cast());
         }
         let pointer = pointer.cast();
-        place.memory = Some(Memory::new(pointer, &context, End::Free));
+        slot.memory = Some(Memory::new(pointer, &context, End::Free));
         Ok(pointer)
     }
 
     /// The buffer's first byte on the host.
     pub(crate) fn host_memory(&mut self) -> Result<*mut u8> {
-        let mut known = self.places.iter().filter_map(|place| {
-            let device = place.device.as_ref().map(|(context, _)| context);
-            place
-                .memory
+        let mut known = self.slots.iter().filter_map(|slot| {
+            let device = slot.device.as_ref().map(|(context, _)| context);
+            slot.memory
                 .as_ref()
                 .map(|memory| &memory.context)
                 .or(device)
@@ -527,7 +527,7 @@ impl BufferState {
         end: End,
     ) -> Result<Domain> {
         let domain = self.own_domain(context, device)?;
-        self.places[domain.number()].adopt(Memory::image(image, context, end));
+        self.slots[domain.number()].adopt(Memory::image(image, context, end));
         self.history.adopted(self.number, "device", image.addr());
         Ok(domain)
     }
@@ -545,9 +545,9 @@ impl BufferState {
 
     /// Takes a domain's memory away.
     pub(crate) fn take_memory(&mut self, domain: Domain) -> Option<Memory> {
-        let place = &mut self.places[domain.number()];
-        (place.adopted, place.outlived) = (false, None);
-        place.memory.take()
+        let slot = &mut self.slots[domain.number()];
+        (slot.adopted, slot.outlived) = (false, None);
+        slot.memory.take()
     }
 
     /// Takes memory of the user's for a domain.
@@ -558,11 +558,11 @@ impl BufferState {
         context: &Context,
         end: End,
     ) -> Result<()> {
-        let place = &mut self.places[domain.number()];
-        if place.memory.is_some() {
+        let slot = &mut self.slots[domain.number()];
+        if slot.memory.is_some() {
             return Err(Error::invalid("two views are of one device's memory"));
         }
-        place.adopt(Memory::new(pointer, context, end));
+        slot.adopt(Memory::new(pointer, context, end));
         let aligned = 1usize.checked_shl(pointer.addr().trailing_zeros());
         self.least_alignment =
             aligned.map_or(self.least_alignment, |n| n.min(self.least_alignment));
@@ -582,16 +582,16 @@ impl BufferState {
 
     /// Takes back what failed: what copies were to bring and commands to write. Before each look at what is valid; what
     /// fails later is found by whoever goes by it.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn roll_back_failures(&mut self) {
         let known = failures();
         if self.failures != known {
             self.failures = known;
-            self.take_back();
+            self.roll_back();
         }
     }
 
     #[cold]
-    fn take_back(&mut self) {
+    fn roll_back(&mut self) {
         let mut cause = None;
         let fate = |dep| {
             let (fate, failed) = fate(dep);
@@ -599,26 +599,26 @@ impl BufferState {
             fate
         };
         // They are found at least until the buffer has seen how they stand.
-        let tickets = std::mem::take(&mut self.held_back.0);
-        let (open, over): (Vec<_>, Vec<_>) = tickets.into_iter().partition(|ticket| {
-            matches!(ticket.standing(), Standing::Open | Standing::Submitted(_) if ticket.is_unfinished())
+        let pending_commands = std::mem::take(&mut self.held_back.0);
+        let (open, over): (Vec<_>, Vec<_>) = pending_commands.into_iter().partition(|pending| {
+            matches!(pending.status(), Status::Open | Status::Submitted(_) if pending.is_unfinished())
         });
         self.held_back.0 = open;
-        let loss = |place: &Place| place.intact.as_ref().and_then(Intact::loss);
+        let loss = |slot: &MemorySlot| slot.intact.as_ref().and_then(Intact::loss);
         let views = std::mem::take(&mut self.views).into_iter();
         let (views, left): (Vec<_>, Vec<_>) = views.partition(|view| view.intact.loss().is_some());
         self.views = left;
         // Of all that was in its memories, before it is forgotten.
         let mut users = Deps::default();
         self.graph.last_use(&mut users);
-        if self.places.iter().any(|place| loss(place).is_some()) {
+        if self.slots.iter().any(|slot| loss(slot).is_some()) {
             // Maybe nobody has asked yet whether what was copied before is there.
             self.graph.copies_under_way().for_each(|copy| {
                 probe(copy);
             });
         }
         // First, so that what was copied before the loss counts as copied.
-        if self.graph.settle(fate, |past| resolve(past).device)
+        if self.graph.roll_back(fate, |past| resolve(past).device)
             && let Some(cause) = cause
         {
             self.poison.get_or_insert(cause);
@@ -627,46 +627,46 @@ impl BufferState {
         self.graph.last_use(&mut users);
         for View { image, .. } in views {
             let kept = image.context.0.native.kept();
-            bury(users.clone(), kept, move || drop(image));
+            release_after(users.clone(), kept, move || drop(image));
         }
-        for number in 0..self.places.len() {
-            let place = &mut self.places[number];
-            let lost = place.intact.as_mut().and_then(Intact::renew);
+        for number in 0..self.slots.len() {
+            let slot = &mut self.slots[number];
+            let lost = slot.intact.as_mut().and_then(Intact::renew);
             let Some((domain, error)) = Domain::new(number).zip(lost) else {
                 continue;
             };
             // What is allocated anew goes on where the driver refuses what was there.
-            let memory = place.memory.take_if(|_| !place.adopted);
-            if place.adopted {
-                place.outlived = Some(error.clone());
+            let memory = slot.memory.take_if(|_| !slot.adopted);
+            if slot.adopted {
+                slot.outlived = Some(error.clone());
             }
             if let Some(memory) = memory {
                 let kept = memory.context.0.native.kept();
                 let (number, ending) = (self.number, self.history.ending());
-                bury(users.clone(), kept, move || ending.end(number, memory));
+                release_after(users.clone(), kept, move || ending.end(number, memory));
             }
             if self.graph.lose(domain) {
                 self.poison.get_or_insert(error);
             }
         }
-        let failed = |ticket: &&Arc<Ticket>| matches!(ticket.standing(), Standing::Failed(_));
+        let failed = |pending: &&Arc<PendingCommand>| matches!(pending.status(), Status::Failed(_));
         over.iter()
             .filter(failed)
-            .for_each(|ticket| ticket.forget());
+            .for_each(|pending| pending.forget());
     }
 
     /// That of work which is on no device yet. It is found until the buffer knows how it ends.
-    pub(crate) fn hold_back(&mut self, ticket: &Arc<Ticket>) {
-        let (tickets, look_at) = &mut self.held_back;
-        if tickets.len() >= *look_at {
-            tickets.retain(|ticket| match ticket.standing() {
-                Standing::Open | Standing::Failed(_) => true,
-                Standing::Submitted(dep) => is_open_or_failed(dep),
-                Standing::Done => false,
+    pub(crate) fn hold_back(&mut self, pending: &Arc<PendingCommand>) {
+        let (pending_commands, look_at) = &mut self.held_back;
+        if pending_commands.len() >= *look_at {
+            pending_commands.retain(|pending| match pending.status() {
+                Status::Open | Status::Failed(_) => true,
+                Status::Submitted(dep) => is_open_or_failed(dep),
+                Status::Done => false,
             });
-            *look_at = FEW_HELD_BACK.max(2 * tickets.len());
+            *look_at = FEW_HELD_BACK.max(2 * pending_commands.len());
         }
-        tickets.push(Arc::clone(ticket));
+        pending_commands.push(Arc::clone(pending));
     }
 
     /// What these accesses were to write is lost.
@@ -680,20 +680,20 @@ impl BufferState {
 
     /// All memory stays when the buffer ends.
     pub(crate) fn keep_all(&mut self) {
-        for place in &mut self.places {
-            if let Some(memory) = &mut place.memory {
+        for slot in &mut self.slots {
+            if let Some(memory) = &mut slot.memory {
                 memory.end = End::Keep;
             }
         }
     }
 
-    pub(crate) fn links(&self) -> PlaceLinks<'_> {
-        PlaceLinks(&self.places)
+    pub(crate) fn links(&self) -> MemoryLinks<'_> {
+        MemoryLinks(&self.slots)
     }
 
     /// The contexts that it has memory of, each once.
     pub(crate) fn natives(&self) -> SmallVec<[&Arc<NativeContext>; 2]> {
-        let memories = self.places.iter().filter_map(|place| place.memory.as_ref());
+        let memories = self.slots.iter().filter_map(|slot| slot.memory.as_ref());
         let memories = memories.chain(self.views.iter().map(|view| &view.image));
         let mut natives: SmallVec<[&Arc<NativeContext>; 2]> = SmallVec::new();
         for memory in memories {
@@ -706,7 +706,7 @@ impl BufferState {
     }
 
     pub(crate) fn keeps_memory(&self) -> bool {
-        let mut memories = self.places.iter().filter_map(|place| place.memory.as_ref());
+        let mut memories = self.slots.iter().filter_map(|slot| slot.memory.as_ref());
         memories.any(|memory| memory.end == End::Keep)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! On the caller's thread: buffers are locked in the order of their numbers, memory is allocated, copies are planned
 //! and appended, then the command, and only then anything is committed. A command that has to wait for something on the
-//! host is represented by a ticket and is appended by the thread that ends that.
+//! host is represented by a pending command and is appended by the thread that ends that.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,15 +11,15 @@ use sycl_graph::{Access, Dep, Deps, Domain};
 
 use crate::arguments::Arguments;
 use crate::device::name_of;
+use crate::engine::command_lane::Profile;
 use crate::engine::completion::{Resolved, is_open_or_failed, resolve, wait_for};
 use crate::engine::completion_waiter::resolve_in;
 use crate::engine::deferred_command::DeferredCommand;
 use crate::engine::deferred_release::sweep_some;
-use crate::engine::lane::Profile;
 use crate::engine::losses::outlived;
-use crate::engine::pending::Ticket;
+use crate::engine::pending::PendingCommand;
 use crate::engine::target::Target;
-use crate::engine::user_event_lanes::{Chosen, Way};
+use crate::engine::user_event_lanes::{Chosen, Placement};
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, device_clock};
@@ -115,7 +115,7 @@ pub(crate) fn submit(queue: &Arc<QueueInner>, group: &mut Group, site: Site) -> 
     match choose(queue, on_host, &mut resolved)? {
         Some(chosen) => submission.append(&resolved, chosen, locked),
         None => {
-            let own = Ticket::open(None, resolved.open.clone());
+            let own = PendingCommand::open(None, resolved.open.clone());
             hold_back(&mut locked, &own);
             drop(locked);
             Ok(submission.defer(own, after, &resolved, uses))
@@ -188,7 +188,7 @@ fn prepare(queue: &QueueInner, locked: &mut [Locked<'_>], firsts: &Firsts) -> Re
         state,
     } in &mut *locked
     {
-        state.settle();
+        state.roll_back_failures();
         if let Some(list) = &used.device {
             *device = state.domain_of(&queue.context, &queue.device)?;
             refuse_poisoned(state, list)?;
@@ -258,7 +258,7 @@ fn refuse_behind(
     resolved: &Resolved,
 ) -> Result<()> {
     let last = last.copied().flatten();
-    let Some(last) = last.filter(|last| last.is_ticket()) else {
+    let Some(last) = last.filter(|last| last.is_pending()) else {
         return Ok(());
     };
     let refused = queue.reports.refuse_behind(last);
@@ -275,9 +275,9 @@ fn choose<'a>(
         return Ok(None);
     }
     match queue.choose(&resolved.device)? {
-        Way::On(lane) => Ok(Some(lane)),
-        Way::Behind(work) => {
-            resolved.watch(&work);
+        Placement::On(lane) => Ok(Some(lane)),
+        Placement::Deferred(work) => {
+            resolved.await_completion(&work);
             refuse_failed(resolved)?;
             Ok(None)
         }
@@ -285,7 +285,7 @@ fn choose<'a>(
 }
 
 /// Commits a command that is not on a lane yet.
-fn hold_back(locked: &mut [Locked<'_>], own: &Arc<Ticket>) {
+fn hold_back(locked: &mut [Locked<'_>], own: &Arc<PendingCommand>) {
     commit(locked, own.dep());
     for entry in &mut *locked {
         entry.state.hold_back(own);
@@ -365,11 +365,23 @@ impl Submission<'_> {
             wait_for(&Deps::from(dep))?;
         }
         let events = std::mem::take(&mut group.events);
-        Ok(event_of(queue, EventKind::Device(dep), profile, events, node))
+        Ok(event_of(
+            queue,
+            EventKind::Device(dep),
+            profile,
+            events,
+            node,
+        ))
     }
 
     /// Has the command appended when the work that it follows has ended. Its buffers are no longer locked.
-    fn defer(self, own: Arc<Ticket>, after: Deps, resolved: &Resolved, uses: Uses) -> Event {
+    fn defer(
+        self,
+        own: Arc<PendingCommand>,
+        after: Deps,
+        resolved: &Resolved,
+        uses: Uses,
+    ) -> Event {
         let Self {
             queue,
             group,
@@ -386,10 +398,10 @@ impl Submission<'_> {
             **order = Some(own.dep());
         }
         drop(order);
-        queue.add_ticket(&own);
+        queue.add_pending(&own);
         let events = std::mem::take(&mut group.events);
         let followed = events.clone();
-        let kind = EventKind::Ticket(Arc::clone(&own));
+        let kind = EventKind::PendingCommand(Arc::clone(&own));
         let event = event_of(queue, kind, profile.clone(), events, node.clone());
         let barrier = (!resolved.open.is_empty()).then(|| {
             let reason = reason(resolved);
@@ -466,10 +478,10 @@ fn refuse_failed(resolved: &Resolved) -> Result<()> {
 
 /// Why a group is held back.
 fn reason(resolved: &Resolved) -> Reason {
-    if resolved.open.iter().any(|ticket| ticket.is_held()) {
+    if resolved.open.iter().any(|pending| pending.is_held()) {
         return Reason::HostAccessor;
     }
-    match resolved.open.len() == resolved.watched {
+    match resolved.open.len() == resolved.awaited {
         true => Reason::Elsewhere,
         false => Reason::HostTask,
     }

@@ -9,11 +9,11 @@ use crate::context::Context;
 use crate::device::{Device, name_of};
 use crate::engine::completion::{Resolved, is_open_or_failed, resolve, wait_for};
 use crate::engine::completion_waiter::resolve_in;
-use crate::engine::deferred_release::sweep;
 use crate::engine::deferred_command::{Deferrable, DeferredCommand};
+use crate::engine::deferred_release::sweep;
 use crate::engine::native_context::Intact;
-use crate::engine::pending::{Ticket, would_wait_for_itself};
-use crate::engine::user_event_lanes::{Chosen, Way};
+use crate::engine::pending::{PendingCommand, would_wait_for_itself};
+use crate::engine::user_event_lanes::{Chosen, Placement};
 use crate::error::{Errc, Error, Result};
 use crate::log::{MEMORY, say};
 use crate::operation::{Operation, append_all};
@@ -43,9 +43,9 @@ impl Copy {
             .context
             .choose_for_transfer(&self.device, &resolved.device);
         let lane = match way {
-            Ok(Way::On(lane)) => lane,
-            Ok(Way::Behind(work)) => {
-                resolved.watch(&work);
+            Ok(Placement::On(lane)) => lane,
+            Ok(Placement::Deferred(work)) => {
+                resolved.await_completion(&work);
                 return None;
             }
             Err(error) => return Some(Err(error)),
@@ -82,7 +82,7 @@ impl Deferrable for Copy {
         }
     }
 
-    fn end(self, own: &Arc<Ticket>, appended: Result<Dep>) {
+    fn end(self, own: &Arc<PendingCommand>, appended: Result<Dep>) {
         if let (Err(error), Some(reports)) = (&appended, &self.reports) {
             reports.push(error.clone());
         }
@@ -94,7 +94,7 @@ impl Deferrable for Copy {
         }
     }
 
-    fn fail_behind(self, own: &Arc<Ticket>, cause: &Error) {
+    fn fail_behind(self, own: &Arc<PendingCommand>, cause: &Error) {
         drop(self);
         own.fail(cause);
     }
@@ -156,7 +156,7 @@ pub(crate) fn submit(
     refuse_lost(&resolved)?;
     if resolved.open.is_empty() {
         match context.choose_for_transfer(&device, &resolved.device)? {
-            Way::On(lane) => {
+            Placement::On(lane) => {
                 // Once the lane is known: it may be a new one of a device that was lost meanwhile.
                 let ends = [transfer.from, transfer.to].into_iter();
                 let mut ends = ends.filter_map(|end| state.intact(end));
@@ -169,13 +169,13 @@ pub(crate) fn submit(
                 state.graph.commit_transfer(transfer, dep);
                 return Ok(dep);
             }
-            Way::Behind(work) => {
-                resolved.watch(&work);
+            Placement::Deferred(work) => {
+                resolved.await_completion(&work);
                 refuse_lost(&resolved)?;
             }
         }
     }
-    let own = Ticket::open_kept(resolved.open.clone());
+    let own = PendingCommand::open_kept(resolved.open.clone());
     let ends = [transfer.from, transfer.to];
     let ends = ends.iter().filter_map(|end| state.intact(*end)).cloned();
     let ends = ends.collect();
@@ -215,15 +215,15 @@ fn end_of(state: &BufferState, transfer: &Transfer) -> Result<(Context, Device)>
         .ok_or_else(|| Error::new(Errc::Runtime, "a copy from the host to itself was planned"))
 }
 
-/// Makes a buffer's elements available on the host and keeps conflicting work away until the ticket ends. Answers the
+/// Makes a buffer's elements available on the host and keeps conflicting work away until the pending command ends. Answers the
 /// first byte of the whole buffer.
 pub(crate) fn bring_to_host(
     core: &Arc<BufferCore>,
     accesses: &[Access],
-) -> Result<(*mut u8, Arc<Ticket>)> {
-    let (pointer, ticket, deps) = {
+) -> Result<(*mut u8, Arc<PendingCommand>)> {
+    let (pointer, pending, deps) = {
         let mut state = core.lock();
-        state.settle();
+        state.roll_back_failures();
         let mut deps = Deps::default();
         state.graph.dependencies(Domain::HOST, accesses, &mut deps);
         if would_wait_for_itself(&deps) {
@@ -240,27 +240,27 @@ pub(crate) fn bring_to_host(
         let mut deps = Deps::default();
         state.graph.dependencies(Domain::HOST, accesses, &mut deps);
         let me = std::thread::current().id();
-        let ticket = Ticket::open(Some(me), resolve(&deps).open);
+        let pending = PendingCommand::open(Some(me), resolve(&deps).open);
         state
             .graph
-            .commit_accesses(Domain::HOST, accesses, ticket.dep());
+            .commit_accesses(Domain::HOST, accesses, pending.dep());
         state.graph.tidy(is_open_or_failed);
-        (pointer, ticket, deps)
+        (pointer, pending, deps)
     };
     if let Err(error) = wait_for(&deps) {
         let mut state = core.lock();
-        state.settle();
+        state.roll_back_failures();
         // Nobody will write what was to be, and others count as outdated.
         state.lose(accesses, &error);
         drop(state);
         match accesses.iter().any(|access| access.mode.writes()) {
-            true => ticket.fail(&error),
-            false => ticket.done(),
+            true => pending.fail(&error),
+            false => pending.done(),
         }
         return Err(error);
     }
     sweep();
-    Ok((pointer, ticket))
+    Ok((pointer, pending))
 }
 
 /// Refuses accesses to content that failed work should have written.

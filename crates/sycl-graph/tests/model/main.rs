@@ -195,7 +195,7 @@ impl Failures {
                 (_, false) => Fate::Open,
             }
         };
-        buffer.settle(fate, Deps::clone);
+        buffer.roll_back(fate, Deps::clone);
     }
 }
 
@@ -553,14 +553,14 @@ fn lost_pages_are_refused_until_they_are_overwritten() {
     assert!(!buffer.is_poisoned(&Access::whole(&grid, Mode::Read)));
 }
 
-/// Tickets end in any order and are kept one by one; who only reads may come for ever.
+/// Pending commands end in any order and are kept one by one; who only reads may come for ever.
 #[test]
 fn readers_whose_work_has_ended_are_forgotten() {
     let grid = Grid::new([1, 1, 64], 1, Some([1, 1, 1])).expect("a valid grid");
     let mut buffer = Buffer::new(grid);
     let read = [Access::whole(&grid, Mode::Read)];
     for ticket in 0..10_000 {
-        buffer.commit_accesses(Domain::HOST, &read, Dep::new(Dep::TICKETS, ticket));
+        buffer.commit_accesses(Domain::HOST, &read, Dep::new(Dep::PENDING, ticket));
         buffer.tidy(|dep| dep.sequence() + 10 > ticket);
         let mut deps = Deps::default();
         buffer.last_use(&mut deps);
@@ -597,7 +597,7 @@ fn fails_behind(buffer: &mut Buffer, last: u64) -> bool {
         true => Fate::Ended,
         false => Fate::Failed,
     };
-    buffer.settle(fate, |_| Deps::default())
+    buffer.roll_back(fate, |_| Deps::default())
 }
 
 /// Where the bytes that a read on a domain needs come from.
@@ -661,7 +661,7 @@ fn a_piece_does_not_return_to_memory_that_was_made_anew() {
         2 => Fate::Failed,
         _ => Fate::Ended,
     };
-    assert!(buffer.settle(fate, |_| Deps::default()));
+    assert!(buffer.roll_back(fate, |_| Deps::default()));
     assert!(buffer.is_poisoned(&Access::whole(buffer.grid(), Mode::Read)));
     let rest = Access {
         mode: Mode::Read,
@@ -713,7 +713,7 @@ fn what_was_copied_from_memory_before_it_was_lost_stays() {
         commit(&mut buffer, 2, 1, Mode::Read, 0, 16);
         commit(&mut buffer, 3, 0, Mode::Read, 0, 16);
         if settled {
-            assert!(!buffer.settle(|_| Fate::Ended, |_| Deps::default()));
+            assert!(!buffer.roll_back(|_| Fate::Ended, |_| Deps::default()));
         }
         assert_eq!(buffer.lose(domain(1)), !settled);
     }
@@ -747,7 +747,7 @@ fn what_was_copied_on_from_memory_before_it_was_lost_is_known_by_the_first_copy(
         let mut buffer = Buffer::new(grid);
         buffer.adopt(Domain::HOST);
         commit(&mut buffer, 1, 1, Mode::ReadWrite, 0, 8);
-        assert!(!buffer.settle(|_| Fate::Ended, |_| Deps::default()));
+        assert!(!buffer.roll_back(|_| Fate::Ended, |_| Deps::default()));
         let page = |number: usize| Access {
             mode: Mode::Read,
             elements: Cuboid::new([0, 0, 8 * number], [1, 1, 8 * number + 8]),
@@ -769,7 +769,7 @@ fn what_was_copied_on_from_memory_before_it_was_lost_is_known_by_the_first_copy(
             true => Fate::Ended,
             false => Fate::Open,
         };
-        assert!(!buffer.settle(fate, |_| Deps::default()));
+        assert!(!buffer.roll_back(fate, |_| Deps::default()));
         let what = format!("{readers:?} {ended} {given_up}");
         assert_eq!(buffer.lose(domain(1)), lost, "{what}");
         assert_eq!(buffer.is_poisoned(&page(0)), lost, "{what}");
@@ -834,7 +834,7 @@ fn what_later_writers_follow_after_a_failure() {
     commit(&mut buffer, 2, 2, Mode::ReadWrite, 0, 16);
     let running = Deps::from(Dep::new(7, 1));
     let mut known = Deps::default();
-    let settled = buffer.settle(
+    let settled = buffer.roll_back(
         |_| Fate::Failed,
         |past| {
             known.clone_from(past);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use level_zero::sys::*;
 
+use super::command_lane::lose_if_lost;
 use super::deferred_release::{sweep_some, wait_for_one};
-use super::lane::lose_if_lost;
 use super::native_context::NativeContext;
 use crate::device::{Device, name_of};
 use crate::error::{Errc, Result};

@@ -7,15 +7,15 @@ use level_zero::sys::ze_event_handle_t;
 use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
-use super::lane::{Inner, Lane, Profile, Slot, lane_of, of};
+use super::command_lane::{CommandLane, Inner, Profile, Slot, lane_of, of};
 use super::list_backend::Kind;
 use super::pins::Pinned;
 use super::target::Target;
-use super::user_events::{self, Gates};
+use super::user_events::{self, AwaitedUserEvents};
 use crate::error::{Errc, Error, Result};
 use crate::ze::ze;
 
-impl Lane {
+impl CommandLane {
     /// Appends a command that follows `after`, all of it in this lane's context. `append` gets the list, the event to
     /// signal and those to wait for, and is called once.
     ///
@@ -27,7 +27,7 @@ impl Lane {
         profile: Option<Arc<Profile>>,
         append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
     ) -> Result<Dep> {
-        let gates = Self::known_gates(after);
+        let user_events = Self::known_user_events(after);
         let mut pinned: SmallVec<[Pinned; 4]> = SmallVec::new();
         for dep in after.iter().filter(|dep| dep.lane() != self.id) {
             let Some(lane) = lane_of(dep) else { continue };
@@ -40,7 +40,7 @@ impl Lane {
             }
         }
         let mut inner = self.inner();
-        let appended = self.append_locked(&mut inner, &pinned, &gates, profile, append);
+        let appended = self.append_locked(&mut inner, &pinned, &user_events, profile, append);
         let dep = appended.inspect_err(|error| {
             self.lose_if_lost(&inner, error);
         })?;
@@ -53,7 +53,7 @@ impl Lane {
         &self,
         inner: &mut Inner,
         pinned: &[Pinned],
-        gates: &Gates,
+        user_events: &AwaitedUserEvents,
         profile: Option<Arc<Profile>>,
         append: &mut dyn FnMut(&mut Target<'_>) -> Result<()>,
     ) -> Result<Dep> {
@@ -64,14 +64,14 @@ impl Lane {
             pinned.iter().map(|pinned| pinned.event).collect();
         let before = inner.ring.get(inner.begun(sequence - 1));
         let before = before.map(|slot| slot.event);
-        let Some(home) = inner.home.as_mut() else {
+        let Some(backend) = inner.backend.as_mut() else {
             return Err(Error::new(Errc::Runtime, "the queue is gone"));
         };
-        if !home.options.in_order || matches!(home.kind, Kind::Queue(_)) {
+        if !backend.options.in_order || matches!(backend.kind, Kind::Queue(_)) {
             // The slot before is only used again after this one has ended: see `take_event`.
             waits.extend(before.filter(|_| !self.is_done(sequence - 1)));
         }
-        let appended = home.append(&self.progress, sequence, event, &mut waits, append);
+        let appended = backend.append(&self.progress, sequence, event, &mut waits, append);
         if let Err(error) = appended {
             inner.spare.push(event);
             return Err(error);
@@ -84,14 +84,14 @@ impl Lane {
             borrowed: false,
         });
         let dep = Dep::new(self.id, sequence);
-        if !gates.is_empty() {
+        if !user_events.is_empty() {
             // Before anybody knows of it, by whatever way.
-            user_events::register(&mut inner.gates, dep, gates);
-            self.gated.store(true, Ordering::Release);
+            user_events::register(&mut inner.user_events, dep, user_events);
+            self.awaits_user_events.store(true, Ordering::Release);
         }
         self.progress.submitted(sequence);
-        if home.is_full(&self.progress, self.executed.load(Ordering::Relaxed)) {
-            let executed = home.execute();
+        if backend.is_full(&self.progress, self.executed.load(Ordering::Relaxed)) {
+            let executed = backend.execute();
             self.executed(inner, &executed);
             executed?;
         }
@@ -124,8 +124,8 @@ impl Lane {
             let Some(slot) = next else {
                 break;
             };
-            if let Some(home) = &inner.home {
-                let api = home.context.api;
+            if let Some(backend) = &inner.backend {
+                let api = backend.context.api;
                 slot.keep_times(api);
                 // SAFETY: a live event that no command and no thread uses.
                 unsafe { ze!(api, zeEventHostReset = event.pfnHostReset(slot.event))? };

@@ -3,12 +3,12 @@
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
-use super::lane::{FREE, Inner, Lane};
+use super::command_lane::{CommandLane, FREE, Inner};
 use super::list_backend::{Kind, destroy_list};
 use crate::registry::disown;
 use crate::ze::ze;
 
-impl Lane {
+impl CommandLane {
     /// Destroys its list and events and gives its number back, as soon as nobody keeps one of them or is about to return
     /// from a wait for it. All that [`Self::users`] named has ended.
     pub(crate) fn close(&'static self) {
@@ -31,23 +31,23 @@ impl Lane {
             return;
         }
         self.closing.store(false, Ordering::Relaxed);
-        let Some(home) = inner.home.take() else {
+        let Some(backend) = inner.backend.take() else {
             return;
         };
-        inner.gates.clear();
-        self.gated.store(false, Ordering::Release);
-        let api = home.context.api;
+        inner.user_events.clear();
+        self.awaits_user_events.store(false, Ordering::Release);
+        let api = backend.context.api;
         let next = self.progress.next();
         for slot in inner.ring.restart(next) {
             slot.keep_times(api);
             inner.spare.push(slot.event);
         }
-        let foreign = matches!(home.kind, Kind::Event) && !home.options.owned;
+        let foreign = matches!(backend.kind, Kind::Event) && !backend.options.owned;
         for event in std::mem::take(&mut inner.spare) {
             if foreign {
                 continue;
             }
-            if matches!(home.kind, Kind::Event) {
+            if matches!(backend.kind, Kind::Event) {
                 disown(event);
             }
             // SAFETY: ours, and no command uses it.
@@ -59,10 +59,10 @@ impl Lane {
         }
         inner.used = 0;
         inner.unexecuted = None;
-        match home.kind {
+        match backend.kind {
             Kind::Event => {}
             Kind::Immediate(list) => {
-                if home.options.owned {
+                if backend.options.owned {
                     disown(list);
                     destroy_list(api, list);
                 }
@@ -70,7 +70,7 @@ impl Lane {
             Kind::Queue(batches) => {
                 let queue = batches.queue();
                 batches.destroy_lists(api);
-                if home.options.owned {
+                if backend.options.owned {
                     disown(queue);
                     // SAFETY: ours, with nothing left on it.
                     let _ = unsafe {

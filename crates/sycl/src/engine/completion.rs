@@ -5,31 +5,31 @@ use std::thread::ThreadId;
 
 use sycl_graph::{Dep, Deps, Fate};
 
-use super::lane::lane_of;
-use super::pending::{Promises, Standing, State, Ticket, find, lock};
+use super::command_lane::lane_of;
+use super::pending::{PendingCommand, PendingSet, State, Status, find, lock};
 use crate::error::{Error, Result};
 
 /// Whether work has ended; asks the device.
 pub(crate) fn probe(dep: Dep) -> bool {
     let on_lane = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.probe(dep.sequence()));
-    if !dep.is_ticket() {
+    if !dep.is_pending() {
         return on_lane(dep);
     }
-    match find(dep).map(|ticket| ticket.standing()) {
-        None | Some(Standing::Done | Standing::Failed(_)) => true,
-        Some(Standing::Submitted(dep)) => on_lane(dep),
-        Some(Standing::Open) => false,
+    match find(dep).map(|pending| pending.status()) {
+        None | Some(Status::Done | Status::Failed(_)) => true,
+        Some(Status::Submitted(dep)) => on_lane(dep),
+        Some(Status::Open) => false,
     }
 }
 
 /// How work stands, and why it failed; nobody is asked.
 pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
     let Some(lane) = lane_of(dep) else {
-        return match find(dep).map(|ticket| ticket.standing()) {
-            Some(Standing::Open) => (Fate::Open, None),
-            Some(Standing::Submitted(dep)) => fate(dep),
-            Some(Standing::Failed(error)) => (Fate::Failed, Some(error)),
-            None | Some(Standing::Done) => (Fate::Ended, None),
+        return match find(dep).map(|pending| pending.status()) {
+            Some(Status::Open) => (Fate::Open, None),
+            Some(Status::Submitted(dep)) => fate(dep),
+            Some(Status::Failed(error)) => (Fate::Failed, Some(error)),
+            None | Some(Status::Done) => (Fate::Ended, None),
         };
     };
     // In this order: what fails counts as done only afterwards.
@@ -46,30 +46,30 @@ pub(crate) fn is_open_or_failed(dep: Dep) -> bool {
     fate(dep).0 != Fate::Ended
 }
 
-/// What of a set is unfinished: work on lanes, open tickets, and the failure of work that has failed meanwhile.
+/// What of a set is unfinished: work on lanes, open pending commands, and the failure of work that has failed meanwhile.
 pub(crate) struct Resolved {
     pub(crate) device: Deps,
-    pub(crate) open: Vec<Arc<Ticket>>,
-    /// How many of the open ones stand for work that a thread waits for ([`crate::watch`]).
-    pub(crate) watched: usize,
+    pub(crate) open: Vec<Arc<PendingCommand>>,
+    /// How many of the open ones stand for work that a thread waits for ([`crate::engine::completion_waiter`]).
+    pub(crate) awaited: usize,
     pub(crate) failed: Option<Error>,
 }
 
-/// Replaces tickets by what they stand for now.
+/// Replaces pending commands by what they stand for now.
 pub(crate) fn resolve(deps: &Deps) -> Resolved {
     let mut resolved = Resolved {
         device: Deps::default(),
         open: Vec::new(),
-        watched: 0,
+        awaited: 0,
         failed: None,
     };
     for dep in deps.iter() {
-        if let Some(ticket) = dep.is_ticket().then(|| find(dep)).flatten() {
-            match ticket.standing() {
-                Standing::Open => resolved.open.push(ticket),
-                Standing::Submitted(dep) => resolved.add(dep),
-                Standing::Failed(error) => resolved.failed = Some(error),
-                Standing::Done => {}
+        if let Some(pending) = dep.is_pending().then(|| find(dep)).flatten() {
+            match pending.status() {
+                Status::Open => resolved.open.push(pending),
+                Status::Submitted(dep) => resolved.add(dep),
+                Status::Failed(error) => resolved.failed = Some(error),
+                Status::Done => {}
             }
         } else {
             resolved.add(dep);
@@ -99,8 +99,8 @@ impl Resolved {
 
 /// Whether work is not known to have ended; nobody is asked.
 pub(crate) fn is_unfinished(dep: Dep) -> bool {
-    match dep.is_ticket() {
-        true => find(dep).is_some_and(|ticket| ticket.is_unfinished()),
+    match dep.is_pending() {
+        true => find(dep).is_some_and(|pending| pending.is_unfinished()),
         false => lane_of(dep).is_some_and(|lane| !lane.is_done(dep.sequence())),
     }
 }
@@ -108,58 +108,58 @@ pub(crate) fn is_unfinished(dep: Dep) -> bool {
 /// Waits for all of a set.
 ///
 /// # Errors
-/// The first failure; `Invalid` as [`Ticket::wait`].
+/// The first failure; `Invalid` as [`PendingCommand::wait`].
 pub(crate) fn wait_for(deps: &Deps) -> Result<()> {
     let mut result = Ok(());
     for dep in deps.iter() {
         let waited = match lane_of(dep) {
             Some(lane) => lane.wait(dep.sequence()),
-            None => find(dep).map_or(Ok(()), |ticket| ticket.wait()),
+            None => find(dep).map_or(Ok(()), |pending| pending.wait()),
         };
         result = result.and(waited);
     }
     result
 }
 
-impl Ticket {
-    /// An open ticket; `holder` when the calling thread decides about its end.
+impl PendingCommand {
+    /// An open pending command; `holder` when the calling thread decides about its end.
     pub(crate) fn open(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>) -> Arc<Self> {
         Self::create(holder, blockers, false)
     }
 
-    /// An open ticket that is found after its failure too, until it is forgotten: for what others go by before they know
+    /// An open pending command that is found after its failure too, until it is forgotten: for what others go by before they know
     /// of its end. Whoever opens it forgets it.
     pub(crate) fn open_kept(blockers: Vec<Arc<Self>>) -> Arc<Self> {
         Self::create(None, blockers, true)
     }
 
     fn create(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>, kept: bool) -> Arc<Self> {
-        let ticket = Self::register(holder, blockers, kept);
-        ticket.sweep_if_due(Self::is_found);
-        ticket
+        let pending = Self::register(holder, blockers, kept);
+        pending.sweep_if_due(Self::is_found);
+        pending
     }
 
     /// Whether its work is not known to have ended; nobody is asked.
     pub(crate) fn is_unfinished(&self) -> bool {
-        match self.standing() {
-            Standing::Open => true,
-            Standing::Submitted(dep) => is_unfinished(dep),
-            Standing::Done | Standing::Failed(_) => false,
+        match self.status() {
+            Status::Open => true,
+            Status::Submitted(dep) => is_unfinished(dep),
+            Status::Done | Status::Failed(_) => false,
         }
     }
 
-    /// Whether somebody may still ask for it by its number. A buffer has its tickets until it has taken back what of
+    /// Whether somebody may still ask for it by its number. A buffer has its pending commands until it has taken back what of
     /// them failed on a device.
     fn is_found(this: &Arc<Self>) -> bool {
-        match this.standing() {
-            Standing::Open => true,
-            Standing::Submitted(dep) => match fate(dep).0 {
+        match this.status() {
+            Status::Open => true,
+            Status::Submitted(dep) => match fate(dep).0 {
                 Fate::Open => true,
                 Fate::Failed => Arc::strong_count(this) > 1,
                 Fate::Ended => false,
             },
-            Standing::Failed(_) => this.kept,
-            Standing::Done => false,
+            Status::Failed(_) => this.kept,
+            Status::Done => false,
         }
     }
 
@@ -192,19 +192,19 @@ impl Ticket {
     }
 }
 
-impl Promises {
+impl PendingSet {
     /// Waits for all that there are now. They stay until then: others may wait too.
     ///
     /// # Errors
-    /// The first failure; as [`Ticket::wait`].
+    /// The first failure; as [`PendingCommand::wait`].
     pub(crate) fn wait(&self) -> Result<()> {
         let mut result = Ok(());
-        let tickets = self.get();
-        for ticket in &tickets {
-            result = result.and(ticket.wait());
+        let pending_commands = self.get();
+        for pending in &pending_commands {
+            result = result.and(pending.wait());
         }
-        if !tickets.is_empty() {
-            lock(&self.0).0.retain(|ticket| ticket.is_open());
+        if !pending_commands.is_empty() {
+            lock(&self.0).0.retain(|pending| pending.is_open());
         }
         result
     }
@@ -221,35 +221,39 @@ mod tests {
     #[test]
     fn who_has_waited_for_a_failed_ticket_finds_it_no_more() {
         for _ in 0..2000 {
-            let ticket = Ticket::open(None, Vec::new());
+            let pending = PendingCommand::open(None, Vec::new());
             std::thread::scope(|scope| {
-                scope.spawn(|| ticket.fail(&Error::invalid("lost")));
-                assert!(ticket.wait().is_err());
-                assert!(find(ticket.dep()).is_none());
+                scope.spawn(|| pending.fail(&Error::invalid("lost")));
+                assert!(pending.wait().is_err());
+                assert!(find(pending.dep()).is_none());
             });
         }
     }
 
-    /// Two threads that wait for the same promises both wait until they are kept.
+    /// Two threads that wait for the same pending commands both wait until they are kept.
     #[test]
     fn a_wait_hides_nothing_from_another() {
-        let (promises, ticket) = (Promises::default(), Ticket::open(None, Vec::new()));
-        promises.add(&ticket);
-        let alone = Arc::strong_count(&ticket);
+        let (promises, pending) = (
+            PendingSet::default(),
+            PendingCommand::open(None, Vec::new()),
+        );
+        promises.add(&pending);
+        let alone = Arc::strong_count(&pending);
         let came_back = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let first = scope.spawn(|| promises.wait().is_ok());
-            while Arc::strong_count(&ticket) == alone {
+            while Arc::strong_count(&pending) == alone {
                 std::thread::yield_now();
             }
             scope.spawn(|| {
-                while Arc::strong_count(&ticket) < alone + 2 && !came_back.load(Ordering::Acquire) {
+                while Arc::strong_count(&pending) < alone + 2 && !came_back.load(Ordering::Acquire)
+                {
                     std::thread::yield_now();
                 }
-                ticket.done();
+                pending.done();
             });
             let waited = promises.wait();
-            let done = matches!(ticket.standing(), Standing::Done);
+            let done = matches!(pending.status(), Status::Done);
             came_back.store(true, Ordering::Release);
             assert!(done && waited.is_ok(), "the second wait was too short");
             assert!(first.join().is_ok_and(|waited| waited));
@@ -259,11 +263,11 @@ mod tests {
 
     #[test]
     fn promises_that_are_kept_are_forgotten() {
-        let promises = Promises::default();
+        let promises = PendingSet::default();
         for _ in 0..10_000 {
-            let ticket = Ticket::open(None, Vec::new());
-            promises.add(&ticket);
-            ticket.done();
+            let pending = PendingCommand::open(None, Vec::new());
+            promises.add(&pending);
+            pending.done();
             assert!(promises.get().len() <= FEW);
         }
     }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use sycl_graph::{Dep, Deps};
 
 use super::completion::{Resolved, resolve};
-use super::pending::{Ticket, when_closed};
+use super::pending::{PendingCommand, when_closed};
 use crate::error::{Error, Result};
 
 /// A command whose place is not known yet.
 pub(crate) struct DeferredCommand<C: Deferrable> {
     /// Stands for it meanwhile.
-    pub(crate) own: Arc<Ticket>,
+    pub(crate) own: Arc<PendingCommand>,
     /// The work that it follows.
     pub(crate) after: Deps,
     pub(crate) command: C,
@@ -30,21 +30,19 @@ pub(crate) trait Deferrable: Send + Sized + 'static {
 
     /// Begins it, since nothing has to end before. The command comes back when something has to after all: that is open in
     /// `resolved`, or has failed there.
-    fn start(
-        this: DeferredCommand<Self>,
-        resolved: &mut Resolved,
-    ) -> Option<DeferredCommand<Self>>;
+    fn start(this: DeferredCommand<Self>, resolved: &mut Resolved)
+    -> Option<DeferredCommand<Self>>;
 
     /// Ends it: it is on a lane, or could not be appended.
-    fn end(self, own: &Arc<Ticket>, appended: Result<Dep>);
+    fn end(self, own: &Arc<PendingCommand>, appended: Result<Dep>);
 
     /// Ends it, since something that it follows has failed.
-    fn fail_behind(self, own: &Arc<Ticket>, cause: &Error);
+    fn fail_behind(self, own: &Arc<PendingCommand>, cause: &Error);
 }
 
 impl<C: Deferrable> DeferredCommand<C> {
     /// Goes on when these have ended, at once if they have.
-    pub(crate) fn wait_for(self, open: &[Arc<Ticket>]) {
+    pub(crate) fn wait_for(self, open: &[Arc<PendingCommand>]) {
         let own = Arc::clone(&self.own);
         when_closed(open, &own, Box::new(move |failed| self.go_on(failed)));
     }

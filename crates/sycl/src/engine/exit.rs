@@ -7,7 +7,7 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::lane::try_all;
+use super::command_lane::try_all;
 use super::pending::{self, is_in_a_host_task};
 use crate::process;
 
@@ -64,6 +64,6 @@ extern "C" fn finish() {
 /// Whether nothing is on a device or about to come there, and no host task runs.
 fn nothing_runs() -> bool {
     let before = pending::end();
-    // In this order: what ends as a ticket is on a lane by then, or has submitted what it wanted to.
+    // In this order: what ends as a pending command is on a lane by then, or has submitted what it wanted to.
     !pending::may_work() && try_all() && pending::end() == before
 }

@@ -190,7 +190,7 @@ impl Failures {
 /// these nobody can say any more that it went well.
 fn forget_differences(failures: &mut Vec<Failure>) {
     while failures.len() > MOST {
-        // The number after a list's last is nobody's: see `Lane::close_unless_used`.
+        // The number after a list's last is nobody's: see `CommandLane::close_unless_used`.
         let mut pairs = failures.windows(2);
         let place = pairs.position(|pair| pair[1].first <= pair[0].last + 2);
         let place = place.unwrap_or(0);

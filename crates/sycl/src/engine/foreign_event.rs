@@ -8,14 +8,14 @@ use std::sync::atomic::Ordering;
 use level_zero::sys::*;
 use smallvec::SmallVec;
 
-use super::deferred_release::{bury, is_awaited, sweep};
-use super::lane::{Inner, Lane, Slot, address_of};
-use super::list_backend::{Home, Kind, LaneOptions};
+use super::command_lane::{CommandLane, Inner, Slot, address_of};
+use super::deferred_release::{is_awaited, release_after, sweep};
+use super::list_backend::{Kind, LaneOptions, ListBackend};
 use super::native_context::NativeContext;
-use super::user_events::SOME;
+use super::user_events::ANY_USER_EVENT;
 use crate::error::{Errc, Error, Result};
 
-impl Lane {
+impl CommandLane {
     /// A lane with one command, whose end is an event that somebody else signals.
     pub(crate) fn of_event(
         context: &Arc<NativeContext>,
@@ -25,7 +25,7 @@ impl Lane {
         let lane = Self::place()?;
         let mut inner = lane.inner();
         inner.let_go = false;
-        inner.home = Some(Home {
+        inner.backend = Some(ListBackend {
             context: Arc::clone(context),
             device: None,
             kind: Kind::Event,
@@ -37,7 +37,7 @@ impl Lane {
         lane.failures.start(address_of(context), None);
         lane.context
             .store(Arc::as_ptr(context).addr(), Ordering::Release);
-        SOME.store(true, Ordering::Release);
+        ANY_USER_EVENT.store(true, Ordering::Release);
         lane.is_event.store(true, Ordering::Release);
         let sequence = lane.progress.next();
         drop(inner.ring.restart(sequence));
@@ -68,11 +68,11 @@ impl Lane {
     /// The call's.
     pub(crate) fn first_times(&self) -> Result<(u64, u64)> {
         let inner = self.inner();
-        let first = inner.ring.front().zip(inner.home.as_ref());
-        let Some((slot, home)) = first else {
+        let first = inner.ring.front().zip(inner.backend.as_ref());
+        let Some((slot, backend)) = first else {
             return Err(Error::new(Errc::Runtime, "the event is gone"));
         };
-        slot.times(home.context.api)
+        slot.times(backend.context.api)
     }
 
     /// The last copy of an event around a handle is gone: closes the lane that stands for it. A handle that stays the
@@ -81,27 +81,32 @@ impl Lane {
     pub(crate) fn let_go(&'static self) {
         let (owned, kept) = {
             let inner = self.inner();
-            let home = inner.home.as_ref();
-            let kept = home.map(|home| home.context.kept());
+            let backend = inner.backend.as_ref();
+            let kept = backend.map(|backend| backend.context.kept());
             (
-                home.is_some_and(|home| home.options.owned),
+                backend.is_some_and(|backend| backend.options.owned),
                 kept.unwrap_or_default(),
             )
         };
         if owned {
-            return bury(self.users(), kept, || self.close());
+            return release_after(self.users(), kept, || self.close());
         }
         if self.outstanding() > 0 && is_awaited(self.id) {
             drop(self.wait(self.tail().sequence()));
             sweep();
         }
         self.inner().let_go = true;
-        bury(self.waiters(), kept, || self.close());
+        release_after(self.waiters(), kept, || self.close());
     }
 
     /// Whether it is an event that stays the program's, and that is not known to be signalled.
     pub(crate) fn awaits_the_program(&self) -> bool {
-        let owned = |inner: &Inner| inner.home.as_ref().is_some_and(|home| home.options.owned);
+        let owned = |inner: &Inner| {
+            inner
+                .backend
+                .as_ref()
+                .is_some_and(|backend| backend.options.owned)
+        };
         self.outstanding() > 0 && !owned(&self.inner())
     }
 
@@ -109,6 +114,6 @@ impl Lane {
     pub(crate) fn close_later(&'static self) {
         let context = self.native_context();
         let kept = context.map(|context| context.kept());
-        bury(self.users(), kept.unwrap_or_default(), || self.close());
+        release_after(self.users(), kept.unwrap_or_default(), || self.close());
     }
 }

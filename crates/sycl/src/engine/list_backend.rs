@@ -48,7 +48,7 @@ impl Default for LaneOptions {
     }
 }
 
-pub(super) struct Home {
+pub(super) struct ListBackend {
     pub(super) context: Arc<NativeContext>,
     /// None for somebody's event.
     pub(super) device: Option<Device>,
@@ -101,7 +101,7 @@ pub(super) fn destroy_list(api: Api, list: ze_command_list_handle_t) {
     let _ = unsafe { ze!(api, zeCommandListDestroy = command_list.pfnDestroy(list)) };
 }
 
-impl Home {
+impl ListBackend {
     pub(super) fn device_handle(&self) -> ze_device_handle_t {
         let device = self.device.as_ref();
         device.map_or(std::ptr::null_mut(), Device::handle)

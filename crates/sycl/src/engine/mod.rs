@@ -4,6 +4,7 @@
 pub(crate) mod allocation;
 mod append;
 mod close;
+pub(crate) mod command_lane;
 pub(crate) mod completion;
 pub(crate) mod completion_waiter;
 pub(crate) mod deferred_command;
@@ -11,7 +12,6 @@ pub(crate) mod deferred_release;
 pub(crate) mod exit;
 pub(crate) mod failures;
 mod foreign_event;
-pub(crate) mod lane;
 pub(crate) mod list_backend;
 pub(crate) mod losses;
 pub(crate) mod native_context;

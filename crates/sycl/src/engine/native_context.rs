@@ -7,14 +7,14 @@ use level_zero::sys::*;
 use smallvec::SmallVec;
 
 use super::losses::{Losses, Moment};
-use super::pending::Promises;
+use super::pending::PendingSet;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::registry::disown;
 use crate::ze::{Api, ze};
 
 /// Contexts that stay the program's, by address; none in most programs.
-pub(crate) type Kept = SmallVec<[usize; 1]>;
+pub(crate) type ProgramContexts = SmallVec<[usize; 1]>;
 
 struct KnownSampler {
     device: Device,
@@ -32,7 +32,7 @@ pub(crate) struct NativeContext {
     /// Made when a kernel is first given one, and anew when the device was lost.
     samplers: Mutex<Vec<KnownSampler>>,
     /// Commands that were submitted and are on no list yet.
-    pub(crate) pending: Promises,
+    pub(crate) pending: PendingSet,
     /// Queues of the program's in a context that stays the program's.
     pub(crate) queues: AtomicUsize,
     pub(crate) losses: Losses,
@@ -51,7 +51,7 @@ impl NativeContext {
             handle,
             owned,
             samplers: Mutex::default(),
-            pending: Promises::default(),
+            pending: PendingSet::default(),
             queues: AtomicUsize::new(0),
             losses: Losses::default(),
         }
@@ -71,7 +71,7 @@ impl NativeContext {
     }
 
     /// Itself, if it stays the program's, for what is freed with it later.
-    pub(crate) fn kept(&self) -> Kept {
+    pub(crate) fn kept(&self) -> ProgramContexts {
         let own = std::ptr::from_ref(self).addr();
         (!self.owned).then_some(own).into_iter().collect()
     }

@@ -1,5 +1,5 @@
-//! Tickets: work whose place on a device is not known yet, because it waits for a host accessor or a host task, and
-//! those two themselves. A ticket ends by itself, in any order; whoever ends it runs what waited for it, in the order
+//! Pending commands: work whose place on a device is not known yet, because it waits for a host accessor or a host task, and
+//! those two themselves. A pending command ends by itself, in any order; whoever ends it runs what waited for it, in the order
 //! of submission, on its own thread.
 
 use std::cell::{Cell, RefCell};
@@ -16,56 +16,56 @@ use super::failures::count_failure;
 use crate::error::Error;
 
 /// A promise of work's end.
-pub(crate) struct Ticket {
+pub(crate) struct PendingCommand {
     number: u64,
     /// The thread that holds a host accessor.
     holder: Option<ThreadId>,
     /// Its failure is found until it is forgotten.
     pub(super) kept: bool,
     /// What it waits for itself.
-    blockers: Mutex<Vec<Arc<Ticket>>>,
+    blockers: Mutex<Vec<Arc<PendingCommand>>>,
     pub(super) state: Mutex<State>,
     pub(super) changed: Condvar,
 }
 
 pub(super) enum State {
-    Open(Vec<Arc<Pending>>),
+    Open(Vec<Arc<Continuation>>),
     /// On a device now.
     Submitted(Dep),
     Done,
     Failed(Error),
 }
 
-/// How a ticket stands.
+/// How a pending command stands.
 #[derive(Clone)]
-pub(crate) enum Standing {
+pub(crate) enum Status {
     Open,
     Submitted(Dep),
     Done,
     Failed(Error),
 }
 
-/// Work that runs when the tickets it waits for are no longer open.
-pub(crate) struct Pending {
-    own: Arc<Ticket>,
+/// Work that runs when the pending commands it waits for are no longer open.
+pub(crate) struct Continuation {
+    own: Arc<PendingCommand>,
     remaining: Countdown,
     failed: Mutex<Option<Error>>,
     work: Mutex<Option<Work>>,
 }
 
-/// Gets the failure of what it waited for, if there was one, and ends its own ticket.
+/// Gets the failure of what it waited for, if there was one, and ends its own pending command.
 pub(crate) type Work = Box<dyn FnOnce(Option<Error>) + Send>;
 
 const SHARDS: usize = 16;
-type Shard = Option<HashMap<u64, Arc<Ticket>>>;
+type Shard = Option<HashMap<u64, Arc<PendingCommand>>>;
 static TABLE: [Mutex<Shard>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// All tickets so far have lower numbers.
+/// All pending commands so far have lower numbers.
 pub(crate) fn end() -> u64 {
     NEXT.load(Ordering::Relaxed)
 }
-/// Tickets are swept once in so many.
+/// Pending commands are swept once in so many.
 const SWEEP: u64 = 256;
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -84,8 +84,8 @@ fn shard(number: u64) -> MutexGuard<'static, Shard> {
     lock(&TABLE[(number % SHARDS as u64) as usize])
 }
 
-/// Of a ticket's number; a place on a lane has another meaning.
-pub(super) fn find(dep: Dep) -> Option<Arc<Ticket>> {
+/// Of a pending command's number; a place on a lane has another meaning.
+pub(super) fn find(dep: Dep) -> Option<Arc<PendingCommand>> {
     let shard = shard(dep.sequence());
     shard.as_ref()?.get(&dep.sequence()).cloned()
 }
@@ -93,15 +93,15 @@ pub(super) fn find(dep: Dep) -> Option<Arc<Ticket>> {
 /// Whether some work is not on a device yet, or is a host task that has not ended; also where that cannot be seen because
 /// somebody has a lock. What a host accessor is held for is not such.
 pub(crate) fn may_work() -> bool {
-    let works = |ticket: &Arc<Ticket>| {
-        !ticket.is_held()
-            && try_lock(&ticket.state).is_none_or(|state| matches!(*state, State::Open(_)))
+    let works = |pending: &Arc<PendingCommand>| {
+        !pending.is_held()
+            && try_lock(&pending.state).is_none_or(|state| matches!(*state, State::Open(_)))
     };
     let mut shards = TABLE.iter().map(try_lock);
     shards.any(|shard| shard.is_none_or(|known| known.iter().flat_map(HashMap::values).any(works)))
 }
 
-impl Ticket {
+impl PendingCommand {
     /// Whether it is a host accessor.
     pub(crate) fn is_held(&self) -> bool {
         self.holder.is_some()
@@ -121,7 +121,7 @@ impl Ticket {
         kept: bool,
     ) -> Arc<Self> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let ticket = Arc::new(Self {
+        let pending = Arc::new(Self {
             number,
             holder,
             kept,
@@ -132,9 +132,9 @@ impl Ticket {
         let mut shard = shard(number);
         shard
             .get_or_insert_default()
-            .insert(number, Arc::clone(&ticket));
+            .insert(number, Arc::clone(&pending));
         drop(shard);
-        ticket
+        pending
     }
 
     /// If it is time to, forgets those of the same shard that nobody asks for any more.
@@ -148,15 +148,15 @@ impl Ticket {
 
     /// As something to follow.
     pub(crate) fn dep(&self) -> Dep {
-        Dep::new(Dep::TICKETS, self.number)
+        Dep::new(Dep::PENDING, self.number)
     }
 
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn status(&self) -> Status {
         match &*lock(&self.state) {
-            State::Open(_) => Standing::Open,
-            State::Submitted(dep) => Standing::Submitted(*dep),
-            State::Done => Standing::Done,
-            State::Failed(error) => Standing::Failed(error.clone()),
+            State::Open(_) => Status::Open,
+            State::Submitted(dep) => Status::Submitted(*dep),
+            State::Done => Status::Done,
+            State::Failed(error) => Status::Failed(error.clone()),
         }
     }
 
@@ -213,53 +213,57 @@ impl Ticket {
     /// Whether what it waits for is, in the end, a host accessor of the calling thread, or the host task that it runs.
     pub(super) fn waits_for_this_thread(&self) -> bool {
         let (me, running) = (Some(std::thread::current().id()), RUNNING.get());
-        let mine = |ticket: &Self| ticket.holder == me || ticket.number == running;
+        let mine = |pending: &Self| pending.holder == me || pending.number == running;
         if mine(self) {
             return true;
         }
         let mut seen = std::collections::HashSet::from([self.number]);
         let mut open = lock(&self.blockers).clone();
-        while let Some(ticket) = open.pop() {
-            if !seen.insert(ticket.number) || !ticket.is_open() {
+        while let Some(pending) = open.pop() {
+            if !seen.insert(pending.number) || !pending.is_open() {
                 continue;
             }
-            if mine(&ticket) {
+            if mine(&pending) {
                 return true;
             }
-            open.extend(lock(&ticket.blockers).iter().cloned());
+            open.extend(lock(&pending.blockers).iter().cloned());
         }
         false
     }
 }
 
-/// Runs `work` when none of `tickets` is open any more, at once if so.
-pub(crate) fn when_closed(tickets: &[Arc<Ticket>], own: &Arc<Ticket>, work: Work) {
-    let pending = Arc::new(Pending {
+/// Runs `work` when none of `pending commands` is open any more, at once if so.
+pub(crate) fn when_closed(
+    pending_commands: &[Arc<PendingCommand>],
+    own: &Arc<PendingCommand>,
+    work: Work,
+) {
+    let continuation = Arc::new(Continuation {
         own: Arc::clone(own),
         // It counts this function as well, so that nothing runs before all are asked.
         remaining: Countdown::new(),
         failed: Mutex::new(None),
         work: Mutex::new(Some(work)),
     });
-    for ticket in tickets {
-        match &mut *lock(&ticket.state) {
+    for pending in pending_commands {
+        match &mut *lock(&pending.state) {
             State::Open(waiting) => {
-                pending.remaining.hold();
-                waiting.push(Arc::clone(&pending));
+                continuation.remaining.hold();
+                waiting.push(Arc::clone(&continuation));
             }
-            State::Failed(error) => *lock(&pending.failed) = Some(error.clone()),
+            State::Failed(error) => *lock(&continuation.failed) = Some(error.clone()),
             State::Submitted(_) | State::Done => {}
         }
     }
-    flush(&[pending], None);
+    flush(&[continuation], None);
 }
 
 /// Whether waiting for a set would wait for a host accessor of the calling thread, or for the host task that it runs.
 pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
-    let tickets = deps.iter().filter(|dep| dep.is_ticket());
-    tickets
+    let pending_commands = deps.iter().filter(|dep| dep.is_pending());
+    pending_commands
         .filter_map(find)
-        .any(|ticket| ticket.is_open() && ticket.waits_for_this_thread())
+        .any(|pending| pending.is_open() && pending.waits_for_this_thread())
 }
 
 /// Panics instead of a drop that would wait for the calling thread itself; does nothing while the thread is panicking.
@@ -267,32 +271,32 @@ pub(crate) fn drop_never_ends(why: &str) {
     assert!(std::thread::panicking(), "deadlock in a drop: {why}");
 }
 
-/// Tickets that somebody may wait for all of.
-pub(crate) struct Promises(pub(super) Mutex<(Vec<Arc<Ticket>>, usize)>);
+/// Pending commands that somebody may wait for all of.
+pub(crate) struct PendingSet(pub(super) Mutex<(Vec<Arc<PendingCommand>>, usize)>);
 
 /// So many are kept before the first look whether some are no longer open.
 pub(super) const FEW: usize = 64;
 
-impl Default for Promises {
+impl Default for PendingSet {
     fn default() -> Self {
         Self(Mutex::new((Vec::new(), FEW)))
     }
 }
 
-impl Promises {
+impl PendingSet {
     /// One more. The others are looked at when they have become twice as many.
-    pub(crate) fn add(&self, ticket: &Arc<Ticket>) {
+    pub(crate) fn add(&self, pending: &Arc<PendingCommand>) {
         let mut known = lock(&self.0);
-        let (tickets, look_at) = &mut *known;
-        if tickets.len() >= *look_at {
-            tickets.retain(|ticket| ticket.is_open());
-            *look_at = FEW.max(2 * tickets.len());
+        let (pending_commands, look_at) = &mut *known;
+        if pending_commands.len() >= *look_at {
+            pending_commands.retain(|pending| pending.is_open());
+            *look_at = FEW.max(2 * pending_commands.len());
         }
-        tickets.push(Arc::clone(ticket));
+        pending_commands.push(Arc::clone(pending));
     }
 
     /// Those that may be open.
-    pub(crate) fn get(&self) -> Vec<Arc<Ticket>> {
+    pub(crate) fn get(&self) -> Vec<Arc<PendingCommand>> {
         lock(&self.0).0.clone()
     }
 
@@ -300,8 +304,8 @@ impl Promises {
     pub(crate) fn deps(&self) -> Deps {
         let mut deps = Deps::default();
         let known = lock(&self.0);
-        let open = known.0.iter().filter(|ticket| ticket.is_open());
-        open.for_each(|ticket| deps.add(ticket.dep()));
+        let open = known.0.iter().filter(|pending| pending.is_open());
+        open.for_each(|pending| deps.add(pending.dep()));
         deps
     }
 }
@@ -312,12 +316,12 @@ pub(crate) fn is_in_a_host_task() -> bool {
 }
 
 thread_local! {
-    /// The ticket of the host task that this thread runs; 0 is nobody's.
+    /// The pending command of the host task that this thread runs; 0 is nobody's.
     static RUNNING: Cell<u64> = const { Cell::new(0) };
     static RUNNABLE: RefCell<Option<BinaryHeap<Ready>>> = const { RefCell::new(None) };
 }
 
-struct Ready(Reverse<u64>, Arc<Pending>);
+struct Ready(Reverse<u64>, Arc<Continuation>);
 
 impl PartialEq for Ready {
     fn eq(&self, other: &Self) -> bool {
@@ -337,14 +341,17 @@ impl Ord for Ready {
 }
 
 /// One reason less to wait for each of these; runs those without any, in the order of their submission.
-fn flush(waiting: &[Arc<Pending>], failed: Option<&Error>) {
+fn flush(waiting: &[Arc<Continuation>], failed: Option<&Error>) {
     let mut ready = Vec::new();
-    for pending in waiting {
+    for continuation in waiting {
         if let Some(error) = failed {
-            lock(&pending.failed).get_or_insert_with(|| error.clone());
+            lock(&continuation.failed).get_or_insert_with(|| error.clone());
         }
-        if pending.remaining.let_go() {
-            ready.push(Ready(Reverse(pending.own.number), Arc::clone(pending)));
+        if continuation.remaining.let_go() {
+            ready.push(Ready(
+                Reverse(continuation.own.number),
+                Arc::clone(continuation),
+            ));
         }
     }
     let outermost = RUNNABLE.with_borrow_mut(|heap| {

@@ -5,7 +5,7 @@
 use level_zero::sys::{ZE_RESULT_NOT_READY, ze_event_handle_t};
 use sycl_graph::Dep;
 
-use super::lane::Lane;
+use super::command_lane::CommandLane;
 use crate::error::Result;
 use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
@@ -13,7 +13,7 @@ use crate::ze::{Api, ze};
 /// An event of a lane that somebody has who may keep it for long: while this lives it is not used again, and the lane's
 /// events are not destroyed.
 pub(crate) struct Kept {
-    lane: &'static Lane,
+    lane: &'static CommandLane,
     sequence: u64,
     pub(crate) event: ze_event_handle_t,
 }
@@ -40,7 +40,7 @@ impl Drop for Kept {
 
 /// An event of a lane that may not be used again while this lives, which is short: its neighbours may not be either.
 pub(crate) struct Pinned {
-    lane: &'static Lane,
+    lane: &'static CommandLane,
     sequence: u64,
     pub(crate) event: ze_event_handle_t,
     pub(super) api: Api,
@@ -70,7 +70,7 @@ impl Pinned {
     }
 }
 
-impl Lane {
+impl CommandLane {
     /// The event of a command that has not ended, kept from being used again.
     pub(crate) fn pin(&'static self, sequence: u64) -> Option<Pinned> {
         self.pin_if(sequence, false)
@@ -92,15 +92,15 @@ impl Lane {
         // What never begins ends with what did before it, which may be over: its event is then no longer kept.
         let found = match (ask || begun != sequence) && self.probe_locked(&inner, sequence) {
             true => None,
-            false => inner.ring.get(begun).zip(inner.home.as_ref()),
+            false => inner.ring.get(begun).zip(inner.backend.as_ref()),
         };
-        let (slot, home) = found?;
+        let (slot, backend) = found?;
         self.progress.pin(begun);
         Some(Pinned {
             lane: self,
             sequence: begun,
             event: slot.event,
-            api: home.context.api,
+            api: backend.context.api,
         })
     }
 

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sycl_graph::Deps;
 
-use super::lane::Lane;
+use super::command_lane::CommandLane;
 use super::list_backend::LaneOptions;
 use super::native_context::NativeContext;
-use super::user_event_lanes::{Chosen, SideLanes, Way};
+use super::user_event_lanes::{Chosen, Placement, UserEventLanes};
 use crate::device::Device;
 use crate::error::Result;
 
@@ -16,12 +16,12 @@ use crate::error::Result;
 pub(crate) struct TransferLanes {
     lanes: Mutex<Vec<TransferLane>>,
     /// For copies that wait for events of the program's.
-    sides: SideLanes,
+    user_event_lanes: UserEventLanes,
 }
 
 struct TransferLane {
     device: Device,
-    lane: &'static Lane,
+    lane: &'static CommandLane,
     /// Whoever has chosen the lane has this until it has used it.
     users: Arc<()>,
 }
@@ -30,7 +30,7 @@ impl Drop for TransferLanes {
     fn drop(&mut self) {
         let lanes = self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner);
         let lanes = lanes.drain(..).map(|known| known.lane);
-        for lane in lanes.chain(self.sides.each()) {
+        for lane in lanes.chain(self.user_event_lanes.each()) {
             lane.close_later();
         }
     }
@@ -71,17 +71,18 @@ impl TransferLanes {
         native: &Arc<NativeContext>,
         device: &Device,
         after: &Deps,
-    ) -> Result<Way<'_>> {
-        let gates = Lane::gates_of(after);
-        if gates.is_empty() {
-            return Ok(Way::On(self.lane(native, device)?));
+    ) -> Result<Placement<'_>> {
+        let user_events = CommandLane::unsignaled_user_events(after);
+        if user_events.is_empty() {
+            return Ok(Placement::On(self.lane(native, device)?));
         }
         let make = || create_lane(native, device);
-        self.sides.choose(device, after, &gates, 1, make)
+        self.user_event_lanes
+            .choose(device, after, &user_events, 1, make)
     }
 }
 
-fn create_lane(native: &Arc<NativeContext>, device: &Device) -> Result<&'static Lane> {
+fn create_lane(native: &Arc<NativeContext>, device: &Device) -> Result<&'static CommandLane> {
     // A copy engine of its own, where the device has one and the environment does not forbid it.
     let compute = device.compute_group()?;
     let engine = crate::environment::copy_engines()
@@ -96,5 +97,5 @@ fn create_lane(native: &Arc<NativeContext>, device: &Device) -> Result<&'static 
         index,
         ..LaneOptions::default()
     };
-    Lane::create(native, device, options)
+    CommandLane::create(native, device, options)
 }

@@ -5,29 +5,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 use sycl_graph::Deps;
 
-use super::lane::Lane;
+use super::command_lane::CommandLane;
 use crate::device::Device;
 use crate::environment::MOST_LANES;
 use crate::error::Result;
 
 /// Where work goes.
-pub(crate) enum Way<'a> {
+pub(crate) enum Placement<'a> {
     /// To a lane.
     On(Chosen<'a>),
-    /// To none until this, which has gates, has ended.
-    Behind(Deps),
+    /// To none until this, which has user events, has ended.
+    Deferred(Deps),
 }
 
-/// A lane, and while this lives nobody else chooses it for what has other gates.
+/// A lane, and while this lives nobody else chooses it for what has other user events.
 pub(crate) struct Chosen<'a> {
-    pub(crate) lane: &'static Lane,
-    _alone: Option<MutexGuard<'a, Vec<Side>>>,
+    pub(crate) lane: &'static CommandLane,
+    _alone: Option<MutexGuard<'a, Vec<UserEventLane>>>,
     _user: Option<Arc<()>>,
 }
 
 impl Chosen<'_> {
-    /// A lane of work without gates.
-    pub(crate) fn usual(lane: &'static Lane) -> Self {
+    /// A lane of work without user events.
+    pub(crate) fn usual(lane: &'static CommandLane) -> Self {
         Self {
             lane,
             _alone: None,
@@ -36,7 +36,7 @@ impl Chosen<'_> {
     }
 
     /// As [`Self::usual`], of a lane that is closed when it is nobody's choice.
-    pub(crate) fn used(lane: &'static Lane, user: &Arc<()>) -> Self {
+    pub(crate) fn used(lane: &'static CommandLane, user: &Arc<()>) -> Self {
         Self {
             _user: Some(Arc::clone(user)),
             ..Self::usual(lane)
@@ -44,37 +44,39 @@ impl Chosen<'_> {
     }
 }
 
-struct Side {
+struct UserEventLane {
     device: Device,
-    lane: &'static Lane,
+    lane: &'static CommandLane,
 }
 
 /// So many lanes that take no more work are kept.
 const LOST: usize = 4;
 
-/// Lanes for work that has gates.
+/// Lanes for work that has user events.
 #[derive(Default)]
-pub(crate) struct SideLanes(Mutex<Vec<Side>>);
+pub(crate) struct UserEventLanes(Mutex<Vec<UserEventLane>>);
 
-impl SideLanes {
-    fn lock(&self) -> MutexGuard<'_, Vec<Side>> {
+impl UserEventLanes {
+    fn lock(&self) -> MutexGuard<'_, Vec<UserEventLane>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The last commands on its lanes so far.
     pub(crate) fn tails(&self) -> Deps {
         let mut tails = Deps::default();
-        let sides = self.lock();
-        sides.iter().for_each(|side| tails.add(side.lane.tail()));
+        let user_event_lanes = self.lock();
+        user_event_lanes
+            .iter()
+            .for_each(|user_lane| tails.add(user_lane.lane.tail()));
         tails
     }
 
     /// Its lanes so far.
-    pub(crate) fn each(&self) -> SmallVec<[&'static Lane; 4]> {
-        self.lock().iter().map(|side| side.lane).collect()
+    pub(crate) fn each(&self) -> SmallVec<[&'static CommandLane; 4]> {
+        self.lock().iter().map(|user_lane| user_lane.lane).collect()
     }
 
-    /// A lane of a device for work that follows `after` and by that `gates`: the one that ends with them, an idle one, a
+    /// A lane of a device for work that follows `after` and by that `user events`: the one that ends with them, an idle one, a
     /// new one unless there are `width` for such work, the least busy.
     ///
     /// # Errors
@@ -83,20 +85,22 @@ impl SideLanes {
         &self,
         device: &Device,
         after: &Deps,
-        gates: &Deps,
+        user_events: &Deps,
         width: usize,
-        make: impl FnOnce() -> Result<&'static Lane>,
-    ) -> Result<Way<'_>> {
-        let mut sides = self.lock();
-        let of_device = sides.iter().filter(|side| side.device == *device);
-        let lanes = of_device.map(|side| side.lane);
+        make: impl FnOnce() -> Result<&'static CommandLane>,
+    ) -> Result<Placement<'_>> {
+        let mut user_event_lanes = self.lock();
+        let of_device = user_event_lanes
+            .iter()
+            .filter(|user_lane| user_lane.device == *device);
+        let lanes = of_device.map(|user_lane| user_lane.lane);
         // What is lost would refuse it.
         let lanes = lanes.filter(|lane| !lane.is_lost());
-        let own: SmallVec<[&'static Lane; 8]> = lanes.collect();
-        let is_last = |lane: &&&Lane| after.iter().any(|dep| dep == lane.tail());
+        let own: SmallVec<[&'static CommandLane; 8]> = lanes.collect();
+        let is_last = |lane: &&&CommandLane| after.iter().any(|dep| dep == lane.tail());
         let found = own.iter().find(is_last).copied().or_else(|| {
-            let fitting = own.iter().filter(|lane| lane.fits(gates));
-            let fitting: SmallVec<[&'static Lane; 8]> = fitting.copied().collect();
+            let fitting = own.iter().filter(|lane| lane.fits(user_events));
+            let fitting: SmallVec<[&'static CommandLane; 8]> = fitting.copied().collect();
             let least = fitting.iter().min_by_key(|lane| lane.outstanding());
             let is_full = fitting.len() >= width || own.len() >= MOST_LANES;
             let chosen = least.filter(|lane| is_full || lane.outstanding() == 0);
@@ -105,29 +109,34 @@ impl SideLanes {
         let lane = match found {
             Some(lane) => lane,
             None if own.len() >= MOST_LANES => {
-                let mut gated = after.clone();
-                gated.retain(|dep| !Lane::gates_of(&Deps::from(dep)).is_empty());
-                return Ok(Way::Behind(gated));
+                let mut awaits_user_events = after.clone();
+                awaits_user_events.retain(|dep| {
+                    !CommandLane::unsignaled_user_events(&Deps::from(dep)).is_empty()
+                });
+                return Ok(Placement::Deferred(awaits_user_events));
             }
             None => {
                 let (device, lane) = (device.clone(), make()?);
                 // Whoever chooses one has the list's lock until it has used it. The latest tell whoever waits for all.
-                let mut lost = sides.iter().filter(|side| side.lane.is_lost()).count();
-                sides.retain(|side| {
-                    let stays = lost <= LOST || !side.lane.is_lost();
+                let mut lost = user_event_lanes
+                    .iter()
+                    .filter(|user_lane| user_lane.lane.is_lost())
+                    .count();
+                user_event_lanes.retain(|user_lane| {
+                    let stays = lost <= LOST || !user_lane.lane.is_lost();
                     if !stays {
                         lost -= 1;
-                        side.lane.close_later();
+                        user_lane.lane.close_later();
                     }
                     stays
                 });
-                sides.push(Side { device, lane });
+                user_event_lanes.push(UserEventLane { device, lane });
                 lane
             }
         };
-        Ok(Way::On(Chosen {
+        Ok(Placement::On(Chosen {
             lane,
-            _alone: Some(sides),
+            _alone: Some(user_event_lanes),
             _user: None,
         }))
     }

@@ -8,7 +8,7 @@ use level_zero::sys::ze_image_handle_t;
 use super::format::{ImageFormat, Texel};
 use super::sampler::Sampler;
 use crate::accessor::{Brand, Mode, Writes};
-use crate::engine::pending::Ticket;
+use crate::engine::pending::PendingCommand;
 use crate::host_task::{HostViewArg, InteropHandle, PlannedView, TaskContext};
 use crate::range::{Id, Range, coordinates, extents};
 use crate::storage::BufferCore;
@@ -88,7 +88,7 @@ impl<const D: usize> Rows<D> {
 /// An image's texels on the host. Work that conflicts waits until it is dropped. It stays on its thread.
 pub struct HostImageAccessor<'b, P: Texel, const D: usize, M: Mode> {
     rows: Rows<D>,
-    ticket: Arc<Ticket>,
+    pending: Arc<PendingCommand>,
     /// What tools know of it.
     held: (Arc<BufferCore>, crate::trace::Node),
     types: PhantomData<(&'b [P], M, *mut u8)>,
@@ -106,7 +106,7 @@ impl<P: Texel, const D: usize, M: Mode> HostImageAccessor<'_, P, D, M> {
         bytes: usize,
         format: ImageFormat,
         range: Range<D>,
-        ticket: Arc<Ticket>,
+        pending: Arc<PendingCommand>,
         held: (Arc<BufferCore>, crate::trace::Node),
     ) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl<P: Texel, const D: usize, M: Mode> HostImageAccessor<'_, P, D, M> {
                 format,
                 range,
             },
-            ticket,
+            pending,
             held,
             types: PhantomData,
         }
@@ -164,7 +164,7 @@ impl<P: Texel, const D: usize, M: Mode> Drop for HostImageAccessor<'_, P, D, M> 
     fn drop(&mut self) {
         let (core, lock) = &self.held;
         crate::trace::unlocked(core.number, lock);
-        self.ticket.done();
+        self.pending.done();
     }
 }
 

@@ -359,13 +359,13 @@ where
             let grid = state.graph.grid();
             state.history.locked(core.number, grid, &accesses, site)
         };
-        let (pointer, ticket) = lock.task(|| bring_to_host(core, &accesses))?;
+        let (pointer, pending) = lock.task(|| bring_to_host(core, &accesses))?;
         Ok(HostImageAccessor::new(
             pointer,
             self.byte_count(),
             self.format,
             self.range,
-            ticket,
+            pending,
             (Arc::clone(core), lock),
         ))
     }
@@ -384,14 +384,14 @@ where
             )));
         }
         let accesses = [self.whole(sycl_graph::Mode::Read)];
-        let (pointer, ticket) = bring_to_host(&self.handle.core, &accesses)?;
+        let (pointer, pending) = bring_to_host(&self.handle.core, &accesses)?;
         let mut elements = Vec::<T>::with_capacity(bytes / size_of::<T>());
         // SAFETY: the host's allocation has so many bytes, the vector room for them, and any bits are a `T`.
         unsafe {
             std::ptr::copy_nonoverlapping(pointer, elements.as_mut_ptr().cast(), bytes);
             elements.set_len(bytes / size_of::<T>());
         }
-        ticket.done();
+        pending.done();
         Ok(elements)
     }
 

@@ -11,7 +11,7 @@ use super::sampler::{Addressing, Filtering, Sampler};
 use crate::context::Context;
 use crate::device::Device;
 use crate::engine::allocation::{allocate_host, destroy_image, free};
-use crate::engine::lane::lose_if_lost;
+use crate::engine::command_lane::lose_if_lost;
 use crate::engine::losses::is_lost;
 use crate::engine::native_context::NativeContext;
 use crate::error::{Errc, Error, Result};
@@ -107,7 +107,7 @@ pub(crate) fn create(
 static OVER_MEMORY: Mutex<Vec<(Device, bool)>> = Mutex::new(Vec::new());
 
 /// Whether a device's images may lie over rows in memory of the host's, without gaps. A driver that lists the extension
-/// promises that for memory of the device's only, and with gaps: it is tried, once for each device.
+/// pending commands that for memory of the device's only, and with gaps: it is tried, once for each device.
 ///
 /// # Errors
 /// [`Errc::MemoryAllocation`], and what else keeps it from being tried now; a refusal is an answer.

@@ -12,7 +12,7 @@ use std::ffi::{CStr, c_char, c_void};
 use crate::buffer::Buffer;
 use crate::context::Context;
 use crate::device::Device;
-use crate::engine::lane::Lane;
+use crate::engine::command_lane::CommandLane;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::image::{ChannelOrder, ChannelType, ImageFormat, UnsampledImage};
@@ -415,7 +415,7 @@ fn is_in_order(api: Api, list: ze_command_list_handle_t) -> bool {
 pub unsafe fn make_event(input: EventInput, context: &Context) -> Result<Event> {
     not_null("the event", input.native_handle)?;
     let lane = adopt("event", input.native_handle, input.ownership, |owned| {
-        Lane::of_event(&context.0.native, input.native_handle, owned)
+        CommandLane::of_event(&context.0.native, input.native_handle, owned)
     })?;
     let clock = clock_of(context).filter(|_| has_timestamps(context.api(), input.native_handle));
     Ok(Event::native_of(lane, clock))

@@ -2,7 +2,7 @@
 
 use level_zero::sys::*;
 
-use crate::engine::lane::NativeLane;
+use crate::engine::command_lane::NativeLane;
 
 /// What a queue appends to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -10,8 +10,8 @@ use crate::device::Device;
 use crate::engine::allocation::{
     allocate_device, allocate_host, allocate_shared, free_usm, with_room,
 };
-use crate::engine::deferred_release::bury;
-use crate::engine::lane::all_tails;
+use crate::engine::command_lane::all_tails;
+use crate::engine::deferred_release::release_after;
 use crate::engine::native_context::NativeContext;
 use crate::error::{Error, Result};
 use crate::range::DeviceData;
@@ -92,7 +92,7 @@ fn free_later(native: &Arc<NativeContext>, pointer: *mut c_void, site: Option<Si
     let mut after = native.pending.deps();
     after.merge(&all_tails(native));
     let (native, address) = (Arc::clone(native), pointer.expose_provenance());
-    bury(after, native.kept(), move || {
+    release_after(after, native.kept(), move || {
         let pointer = std::ptr::with_exposed_provenance_mut(address);
         free_usm(&native, pointer, site);
     });

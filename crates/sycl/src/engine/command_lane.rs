@@ -20,7 +20,7 @@ use sycl_graph::{Dep, Deps};
 use work_progress::{Progress, Ring};
 
 use super::failures::{Failures, count_failure};
-use super::list_backend::{Batches, Home, Kind, LaneOptions};
+use super::list_backend::{Batches, Kind, LaneOptions, ListBackend};
 use super::losses::{Moment, is_lost};
 use super::native_context::NativeContext;
 use crate::device::Device;
@@ -28,8 +28,8 @@ use crate::error::{Errc, Error, Result};
 use crate::registry::own;
 use crate::ze::{Api, ze};
 
-/// Numbers that a lane may have; the greatest means tickets.
-const LANES: usize = Dep::TICKETS as usize;
+/// Numbers that a lane may have; the greatest means pending commands.
+const LANES: usize = Dep::PENDING as usize;
 /// Events of one pool.
 const CHUNK: u32 = 256;
 /// A ring is at least so long before its events are used again.
@@ -38,7 +38,7 @@ const RING: usize = 64;
 const PROBE: u64 = 32;
 
 /// A list that runs commands in order.
-pub(crate) struct Lane {
+pub(crate) struct CommandLane {
     pub(super) id: u16,
     pub(super) progress: Progress,
     /// The device knows of everything up to here; later commands are in a list that is still recorded.
@@ -47,8 +47,8 @@ pub(crate) struct Lane {
     pub(super) context: AtomicUsize,
     /// It is somebody's event.
     pub(super) is_event: AtomicBool,
-    /// Commands of its wait for gates, or did.
-    pub(super) gated: AtomicBool,
+    /// Commands of its wait for user events, or did.
+    pub(super) awaits_user_events: AtomicBool,
     /// It is closed when nobody has an event of its any more.
     pub(super) closing: AtomicBool,
     pub(super) failures: Failures,
@@ -56,7 +56,7 @@ pub(crate) struct Lane {
 }
 
 pub(super) struct Inner {
-    pub(super) home: Option<Home>,
+    pub(super) backend: Option<ListBackend>,
     pub(super) ring: Ring<Slot>,
     pub(super) pools: Vec<ze_event_pool_handle_t>,
     /// Events made of the last pool.
@@ -68,7 +68,7 @@ pub(super) struct Inner {
     /// Events that are kept for others.
     pub(super) kept: usize,
     /// Events of the program's that its commands wait for.
-    pub(super) gates: SmallVec<[Gated; 1]>,
+    pub(super) user_events: SmallVec<[AwaitedUserEvent; 1]>,
     /// It is an event of the program's that may be destroyed: it is not asked any more.
     pub(super) let_go: bool,
 }
@@ -76,14 +76,14 @@ pub(super) struct Inner {
 impl Default for Inner {
     fn default() -> Self {
         Self {
-            home: None,
+            backend: None,
             ring: Ring::new(RING, PROBE),
             pools: Vec::new(),
             used: 0,
             spare: Vec::new(),
             unexecuted: None,
             kept: 0,
-            gates: SmallVec::new(),
+            user_events: SmallVec::new(),
             let_go: false,
         }
     }
@@ -103,12 +103,12 @@ pub(super) struct Slot {
     pub(super) borrowed: bool,
 }
 
-/// A gate that commands of a lane wait for.
+/// A user event that commands of a lane wait for.
 #[derive(Clone, Copy)]
-pub(super) struct Gated {
+pub(super) struct AwaitedUserEvent {
     /// The first that does; the event's own place where that is followed itself.
     pub(super) first: Dep,
-    pub(super) gate: Dep,
+    pub(super) event: Dep,
 }
 
 /// When a command ran, in the device's ticks.
@@ -125,12 +125,13 @@ pub(crate) enum NativeLane {
     List(ze_command_list_handle_t),
 }
 
-static TABLE: [AtomicPtr<Lane>; LANES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; LANES];
+static TABLE: [AtomicPtr<CommandLane>; LANES] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; LANES];
 
 /// Numbers of lanes that are gone, and the first that was never used.
 pub(super) static FREE: Mutex<(Vec<u16>, u16)> = Mutex::new((Vec::new(), 0));
 
-pub(super) fn of(id: u16) -> Option<&'static Lane> {
+pub(super) fn of(id: u16) -> Option<&'static CommandLane> {
     let at = TABLE.get(usize::from(id))?.load(Ordering::Acquire);
     // SAFETY: null, or a lane that was leaked.
     unsafe { at.as_ref() }
@@ -146,16 +147,16 @@ fn hardware_of(device: &Device) -> usize {
     device.hardware().handle().addr()
 }
 
-/// The lane that work is on; none for tickets.
-pub(crate) fn lane_of(dep: Dep) -> Option<&'static Lane> {
-    if dep.is_ticket() {
+/// The lane that work is on; none for pending commands.
+pub(crate) fn lane_of(dep: Dep) -> Option<&'static CommandLane> {
+    if dep.is_pending() {
         None
     } else {
         of(dep.lane())
     }
 }
 
-impl Lane {
+impl CommandLane {
     /// A lane on a new list or queue of `device`.
     pub(crate) fn create(
         context: &Arc<NativeContext>,
@@ -240,7 +241,7 @@ impl Lane {
         };
         let lane = Self::place()?;
         let mut inner = lane.inner();
-        inner.home = Some(Home {
+        inner.backend = Some(ListBackend {
             context: Arc::clone(context),
             device: Some(device.clone()),
             kind,
@@ -280,7 +281,7 @@ impl Lane {
             executed: AtomicU64::new(u64::MAX),
             context: AtomicUsize::new(0),
             is_event: AtomicBool::new(false),
-            gated: AtomicBool::new(false),
+            awaits_user_events: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             failures: Failures::none(),
             inner: Mutex::default(),
@@ -344,7 +345,7 @@ impl Lane {
         if self.failures.is_device_lost() {
             return;
         }
-        let flushed = inner.home.as_mut().map_or(Ok(()), Home::execute);
+        let flushed = inner.backend.as_mut().map_or(Ok(()), ListBackend::execute);
         self.executed(inner, &flushed);
     }
 
@@ -414,16 +415,16 @@ impl Lane {
         if begun != sequence && self.is_done(begun) {
             self.progress.end(sequence);
         }
-        let Some((slot, home)) = inner.ring.get(begun).zip(inner.home.as_ref()) else {
+        let Some((slot, backend)) = inner.ring.get(begun).zip(inner.backend.as_ref()) else {
             return self.is_done(sequence);
         };
-        let Some(query) = home.context.api.tables.event.pfnQueryStatus else {
+        let Some(query) = backend.context.api.tables.event.pfnQueryStatus else {
             return false;
         };
         // SAFETY: a live event of this lane, which the lock keeps from being used again.
         let answer = unsafe { query(slot.event) };
         if answer == ZE_RESULT_ERROR_DEVICE_LOST {
-            let error = home.context.api.error("zeEventQueryStatus", answer);
+            let error = backend.context.api.error("zeEventQueryStatus", answer);
             self.lose_if_lost(inner, &error);
             return true;
         }
@@ -442,16 +443,16 @@ impl Lane {
     /// The context it is in; none when it is closed.
     pub(crate) fn native_context(&self) -> Option<Arc<NativeContext>> {
         self.inner()
-            .home
+            .backend
             .as_ref()
-            .map(|home| Arc::clone(&home.context))
+            .map(|backend| Arc::clone(&backend.context))
     }
 
     /// When a command ran, in ticks; none while it runs.
     pub(crate) fn times(&self, sequence: u64, profile: &Profile) -> Option<(u64, u64)> {
         let inner = self.inner();
-        if let Some((slot, home)) = inner.ring.get(sequence).zip(inner.home.as_ref()) {
-            slot.keep_times(home.context.api);
+        if let Some((slot, backend)) = inner.ring.get(sequence).zip(inner.backend.as_ref()) {
+            slot.keep_times(backend.context.api);
         }
         profile.run.get().copied()
     }
@@ -476,11 +477,14 @@ impl Lane {
     /// for all of it.
     pub(crate) fn native(&self) -> Option<NativeLane> {
         self.flush_all();
-        self.inner().home.as_ref().map(|home| match &home.kind {
-            Kind::Immediate(list) => NativeLane::List(*list),
-            Kind::Queue(batches) => NativeLane::Queue(batches.queue()),
-            Kind::Event => NativeLane::List(std::ptr::null_mut()),
-        })
+        self.inner()
+            .backend
+            .as_ref()
+            .map(|backend| match &backend.kind {
+                Kind::Immediate(list) => NativeLane::List(*list),
+                Kind::Queue(batches) => NativeLane::Queue(batches.queue()),
+                Kind::Event => NativeLane::List(std::ptr::null_mut()),
+            })
     }
 }
 
@@ -518,12 +522,12 @@ impl Inner {
     }
 
     pub(super) fn new_event(&mut self) -> Result<ze_event_handle_t> {
-        let Some(home) = self.home.as_ref() else {
+        let Some(backend) = self.backend.as_ref() else {
             return Err(Error::new(Errc::Runtime, "the queue is gone"));
         };
-        let api = home.context.api;
+        let api = backend.context.api;
         if self.pools.is_empty() || self.used == CHUNK {
-            let timestamps = if home.options.timestamps {
+            let timestamps = if backend.options.timestamps {
                 ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP
             } else {
                 0
@@ -533,14 +537,14 @@ impl Inner {
                 count: CHUNK,
                 ..Default::default()
             };
-            let mut device = home.device_handle();
+            let mut device = backend.device_handle();
             let mut pool = std::ptr::null_mut();
             // SAFETY: live handles, valid inputs and output.
             unsafe {
                 ze!(
                     api,
                     zeEventPoolCreate = event_pool.pfnCreate(
-                        home.context.handle,
+                        backend.context.handle,
                         &raw const desc,
                         1,
                         &raw mut device,
@@ -571,7 +575,7 @@ impl Inner {
     }
 }
 
-impl Lane {
+impl CommandLane {
     /// Whether its list takes no more work.
     pub(crate) fn is_lost(&self) -> bool {
         self.failures.is_lost()
@@ -611,7 +615,7 @@ pub(crate) fn lose_if_lost<T>(
 /// Who was told that a device is lost.
 enum Asked<'a> {
     /// It knows by itself whether its device was lost since it was made.
-    Lane(&'a Lane),
+    CommandLane(&'a CommandLane),
     /// Another, whose answer counts from a moment on.
     Since(Moment),
 }
@@ -624,7 +628,7 @@ fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, err
     let hardware = device.map(Device::hardware);
     // Others may have been told as well, and what they lost made anew since.
     let (own, told) = match asked {
-        Asked::Lane(lane) => (Some(*lane), lane.failures.is_device_lost()),
+        Asked::CommandLane(lane) => (Some(*lane), lane.failures.is_device_lost()),
         Asked::Since(before) => {
             let lost = context.losses.since(hardware.as_ref(), *before);
             (None, lost.is_some())
@@ -652,15 +656,15 @@ fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, err
     count_failure();
 }
 
-impl Lane {
+impl CommandLane {
     /// If the device is lost by a call's answer for this lane, sees to that; whether it is.
     pub(super) fn lose_if_lost(&self, inner: &Inner, error: &Error) -> bool {
-        let home = inner.home.as_ref().filter(|_| is_lost(error));
-        let lost = home.map(|home| {
+        let backend = inner.backend.as_ref().filter(|_| is_lost(error));
+        let lost = backend.map(|backend| {
             lose(
-                &home.context,
-                home.device.as_ref(),
-                &Asked::Lane(self),
+                &backend.context,
+                backend.device.as_ref(),
+                &Asked::CommandLane(self),
                 error,
             )
         });
@@ -692,7 +696,7 @@ pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
 /// Has devices begin everything and asks whether all of it has ended; no lock is waited for. What somebody else signals is
 /// not such.
 pub(crate) fn try_all() -> bool {
-    let lanes = (0..Dep::TICKETS).map_while(of);
+    let lanes = (0..Dep::PENDING).map_while(of);
     let ours = lanes.filter(|lane| !lane.is_event.load(Ordering::Acquire));
     // Not only up to the first that runs: each has to begin.
     ours.filter(|lane| !lane.try_poll_last()).count() == 0
