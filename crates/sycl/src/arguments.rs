@@ -120,7 +120,7 @@ impl Arguments {
         })
     }
 
-    /// What tools are told of each, while none is added or moved: its kind as they number it, where its value is now, and its size.
+    /// Each argument as tools see it, while none is added or moved: its kind by their numbers, its value's address, its size.
     #[cfg(feature = "xpti")]
     pub(crate) fn told(&self) -> impl Iterator<Item = (i32, *const c_void, usize)> + '_ {
         self.slots.iter().map(|slot| {
@@ -135,7 +135,7 @@ impl Arguments {
         })
     }
 
-    /// Whether they are what a kernel takes.
+    /// Checks them against a kernel's parameters.
     pub(crate) fn check(
         &self,
         kernel: &str,
@@ -187,7 +187,7 @@ impl ArgSink<'_> {
         self.0.push(ArgumentKind::Value, bytes, NO_ACCESS);
     }
 
-    /// Passes a pointer to global memory. The launch follows what uses that memory only if the program says so.
+    /// Passes a pointer to global memory. The launch follows other users of that memory only if the program says so.
     pub fn pointer(&mut self, pointer: *const c_void) {
         let bytes = pointer.addr().to_ne_bytes();
         self.0.push(ArgumentKind::Pointer, &bytes, NO_ACCESS);

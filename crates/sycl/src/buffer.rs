@@ -32,7 +32,7 @@ pub struct Buffer<'h, T: DeviceData, const D: usize = 1>
 where
     Dim<D>: SupportedDim,
 {
-    /// What tools know of it, if it is a part of another; before the handle, so that its end is told first.
+    /// The node for tools, if it is a part of another buffer; before the handle, so that its end is reported first.
     part: Option<Arc<Part>>,
     handle: Arc<Handle>,
     range: Range<D>,
@@ -180,7 +180,7 @@ where
             let mut state = buffer.handle.core.lock();
             for view in views {
                 if let Err(error) = adopt_view(&mut state, view) {
-                    // What was taken before is the program's again.
+                    // Memory adopted before the failure is the program's again.
                     state.keep_all();
                     return Err(error);
                 }
@@ -233,7 +233,7 @@ fn adopt_view<T>(state: &mut BufferState, view: &UsmView<T>) -> Result<()> {
 }
 
 impl<T: DeviceData> Buffer<'static, T, 1> {
-    /// A buffer of what an iterator yields, as [`Self::from_slice`]: as many elements as there are.
+    /// A buffer of an iterator's elements, as [`Self::from_slice`]: as many elements as there are.
     ///
     /// # Errors
     /// As [`Self::from_slice`].
@@ -305,8 +305,8 @@ where
         Ok(buffer)
     }
 
-    /// Who gets the contents when the last handle is dropped, which then waits for all work on the buffer; replaces who
-    /// was set before. On a view it gets the whole buffer's elements.
+    /// Sets the receiver of the contents when the last handle is dropped, which then waits for all work on the buffer; it
+    /// replaces an earlier one. On a view it gets the whole buffer's elements.
     pub fn set_final_data(&self, receive: impl FnOnce(&[T]) + Send + 'h) {
         let bytes = self.handle.core.lock().graph.grid().bytes();
         let count = bytes / size_of::<T>().max(1);
@@ -343,7 +343,7 @@ where
     }
 
     /// Its first element on a device: USM that is valid until the last handle's drop. `None` before its first use there.
-    /// Whoever uses it keeps out of the way of command groups.
+    /// The caller does not use it while command groups use the buffer.
     #[must_use]
     pub fn device_ptr(&self, device: &Device) -> Option<*mut T> {
         let state = self.handle.core.lock();
@@ -488,7 +488,7 @@ where
         Ok(access.elements(range.size()).to_vec())
     }
 
-    /// Takes what failed work should have written as it is.
+    /// Accepts the contents as they are where failed work should have written them.
     pub fn clear_poison(&self) {
         let mut state = self.handle.core.lock();
         state.roll_back_failures();
@@ -552,7 +552,7 @@ where
         self.first_byte
     }
 
-    /// What an accessor of the given part means for the buffer's own grid.
+    /// The accesses to the buffer's own grid that an accessor of the given part makes.
     pub(crate) fn accesses(
         &self,
         mode: sycl_graph::Mode,

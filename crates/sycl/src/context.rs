@@ -1,4 +1,4 @@
-//! Contexts: what owns memory, lists and modules. SYCL contexts of one driver share one Level Zero context, so that a
+//! Contexts own memory, lists and modules. SYCL contexts of one driver share one Level Zero context, so that a
 //! buffer has one allocation on a device whichever of them is used; a context from `make_context` is its own.
 
 use std::any::Any;
@@ -29,7 +29,7 @@ pub(crate) struct ContextInner {
     pub(crate) platform: Platform,
     pub(crate) devices: Vec<Device>,
     pub(crate) native: Arc<NativeContext>,
-    /// What others remember for as long as the context lives: the kernels of embedded modules.
+    /// A cache of the module `embedded`, which lives as long as the context. Type-erased: kernels know contexts.
     pub(crate) remembered: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 

@@ -1,4 +1,4 @@
-//! What `kernels!` expands to: modules inside the program, and the types that say which arguments a kernel takes.
+//! The expansion of `kernels!`: modules inside the program, and types that describe a kernel's parameters.
 //!
 //! A kernel's parameter is described by a type of this module, `Float<32>` or `Vector<Float<32>, 4>`; which Rust types
 //! lie in memory like it is [`Represents`]. Programs name these types only to make structures of their own acceptable.
@@ -333,7 +333,7 @@ impl Remembered {
         }
         let built = known.bundles.get(&bundle);
         let built = built.filter(|built| !built.is_lost()).cloned();
-        // Building takes long, and others may launch meanwhile; whoever comes second finds what the first has built.
+        // Building takes long, and other threads may launch meanwhile; the second builder finds the first one's result.
         drop(known);
         let built = match built {
             Some(built) => built,
@@ -356,7 +356,7 @@ impl Remembered {
     }
 }
 
-/// What is known of a key unless it is lost, else this; and what is known no longer, whose end may take a while.
+/// The cached value of a key unless it is lost, else `made`; and the other one of the two, whose drop may take a while.
 fn first<K: Eq + Hash, V: Clone>(
     known: &mut HashMap<K, V>,
     key: K,

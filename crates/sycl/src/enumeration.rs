@@ -1,8 +1,8 @@
 //! Enumeration: finds the drivers, once per process, and the devices that the environment leaves of them.
 //!
-//! Where Level Zero comes from, in this order: what the program set with [`use_entry`]; the loader that
-//! `SOLUM_ZE_LOADER` names; an installed `libze_loader.so.1` with at least one device; the driver inside the program
-//! (feature `driver`). Without any the list of platforms is empty.
+//! Level Zero comes from the first of these that is there: the entry that the program set with [`use_entry`]; the loader
+//! that `SOLUM_ZE_LOADER` names; an installed `libze_loader.so.1` with at least one device; the driver inside the program
+//! (feature `driver`). Without any of them the list of platforms is empty.
 
 use std::path::Path;
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
@@ -32,10 +32,10 @@ pub(crate) struct Driver {
 static ENTRY: Mutex<Option<Entry>> = Mutex::new(None);
 static DRIVERS: OnceLock<Result<Vec<Driver>>> = OnceLock::new();
 
-/// Takes the driver at `entry` instead of looking for a loader. To be called before anything else of this crate.
+/// Takes the driver at `entry` instead of looking for a loader. Call it before anything else of this crate.
 ///
 /// # Errors
-/// [`Errc::Invalid`] when platforms have been looked for already.
+/// [`Errc::Invalid`] when platforms were enumerated already.
 pub fn use_entry(entry: Entry) -> Result<()> {
     let mut place = ENTRY.lock().unwrap_or_else(PoisonError::into_inner);
     if DRIVERS.get().is_some() {
@@ -90,7 +90,7 @@ pub(crate) fn all_devices() -> Vec<Device> {
     drivers.flat_map(|driver| driver.devices.clone()).collect()
 }
 
-/// Whether the process has more rights than the user who started it, and chose its environment.
+/// Whether the process has more rights than the user who started it and set its environment.
 fn is_privileged() -> bool {
     // SAFETY: reads a word that the kernel gave the process.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
@@ -187,7 +187,7 @@ fn choose(roots: &[Device]) -> Result<Vec<Device>> {
     Ok(devices)
 }
 
-/// Each device with its type, and whether the environment leaves it.
+/// Logs each device with its type, and whether the environment leaves it.
 fn say_what_is_there(roots: &[Device], chosen: &[Device]) {
     for (number, device) in chosen.iter().enumerate() {
         let (name, kind) = (crate::ze::text(&device.0.properties.name), device.kind());
@@ -239,7 +239,7 @@ fn drop_default_contexts() {
     }
 }
 
-/// A device as the selectors' grammars see it.
+/// A device in the terms of the selectors' grammars.
 pub(crate) fn describe(device: &Device) -> device_selector::Device {
     let kind = match device.kind() {
         DeviceType::Cpu => Kind::Cpu,
@@ -267,17 +267,17 @@ impl Device {
 }
 
 impl Platform {
-    /// Every platform with at least one device; those come first enumerated first.
+    /// Every platform with at least one device, in the order of enumeration.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] with the place when `ONEAPI_DEVICE_SELECTOR` is not understood.
+    /// [`Errc::Invalid`] with the position if `ONEAPI_DEVICE_SELECTOR` cannot be parsed.
     pub fn all() -> Result<Vec<Self>> {
         let all = drivers()?.iter();
         let all = all.filter(|driver| !driver.devices.is_empty());
         Ok(all.map(|driver| driver.platform).collect())
     }
 
-    /// What enumeration found of it.
+    /// The result of its enumeration.
     fn driver(self) -> Result<&'static Driver> {
         let known = drivers()?.iter().find(|driver| driver.platform == self);
         known.ok_or_else(|| Error::new(Errc::Platform, "the platform was not enumerated"))
@@ -286,7 +286,7 @@ impl Platform {
     /// Its devices of a type, or all.
     ///
     /// # Errors
-    /// None today; those of enumeration where it happens late.
+    /// Those of enumeration.
     pub fn devices(&self, kind: Option<DeviceType>) -> Result<Vec<Device>> {
         let all = self.driver()?.devices.iter();
         Ok(all
@@ -295,8 +295,8 @@ impl Platform {
             .collect())
     }
 
-    /// The context of all its devices, which queues without a context of their own use. Where it was lost with a device,
-    /// a new one.
+    /// The context of all its devices, which queues without a context of their own use. After a loss of the whole context it is a
+    /// new one.
     ///
     /// # Errors
     /// [`Errc::Runtime`] when it has no device; the call's.
@@ -309,7 +309,7 @@ impl Platform {
         }
         let context = Context::new(&driver.devices)?;
         let lost = known.replace(context.clone());
-        // Outside the lock: its end is that of much else.
+        // Outside the lock: dropping it ends many other objects.
         drop((known, lost));
         Ok(context)
     }

@@ -1,6 +1,6 @@
 //! The variables that this crate reads: the reference's names and meanings, and our own `SOLUM_SYCL_*`; `environment.txt`
 //! lists them all. Each is read once. Of two names for one thing the newer wins; text that is no number counts as 0, as
-//! there. What is wrong in one of our own is told before anything else happens: see [`check`].
+//! there. A wrong value in one of our own is reported before anything else happens: see [`check`].
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -69,7 +69,7 @@ pub(crate) fn eager() -> bool {
     *once!(bool, number(&names).unwrap_or(0) != 0)
 }
 
-/// `UR_L0_LEAKS_DEBUG`: what is made and destroyed is counted, and said at the end.
+/// `UR_L0_LEAKS_DEBUG`: objects made and destroyed are counted and reported at the end.
 pub(crate) fn leaks() -> bool {
     *once!(bool, number(&["UR_L0_LEAKS_DEBUG"]).unwrap_or(0) != 0)
 }
@@ -115,7 +115,7 @@ pub(crate) fn compute_engine() -> Option<u32> {
     )
 }
 
-/// The text of a variable that names what is wished for; read once by each caller.
+/// The text of another variable; the caller remembers it.
 pub(crate) fn wish(name: &str) -> Option<String> {
     text(&[name])
 }

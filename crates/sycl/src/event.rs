@@ -1,4 +1,4 @@
-//! Events: what a submission gives back.
+//! Events: the results of submissions.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -27,25 +27,25 @@ pub struct Event(pub(crate) Arc<EventInner>);
 
 pub(crate) struct EventInner {
     kind: EventKind,
-    /// Where its queue's errors go.
+    /// Receives asynchronous errors of its queue.
     reports: Option<Arc<Reports>>,
-    /// Who is asked for times.
+    /// Its clock gives the times.
     device: Option<Device>,
     profile: Option<Arc<Profile>>,
-    /// What its submission was told to follow; forgotten when its work is known to have ended, so that a chain of events
-    /// keeps no past.
+    /// The events that its submission followed. They are forgotten when its work is known to have ended, so that a chain of
+    /// events keeps no past.
     waits: Mutex<SmallVec<[Event; 2]>>,
-    /// What its native handle needs to stay valid, once it was asked for.
+    /// Keeps its native handle valid once the handle was asked for.
     native: OnceLock<Option<Native>>,
-    /// What tools know of its work.
+    /// Its node in the graph of tools.
     node: Node,
 }
 
-/// The handle that an event was asked for.
+/// The source of a native handle.
 enum Native {
-    /// A lane's, kept from being used again.
+    /// A lane's event, which is not used again meanwhile.
     Kept(Kept),
-    /// Its own, signalled when the work has ended.
+    /// An event of its own, signaled when the work has ended.
     Own(Arc<OwnEvent>),
 }
 
@@ -137,13 +137,13 @@ pub(crate) enum EventKind {
     Complete,
     /// A command on a lane.
     Device(Dep),
-    /// Work whose place is, or was, not known.
+    /// Work that is, or was, pending.
     PendingCommand(Arc<PendingCommand>),
-    /// An event that somebody else signals, as a lane of its own.
+    /// An event that the program signals, as a lane of its own.
     Native(&'static CommandLane),
 }
 
-/// How work stands.
+/// The state of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventStatus {
     /// It waits.
@@ -185,7 +185,7 @@ impl std::fmt::Debug for Event {
 }
 
 impl Default for Event {
-    /// An event of nothing: complete.
+    /// A complete event, of no work.
     fn default() -> Self {
         Self::new(EventKind::Complete)
     }
@@ -196,7 +196,7 @@ impl Drop for EventInner {
         if let EventKind::Native(lane) = self.kind {
             lane.let_go();
         }
-        // One after another: a chain of events may be longer than a stack is deep.
+        // In a loop: a chain of events may be longer than the stack is deep.
         let mut waits = self.take_waits();
         while let Some(Event(last)) = waits.pop() {
             if let Some(last) = Arc::into_inner(last) {
@@ -215,7 +215,7 @@ impl EventInner {
         std::mem::take(&mut *self.waits())
     }
 
-    /// Whether its work is known to have ended; nobody is asked.
+    /// Whether its work is known to have ended; no device is asked.
     fn is_known_to_have_ended(&self) -> bool {
         match &self.kind {
             EventKind::Native(_) => false,
@@ -243,9 +243,9 @@ impl EventInner {
 pub(crate) struct Followers(Mutex<VecDeque<Weak<EventInner>>>);
 
 impl Followers {
-    /// One more; looks at two others, so that there are never many more than live.
+    /// Adds one and looks at two others, so that the list stays about as long as the number of live events.
     fn add(&self, event: &Arc<EventInner>) {
-        // Dropped without the lock: an event's end may be that of much else.
+        // Dropped without the lock: the end of an event may drop many others.
         let mut looked: SmallVec<[Arc<EventInner>; 2]> = SmallVec::new();
         let mut followers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..2 {
@@ -282,7 +282,7 @@ impl Event {
         }))
     }
 
-    /// Around a handle; `device` is whose clock its timestamps are of, if it has any.
+    /// Around a handle; timestamps, if any, are of the clock of `device`.
     pub(crate) fn native_of(lane: &'static CommandLane, device: Option<Device>) -> Self {
         let mut event = Self::new(EventKind::Native(lane));
         if let Some(inner) = Arc::get_mut(&mut event.0) {
@@ -291,7 +291,7 @@ impl Event {
         event
     }
 
-    /// A submission's.
+    /// For a submission.
     pub(crate) fn of(
         kind: EventKind,
         (device, reports, followers): (&Device, &Arc<Reports>, &Followers),
@@ -454,7 +454,7 @@ impl Event {
         if let EventKind::Native(lane) = self.0.kind {
             return lane.first_event();
         }
-        // The standing of held-back work is read once: it may change meanwhile.
+        // The status of pending work is read once: it may change meanwhile.
         let native = self.0.native.get_or_init(|| match &self.0.kind {
             EventKind::Device(dep) => self.native_at(*dep),
             EventKind::PendingCommand(pending) => match pending.status() {
@@ -479,18 +479,18 @@ impl Event {
         }
     }
 
-    /// An event of its own that is signalled already.
+    /// An event of its own that is already signaled.
     fn native_of_the_past(&self) -> Option<Native> {
         let own = OwnEvent::new(&self.native_context()?).ok()?;
         own.signal();
         Some(Native::Own(Arc::new(own)))
     }
 
-    /// An event of its own that is signalled when the work of an open pending command has ended.
+    /// An event of its own that is signaled when the work of an open pending command has ended.
     fn native_after(&self, pending: &Arc<PendingCommand>) -> Option<Native> {
         let context = self.native_context()?;
         let own = Arc::new(OwnEvent::new(&context).ok()?);
-        // Until then the context is used.
+        // The context is in use until then.
         let used = PendingCommand::open(None, vec![Arc::clone(pending)]);
         context.pending.add(&used);
         let (ended, after, signalled) = (Arc::clone(&used), Arc::clone(pending), Arc::clone(&own));
@@ -507,7 +507,7 @@ impl Event {
                         return when_closed(&[work], &own, Box::new(move |_| signal(&ended)));
                     }
                     Ok(None) => {}
-                    // Without a thread that would, this one waits.
+                    // No waiter thread could be started: this thread waits.
                     Err(_) => drop(lane_of(dep).map(|lane| lane.wait(dep.sequence()))),
                 }
             }
@@ -517,7 +517,7 @@ impl Event {
         Some(Native::Own(own))
     }
 
-    /// The context that its own event is of: its queue's while that lives, which it does as long as work is unfinished.
+    /// The context of its own native event: the queue's while that lives, and it lives as long as work is unfinished.
     fn native_context(&self) -> Option<Arc<NativeContext>> {
         let of_queue = self.0.reports.as_ref();
         of_queue
@@ -536,14 +536,14 @@ impl Event {
         self.0.dep()
     }
 
-    /// Whether it is the last copy of one around a handle that stays the program's, and not known to be signalled.
+    /// Whether it is the last copy around a handle that the program owns and that is not known to be signaled.
     pub(crate) fn is_last_and_awaits_the_program(&self) -> bool {
         let awaits = |lane: &CommandLane| lane.awaits_the_program();
         let last = Arc::strong_count(&self.0) == 1;
         last && matches!(self.0.kind, EventKind::Native(lane) if awaits(lane))
     }
 
-    /// What follows it has to follow; or why it cannot.
+    /// Adds the work that a follower has to follow; or says why it cannot follow.
     pub(crate) fn follow(&self, deps: &mut Deps) -> Result<()> {
         if let EventKind::PendingCommand(pending) = &self.0.kind
             && let Status::Failed(error) = pending.status()
@@ -572,6 +572,6 @@ pub(crate) fn device_clock(device: &Device) -> u64 {
 }
 
 fn to_nanoseconds(device: &Device, ticks: u64) -> u64 {
-    // With the properties of version 1.0, which are asked for, the resolution is nanoseconds per tick.
+    // With properties of version 1.0, as asked for, the resolution is nanoseconds per tick.
     ticks.wrapping_mul(device.0.properties.timerResolution.max(1))
 }

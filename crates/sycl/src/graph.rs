@@ -1,5 +1,5 @@
 //! Command graphs: command groups that are recorded once and submitted as often as wanted, as one Level Zero command
-//! list. Buffers keep one address on a device, so the list stays right; what a submission copies and waits for is decided
+//! list. Buffers keep one address on a device, so the list stays right; the copies and dependencies of a submission are decided
 //! anew each time, for all groups of the graph at once.
 
 use std::cell::RefCell;
@@ -202,7 +202,7 @@ impl Graph {
 }
 
 impl GraphInner {
-    /// What an earlier group of the graph overwrites need not be there before; so many records are of such.
+    /// Contents that an earlier group of the graph overwrites are not needed before; `earlier` records are of such groups.
     fn without_own_contents(&self, record: &mut Record, earlier: usize) {
         let fresh: Vec<Access> = self.records[..earlier]
             .iter()

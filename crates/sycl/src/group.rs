@@ -1,4 +1,4 @@
-//! What a command group asks for, as its handler collects it.
+//! A command group's accesses, dependencies and command, as its handler collects them.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ pub(crate) enum Action {
         staged: Staging,
         runs: Vec<(usize, usize)>,
     },
-    /// With pointers of their own, and what has to live as long as they run.
+    /// With pointers of their own, and an owner of memory that lives as long as they run.
     Operations(
         SmallVec<[Operation; 1]>,
         Option<Box<dyn std::any::Any + Send>>,

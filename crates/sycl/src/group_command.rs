@@ -29,7 +29,7 @@ use crate::uses::Uses;
 /// Where the buffers of accessors are, in the accessors' order.
 pub(crate) type Pointers = SmallVec<[*mut u8; 8]>;
 
-/// The device operations of a command, and what has to live as long as they run.
+/// The device operations of a command, and an owner of memory that lives as long as they run.
 pub(crate) fn operations_of(
     action: Option<Action>,
     arguments: Arguments,
@@ -132,7 +132,7 @@ impl GroupCommand {
         self.task.is_some()
     }
 
-    /// What a command needs besides its buffers goes when it has ended.
+    /// Keeps memory that the command needs besides its buffers until it has ended.
     pub(crate) fn keep_until(&mut self, dep: Dep, native: &NativeContext) {
         if let Some(keep) = self.keep.take() {
             let mut after = Deps::default();
@@ -248,7 +248,7 @@ impl Deferred {
         }))
     }
 
-    /// Lets go of everything before the end is told: a thread that has waited for the end and then drops the queue or a
+    /// Drops everything before it reports the end: a thread that has waited for the end and then drops the queue or a
     /// buffer is its last owner.
     fn tell(self, own: &PendingCommand, end: impl FnOnce(&PendingCommand)) {
         let Self {

@@ -1,4 +1,4 @@
-//! The handle that all copies of a user's buffer or image share. Its end is the buffer's: contents are written back.
+//! The handle that all copies of a user's buffer or image share. When it is dropped the contents are written back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,17 +14,17 @@ use crate::log::complain;
 use crate::storage::BufferCore;
 use crate::transfer::bring_to_host;
 
-/// What the user's handles share; its end is the buffer's or image's.
+/// Shared by the user's handles; its end is the end of the buffer or image.
 pub(crate) struct Handle {
     pub(crate) core: Arc<BufferCore>,
     write_back: AtomicBool,
     final_data: Mutex<Option<FinalData>>,
-    /// After the core.
+    /// Dropped after the core.
     drain: DrainContexts,
 }
 
-/// Contexts that stay the program's and that the buffer has memory of: the program may destroy them when the buffer and
-/// all queues in them are gone.
+/// Contexts of the program in which the buffer has memory. The program may destroy them when the buffer and all queues in
+/// them are gone.
 #[derive(Default)]
 struct DrainContexts(SmallVec<[Arc<NativeContext>; 1]>);
 
@@ -35,7 +35,7 @@ impl Drop for DrainContexts {
     }
 }
 
-/// Gets the contents at the end. Its borrow outlives every handle, so `'static` stands for the handles' `'h`.
+/// Receives the contents at the end. Its borrow outlives every handle, so `'static` stands for the handles' `'h`.
 type FinalData = Box<dyn FnOnce(*const u8) + Send>;
 
 impl Handle {
@@ -52,7 +52,7 @@ impl Handle {
         self.write_back.store(on, Ordering::Release);
     }
 
-    /// Who gets the first byte of the whole contents on the host at the end, instead of who was set before.
+    /// Sets the receiver of the whole contents at the end, by their first byte on the host; it replaces an earlier one.
     ///
     /// # Safety
     /// Every handle is gone before `'h` ends.
@@ -73,7 +73,7 @@ impl Drop for Handle {
         let users = self.core.last_use();
         let blocks = receive.is_some() && write_back || self.core.lock().keeps_memory();
         if blocks && would_wait_for_itself(&users) {
-            // The memory may still be used: it is never freed.
+            // Running work may use the memory: it is never freed.
             std::mem::forget(Arc::clone(&self.core));
             return drop_never_ends(
                 "the buffer's last use waits for a host accessor that the calling thread holds, or for the host task that it runs",
@@ -108,7 +108,7 @@ impl Drop for Handle {
         let kept = natives.filter(|native| !native.is_owned());
         self.drain.0.extend(kept.cloned());
         drop(state);
-        // The program may destroy it from here on.
+        // The program may destroy the event after this drop.
         if let Some(event) = awaited {
             drop(event.wait());
         }

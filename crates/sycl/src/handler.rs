@@ -1,4 +1,4 @@
-//! The handler: what a command group's closure turns into one command.
+//! The handler: a command group's closure turns it into one command.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -25,7 +25,7 @@ use crate::range::{
 };
 use crate::storage::TargetMemory;
 
-/// Collects what a command group needs; each command consumes it.
+/// Collects the accesses and dependencies of a command group; each command consumes it.
 pub struct Handler<'cg> {
     queue: &'cg QueueInner,
     group: &'cg RefCell<Group>,
@@ -84,8 +84,8 @@ impl<'cg> Handler<'cg> {
 
     /// Uses a part of a buffer on the queue's device: copies and conflicts concern the pages that it touches.
     ///
-    /// The kernel gets the address of the whole buffer, and everything of it is memory that the device can reach. But what
-    /// it reads outside of the part may be out of date, and what it writes there may be overwritten by a later copy.
+    /// The kernel gets the address of the whole buffer, and the device can reach all of it. But data read outside of the
+    /// part may be out of date, and data written there may be overwritten by a later copy.
     ///
     /// # Errors
     /// [`Errc::Invalid`] when it ends outside.
@@ -557,8 +557,8 @@ impl<'cg> Handler<'cg> {
         self.barrier()
     }
 
-    /// Runs a closure on a thread of the runtime when what it needs is there. Its failure, or panic, is an asynchronous
-    /// error, and what it should have written is lost.
+    /// Runs a closure on a thread of the runtime when its data is ready. Its failure, or panic, is an asynchronous error, and
+    /// the contents that it should have written are lost.
     ///
     /// # Errors
     /// None here.

@@ -1,4 +1,4 @@
-//! Host accessors: a buffer's elements on the host, as long as nobody else may have them.
+//! Host accessors: a buffer's elements on the host, while conflicting work waits.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
@@ -17,7 +17,7 @@ pub struct HostAccessor<'b, T: DeviceData, const D: usize, M: Mode> {
     range: Range<D>,
     pitches: [usize; 2],
     pending: Arc<PendingCommand>,
-    /// What tools know of it.
+    /// Its node for tools, and the buffer.
     held: (Arc<crate::storage::BufferCore>, crate::trace::Node),
     types: PhantomData<(&'b [T], M)>,
 }

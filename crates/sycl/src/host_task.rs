@@ -25,7 +25,7 @@ pub trait HostViews<'cg> {
     fn plan(self) -> Self::Planned;
 }
 
-/// What becomes views when a host task runs.
+/// Accessors that become views when a host task runs.
 pub trait PlannedViews: Send + 'static {
     /// The views.
     type At<'t>;
@@ -34,7 +34,7 @@ pub trait PlannedViews: Send + 'static {
     fn views(self, context: &TaskContext) -> Self::At<'_>;
 }
 
-/// What a running host task knows.
+/// The context of a running host task.
 pub struct TaskContext {
     pub(crate) context: Context,
     pub(crate) device: Device,
@@ -207,7 +207,7 @@ impl<'t> InteropHandle<'t> {
         self.0.context.clone()
     }
 
-    /// What the queue appends to; its first lane.
+    /// The handle that the queue appends to; its first lane's.
     #[must_use]
     pub fn native_queue(&self) -> crate::interop::native_queue::NativeQueue {
         let none = NativeLane::List(std::ptr::null_mut());
@@ -236,7 +236,7 @@ pub trait HostViewArg<'cg> {
     fn plan_one(self) -> Self::Planned;
 }
 
-/// What becomes a view.
+/// An accessor that becomes a view.
 pub trait PlannedView: Send + 'static {
     /// The view.
     type At<'t>;
@@ -361,7 +361,8 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
 });
 static MORE: Condvar = Condvar::new();
 
-/// Runs a host task on a thread of the pool. What it follows has ended: no thread of the few there are waits for a device.
+/// Runs a host task on a thread of the pool. The work that it follows has ended, so no thread of the pool waits for a
+/// device.
 pub(crate) fn run(job: Job) {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     pool.work.push_back(job);

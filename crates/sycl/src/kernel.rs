@@ -107,11 +107,11 @@ impl<S: BundleState> PartialEq for KernelBundle<S> {
 impl<S: BundleState> Eq for KernelBundle<S> {}
 
 pub(crate) struct BundleInner {
-    // Dropped in this order: what was made in the context ends before it.
+    // Dropped in this order: objects of the context end before it.
     /// Bundles of the same source with other constants, by their values.
     variants: Mutex<HashMap<SpecValues, KernelBundle<Executable>>>,
     pub(crate) modules: Vec<Module>,
-    /// What it was made of; none for handles and native binaries.
+    /// Its source; none for handles and native binaries.
     source: Option<Source>,
     pub(crate) devices: Vec<Device>,
     pub(crate) context: Context,
@@ -160,7 +160,7 @@ impl<S: BundleState> KernelBundle<S> {
         self.inner.devices.clone()
     }
 
-    /// The kernels that it has or will have. Those of a bundle without SPIR-V are what the driver names.
+    /// The kernels that it has or will have. For a bundle without SPIR-V the driver names them.
     ///
     /// # Errors
     /// The call's.
@@ -192,8 +192,8 @@ impl<S: BundleState> KernelBundle<S> {
         })
     }
 
-    /// What the compiler said of each device's module, though it was built; empty before that. What it says of a module
-    /// that cannot be built is in the error.
+    /// The compiler's messages about each device's module after a successful build; empty before. The messages of a failed
+    /// build are in the error.
     #[must_use]
     pub fn build_log(&self) -> String {
         let logs = self.inner.modules.iter().map(|module| module.log.as_str());
@@ -225,7 +225,7 @@ impl KernelBundle<Input> {
     /// A bundle of a SPIR-V module for some devices of a context.
     ///
     /// # Safety
-    /// The code is foreign: whoever calls this vouches that each of its kernels, for every launch, touches memory only
+    /// The code is foreign: the caller vouches that each of its kernels, for every launch, touches memory only
     /// through its arguments and inside their bounds. Launching is then safe.
     ///
     /// # Errors
@@ -360,7 +360,7 @@ fn build(
     let mut modules = Vec::new();
     let mut refused = None;
     for device in devices {
-        // Its launches on such a device are refused, as long as there is another.
+        // Launches on such a device are refused, as long as there is another device.
         if let Some(aspect) = missing(device, &source)? {
             refused = refused.or(Some((device, aspect)));
             continue;
@@ -381,7 +381,7 @@ fn build(
     }
 }
 
-/// What a device has not of what the code needs.
+/// The first aspect that the code needs and a device lacks.
 fn missing(device: &Device, source: &Source) -> Result<Option<Aspect>> {
     let needed = source.reflections.iter().flat_map(|module| &module.aspects);
     for aspect in needed {
@@ -442,7 +442,7 @@ fn build_for(context: &Context, device: &Device, source: &Source) -> Result<Modu
 }
 
 impl KernelBundle<Executable> {
-    /// A bundle of what the driver's own compiler made for a device earlier.
+    /// A bundle of code that the driver's own compiler made for a device earlier.
     ///
     /// # Safety
     /// As [`KernelBundle::from_spirv`].
@@ -637,7 +637,7 @@ pub(crate) struct KernelInner {
     pub(crate) owned: bool,
 }
 
-/// What a kernel handle was set to last.
+/// The last settings of a kernel handle.
 #[derive(Default)]
 pub(crate) struct LaunchState {
     pub(crate) offset: [u32; 3],
@@ -792,7 +792,7 @@ impl Kernel {
         Ok(properties.maxTotalGroupSize as usize)
     }
 
-    /// What the driver says of it for a device.
+    /// Its properties on a device, from the driver.
     ///
     /// # Errors
     /// As [`Self::max_work_group_size`].

@@ -1,4 +1,4 @@
-//! What a program passes to a kernel: anything that is a [`KernelArg`], in tuples.
+//! Arguments that a program passes to a kernel: tuples of [`KernelArg`]s.
 //!
 //! A kernel created by name takes any tuple of [`KernelArg`]s, checked when it is submitted. A kernel that `sycl-macros`
 //! embeds implements [`Launch`] for the tuples that fit its signature only, so that others do not compile.
@@ -13,7 +13,7 @@ use crate::kernel::Kernel;
 use crate::range::DeviceData;
 use crate::usm;
 
-/// What can be launched with arguments `A`: a [`Kernel`], or a kernel that `sycl-macros` embeds.
+/// Kernels that can be launched with arguments `A`: a [`Kernel`], or a kernel that `sycl-macros` embeds.
 #[diagnostic::on_unimplemented(
     message = "these are not the arguments of this kernel",
     note = "pass a tuple with one value for each parameter: `&accessor`, `&local`, `&block`, a number"

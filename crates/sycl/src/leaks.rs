@@ -1,7 +1,7 @@
-//! `UR_L0_LEAKS_DEBUG`: how many of Level Zero's objects were made and how many destroyed, said when the program ends.
+//! `UR_L0_LEAKS_DEBUG`: counts objects of Level Zero that were made and destroyed, reported when the program ends.
 //!
-//! Invariants: a call that makes and destroys nothing costs nothing; while the variable is not set, one that does costs a
-//! load and a branch. Handles that the program transfers count as made. Not here: whose fault a leak is.
+//! Invariants: a call that makes or destroys nothing costs nothing; while the variable is not set, one that does costs a
+//! load and a branch. Handles that the program transfers count as made. Not here: where a leak comes from.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ const KINDS: [&str; 10] = [
     "memory",
 ];
 
-/// The calls that make or destroy one, with its place in [`KINDS`].
+/// The calls that make or destroy an object, with its index in [`KINDS`].
 const CALLS: [(&str, usize, bool); 23] = [
     ("zeContextCreate", 0, true),
     ("zeContextDestroy", 0, false),
@@ -46,14 +46,14 @@ const CALLS: [(&str, usize, bool); 23] = [
     ("zeMemFree", 9, false),
 ];
 
-/// What a call does to the counts: one of which kind is made, or destroyed.
+/// The effect of a call on the counts.
 #[derive(Clone, Copy)]
 pub(crate) struct Effect {
     kind: usize,
     makes: bool,
 }
 
-/// What a call of this name does; none for most.
+/// The effect of a call by its name; none for most calls.
 pub(crate) const fn effect(function: &str) -> Option<Effect> {
     let mut at = 0;
     while at < CALLS.len() {

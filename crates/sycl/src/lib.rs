@@ -1,22 +1,42 @@
 //! SYCL 2020 for Rust over Level Zero, with the hipSYCL buffer model.
 //!
-//! Queues take command groups; what a group needs of a [`Buffer`] it says with accessors, and the runtime copies what is
-//! outdated, orders what conflicts and runs the rest side by side. Kernels are SPIR-V. The only backend is Level Zero:
-//! an installed loader, or the CPU driver inside the program (feature `embedded`).
+//! A [`Queue`] takes command groups. Accessors declare the parts of a [`Buffer`] that a group uses; the runtime copies
+//! outdated data, orders groups that conflict and runs the others side by side. Kernels are SPIR-V. The only backend is
+//! Level Zero: an installed loader, or the CPU driver inside the program (feature `embedded`).
 //!
-//! Rooms: [`platform`](Platform), [`device`](Device), [`context`](Context) and [`info`] say what there is;
-//! [`queue`](Queue), `handler`, `group`, `submit` are a command group's way; `lane` is a command list in order with its
-//! events, `pending command` what waits for the host, `deferred release` what is freed later; `buffer`, `image`, `storage`, `transfer`,
-//! `memory` hold data; `module` is device code that is built; `trace` tells XPTI, `leaks` counts what is made and
-//! destroyed, `log` says what happens, `exit` lets work end that nobody waited for; [`usm`], [`kernel`](KernelBundle), [`host_task`](HostView) and [`event`](Event)
-//! are SYCL's own.
+//! ```no_run
+//! use sycl::{Buffer, Queue, Read, WriteNoInit};
+//! # fn main() -> sycl::Result<()> {
+//! let queue = Queue::new()?;
+//! let numbers: Buffer<i32, 1> = Buffer::from_slice(&[1, 2, 3], [3])?;
+//! queue.submit(|cg| {
+//!     let view = cg.access(&numbers, WriteNoInit)?;
+//!     cg.fill(&view, 7)
+//! })?;
+//! let host = numbers.host_access(Read)?;
+//! assert_eq!(host[2], 7);
+//! # Ok(()) }
+//! ```
+//!
+//! Modules, from the bottom up; each uses only those before it
+//! - Facts: `error`, `range`, `accessor`, `environment`, `log` (`SOLUM_SYCL_TRACE`), `process`, `registry` (handles that
+//!   this runtime destroys), `leaks` (counts of objects), `trace::calls`, `ze` (every call of Level Zero passes here).
+//! - Devices: `platform`, [`info`]'s descriptors, `device`.
+//! - `engine`: command lanes, pending commands, deferred release, user events, lost devices, transfer lanes.
+//! - Contexts: `context`, `enumeration` (drivers and devices of the process), `selector`.
+//! - Commands: `arguments`, `module`, `kernel`, `recorded_list`, `operation` (one append), `staging`.
+//! - Data: `memory`, `image::native`, `reports`, `event`, `storage` (memories of a buffer or image), `transfer` (copies
+//!   between them), `handle` (a user's handle of one), [`usm`].
+//! - Command groups: `host_task`, `group`, `queue_inner`, `group_command`, `submit`.
+//! - What users hold: `buffer`, `image`, `host_accessor`, `handler`, `queue`, `graph`, `reduction`, `scope`, [`embedded`],
+//!   [`interop`].
 //!
 //! Invariants
-//! - Work is submitted on the caller's thread, and a device only ever waits for work that was submitted before.
-//! - Nothing of a submission is committed before it has succeeded; a buffer has one allocation in each memory, of the
-//!   full size, from its first use there to its end.
-//! - No lock is held while anybody else's code runs, and there is no lock that all submissions take.
-//! - Whatever is dropped lives on until the work that uses it has ended.
+//! - Work is submitted on the caller's thread, and a device waits only for work that was submitted before.
+//! - A submission that fails has changed nothing. A buffer has one allocation in each memory, of the full size, from its
+//!   first use there to its end.
+//! - No lock is held while code of the program or a tool runs, and there is no lock that all submissions take.
+//! - A dropped object lives on until the work that uses it has ended.
 //!
 //! Not here: closures as device code, streams, other backends.
 

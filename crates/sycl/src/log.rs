@@ -1,19 +1,19 @@
-//! `SOLUM_SYCL_TRACE`: what the runtime found, chose and does, a line each on stderr. 1: drivers, devices, queues, built
-//! kernels; 2: memory and copies too; 3: each command group and each call of Level Zero that failed too.
+//! `SOLUM_SYCL_TRACE`: what the runtime does, one line each on stderr. Level 1: drivers, devices, queues and built kernels;
+//! 2: memory and copies too; 3: command groups and failed calls of Level Zero too.
 //!
-//! Invariants: without the variable each place costs a load and a branch, and nothing is formatted. Not here: times,
-//! which `solum trace` shows; what tools are told, which is the room `trace`.
+//! Invariants: without the variable each call costs a load and a branch and formats nothing. Not here: times, which
+//! `solum trace` shows; notifications of tools, which the module `trace` sends.
 
 use crate::environment;
 
-/// What was found and chosen.
+/// Choices: drivers, devices, queues, kernels.
 pub(crate) const CHOICES: usize = 1;
-/// What is allocated, freed and copied.
+/// Allocations, releases and copies.
 pub(crate) const MEMORY: usize = 2;
-/// What is submitted, and what failed.
+/// Submissions and failed calls.
 pub(crate) const COMMANDS: usize = 3;
 
-/// Says a line if so much is to be said.
+/// Writes a line if the level is high enough.
 #[inline]
 pub(crate) fn say<T: AsRef<str>>(level: usize, line: impl FnOnce() -> T) {
     if environment::trace() >= level {

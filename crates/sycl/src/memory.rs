@@ -1,4 +1,4 @@
-//! Allocations of buffers: where they lie and how they end.
+//! Memories of buffers and images: their allocation and how it ends.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,7 +10,7 @@ use level_zero::sys::*;
 use crate::context::Context;
 use crate::engine::allocation::{destroy_image, free};
 
-/// What becomes of memory at its buffer's end.
+/// The fate of memory at its buffer's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     /// It is freed.

@@ -1,4 +1,4 @@
-//! Modules of Level Zero: device code that is built for one device, with what the compiler said of it.
+//! Modules of Level Zero: device code built for one device, with the compiler's messages.
 
 use std::ffi::{CStr, CString, c_char};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct Module {
     pub(crate) handle: ze_module_handle_t,
     pub(crate) api: Api,
     pub(crate) owned: bool,
-    /// What the compiler said.
+    /// The compiler's messages.
     pub(crate) log: String,
     native: Arc<NativeContext>,
     made: Moment,
@@ -59,7 +59,7 @@ impl Module {
         }
     }
 
-    /// What a call for it or for its kernels answered; if the device is lost by that, that is seen to first.
+    /// Passes on the answer of a call for it or its kernels; if that says that the device is lost, records the loss first.
     pub(crate) fn told<T>(&self, result: Result<T>) -> Result<T> {
         lose_if_lost(&self.native, self.known_device(), self.made, result)
     }
@@ -108,7 +108,7 @@ impl Module {
         let name = CString::new(name.as_str())
             .map_err(|_| Error::invalid("the kernel's name contains a zero byte"))?;
         let kernel = match self.create_kernel(&name) {
-            // Linked it is; that a device has no such groups matters only to who wants this kernel.
+            // It is linked. That the device lacks such groups matters only to users of this kernel.
             Err(error) if is_of_too_large_groups(&error) => return Ok(()),
             made => made?,
         };
@@ -119,7 +119,7 @@ impl Module {
     /// Resolves its imports out of itself.
     ///
     /// # Errors
-    /// [`Errc::Build`] with what is missing.
+    /// [`Errc::Build`] with the missing names.
     pub(crate) fn link_alone(&self) -> Result<()> {
         let (api, mut handle) = (self.api, self.handle);
         let mut log = std::ptr::null_mut();
@@ -134,7 +134,7 @@ impl Module {
         self.told(linked).map_err(|error| with_log(error, &text))
     }
 
-    /// Whether it has imports, which somebody may have resolved.
+    /// Whether it has imports; they may be resolved already.
     pub(crate) fn has_imports(&self) -> bool {
         let mut properties = ze_module_properties_t::default();
         // SAFETY: a live module and a valid output.
@@ -184,7 +184,7 @@ pub(crate) fn is_of_too_large_groups(error: &Error) -> bool {
 /// Builds a module.
 ///
 /// # Errors
-/// [`Errc::Build`] with what the compiler said; the call's.
+/// [`Errc::Build`] with the compiler's messages; the call's.
 pub(crate) fn create_module(
     context: &Context,
     device: &Device,

@@ -1,4 +1,4 @@
-//! Device operations: what is appended to a lane.
+//! Device operations, each one append to a list.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ pub(crate) struct Shape {
     pub(crate) offset: [u32; 3],
 }
 
-/// USM that a command is told to use, without its buffers.
+/// USM that a command gets by pointer; buffers do not count.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
 pub(crate) enum UsedMemory {
@@ -114,7 +114,7 @@ pub(crate) enum UsedMemory {
 }
 
 impl Operation {
-    /// The memory that it is told to use.
+    /// The memory that it gets by pointer.
     pub(crate) fn memory(&self) -> Option<UsedMemory> {
         let in_place = |pointer: usize, bytes, value| UsedMemory::InPlace {
             pointer,
@@ -379,7 +379,7 @@ impl Operation {
     }
 }
 
-/// Signals an event after what was appended before; a recorded list signals none.
+/// Signals an event after all earlier commands; a recorded list signals none.
 ///
 /// # Safety
 /// Live handles, or no event.

@@ -1,4 +1,4 @@
-//! The state of a queue: its properties, its lanes and which of them a command gets.
+//! The state of a queue: its properties, its lanes and the choice of a lane for a command.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -34,23 +34,23 @@ pub enum Priority {
 /// How commands reach the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Submission {
-    /// As `UR_L0_USE_IMMEDIATE_COMMANDLISTS`, or its older name, says; immediate if neither is set.
+    /// As `UR_L0_USE_IMMEDIATE_COMMANDLISTS` or its older name says; immediate if neither is set.
     FromEnvironment,
     /// On immediate command lists.
     Immediate,
-    /// By lists that are executed on a command queue.
+    /// In lists that are executed on a command queue.
     Batched,
 }
 
-/// What a queue is like.
+/// Properties of a queue.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct QueueProps {
     /// Commands run in the order of submission.
     pub in_order: bool,
-    /// Events know when their commands ran.
+    /// Events record when their commands ran.
     pub enable_profiling: bool,
-    /// The program does not look at events of commands.
+    /// The program does not use events of commands.
     pub discard_events: bool,
     /// How urgent it is.
     pub priority: Option<Priority>,
@@ -60,7 +60,7 @@ pub struct QueueProps {
     pub submission: Option<Submission>,
 }
 
-/// Lanes of an out-of-order queue unless `SOLUM_SYCL_LANES` says otherwise.
+/// Lanes of an out-of-order queue, unless `SOLUM_SYCL_LANES` says otherwise.
 const LANES: usize = 4;
 
 pub(crate) struct QueueInner {
@@ -68,27 +68,27 @@ pub(crate) struct QueueInner {
     pub(crate) device: Device,
     pub(crate) props: QueueProps,
     pub(crate) options: LaneOptions,
-    /// Since it was made.
+    /// Tells whether the device was lost since the queue was made.
     pub(crate) intact: Intact,
     pub(crate) lanes: [OnceLock<&'static CommandLane>; MOST_LANES],
     pub(crate) making: Mutex<()>,
     pub(crate) width: usize,
-    /// Lanes for work that waits for events of the program's; none where one list, or one order, is for all.
+    /// Lanes for work that waits for user events; none if the queue has one list or one order for all.
     pub(crate) user_event_lanes: Option<UserEventLanes>,
-    /// The threads that submitted, where each has a lane of its own, in the order of the lanes.
+    /// If each thread has its own lane: the threads that submitted, in the order of their lanes.
     pub(crate) threads: Option<Mutex<Vec<ThreadId>>>,
     /// The last command of an in-order queue.
     pub(crate) order: Mutex<Option<Dep>>,
-    /// Pending commands of commands that were not on a lane at once.
+    /// Commands that were pending when they were submitted.
     pub(crate) pending_commands: PendingSet,
-    /// Events of this queue that keep others.
+    /// Events of this queue that keep other events alive.
     pub(crate) followers: Followers,
     pub(crate) reports: Arc<Reports>,
     pub(crate) trace: crate::trace::QueueTrace,
 }
 
 impl QueueInner {
-    /// A queue that has no lane yet.
+    /// A queue without lanes.
     pub(crate) fn new(
         context: Context,
         device: Device,
@@ -151,10 +151,10 @@ impl QueueInner {
         Ok(self.lanes[number].get_or_init(|| lane))
     }
 
-    /// One more, unless the device was lost since the queue was made: what is there then is not what the program put there.
+    /// Makes a lane, unless the device was lost since the queue was made: a new lane would not see the program's data.
     fn create_lane(&self) -> Result<&'static CommandLane> {
         let lane = CommandLane::create(&self.context.0.native, &self.device, self.options)?;
-        // Once it is known: from here on a loss is the lane's too.
+        // After it is made: from here on losses are recorded on the lane.
         match self.intact.loss() {
             None => Ok(lane),
             Some(error) => {
@@ -185,13 +185,13 @@ impl QueueInner {
         self.lanes.iter().map_while(|lane| lane.get().copied())
     }
 
-    /// Refuses work where the device was lost since the queue was made.
+    /// Refuses work if the device was lost since the queue was made.
     pub(crate) fn refuse_lost(&self) -> Result<()> {
         let first = self.lanes[0].get();
         first.map_or(Ok(()), |lane| lane.refuse_lost_device())
     }
 
-    /// Where work goes that follows `deps`.
+    /// The place of work that follows `deps`.
     pub(crate) fn choose(&self, deps: &Deps) -> Result<Placement<'_>> {
         self.refuse_lost()?;
         if let Some(user_event_lanes) = &self.user_event_lanes {
@@ -233,7 +233,7 @@ impl QueueInner {
             return Ok(best);
         }
         if count < self.width {
-            // What is not known to have ended may have.
+            // Work may have ended without being asked.
             for lane in self.usual_lanes() {
                 lane.probe_tail();
                 if lane.outstanding() == 0 {
@@ -245,10 +245,10 @@ impl QueueInner {
         best.map_or_else(|| self.lane(0), Ok)
     }
 
-    /// The calling thread's own lane; threads that come when all lanes are given share them.
+    /// The calling thread's own lane; threads that come after all lanes are given share them.
     fn lane_of_thread(&self, threads: &Mutex<Vec<ThreadId>>) -> Result<&'static CommandLane> {
         let mine = std::thread::current().id();
-        // Held while a lane is made, so that those before it are there.
+        // Locked while a lane is made, so that the lanes before it exist.
         let mut threads = lock(threads);
         let (place, is_new) = place_of(&threads, mine);
         let lane = self.lane(place)?;
@@ -258,7 +258,7 @@ impl QueueInner {
         Ok(lane)
     }
 
-    /// Remembers a pending command until the queue is waited for, and for what is freed meanwhile.
+    /// Remembers a pending command until the queue is waited for, and for deferred releases.
     pub(crate) fn add_pending(&self, pending: &Arc<PendingCommand>) {
         self.pending_commands.add(pending);
         self.context.0.native.pending.add(pending);
@@ -278,12 +278,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The number of a thread's lane, and whether the thread is one more of those with a lane of their own.
+/// The index of a thread's lane, and whether the thread gets a lane of its own now.
 fn place_of(threads: &[ThreadId], thread: ThreadId) -> (usize, bool) {
     match threads.iter().position(|known| *known == thread) {
         Some(place) => (place, false),
         None if threads.len() < MOST_LANES => (threads.len(), true),
-        // Not remembered: a program may have any number of threads, one after another.
+        // Not remembered: a program may start any number of threads, one after another.
         None => {
             let mut hasher = std::hash::DefaultHasher::new();
             thread.hash(&mut hasher);

@@ -9,13 +9,13 @@ use crate::engine::pending;
 use crate::error::{AsyncHandler, Error, Result};
 use crate::log::complain;
 
-/// What a queue's events need of it when they outlive it: asynchronous errors and who wants to know them, its context.
+/// The part of a queue that its events need when they outlive it: asynchronous errors, their handler, the context.
 pub(crate) struct Reports {
-    /// Not kept by events: one that stays the program's may be destroyed before they are dropped.
+    /// Weak: the program may destroy a context of its own before the events are dropped.
     pub(crate) context: Weak<NativeContext>,
     errors: Mutex<Vec<Error>>,
-    /// Of an in-order queue's commands the last that failed on no lane, and why, until the program is told. A lane knows by
-    /// itself what failed there.
+    /// The last pending command of an in-order queue that failed, and why, until the program is told. Failures on a lane are
+    /// known by the lane.
     behind: Mutex<Option<(Dep, Error)>>,
     handler: Option<Box<AsyncHandler>>,
 }
@@ -34,12 +34,12 @@ impl Reports {
         lock(&self.errors).push(error);
     }
 
-    /// A command of an in-order queue that was on no lane failed: before its pending command says so.
+    /// A pending command of an in-order queue fails. Called before its status says so.
     pub(crate) fn fails_behind(&self, command: Dep, error: &Error) {
         *lock(&self.behind) = Some((command, error.clone()));
     }
 
-    /// Refuses to follow the last command of an in-order queue if that failed.
+    /// Refuses to follow the last command of an in-order queue if that is the one that failed.
     #[cold]
     pub(crate) fn refuse_behind(&self, last: Dep) -> Result<()> {
         match &*lock(&self.behind) {
@@ -51,7 +51,7 @@ impl Reports {
         }
     }
 
-    /// The program has been told what failed of the pending commands before number `end`: the next command goes on.
+    /// The program has been told of failures of pending commands before number `end`: the next command goes on.
     pub(crate) fn told(&self, end: u64) {
         let mut behind = lock(&self.behind);
         if behind
@@ -62,7 +62,7 @@ impl Reports {
         }
     }
 
-    /// Hands everything to the handler; the oldest error, if there was one.
+    /// Hands all errors to the handler; answers the oldest.
     pub(crate) fn throw(&self) -> Result<()> {
         self.told(pending::end());
         let errors = std::mem::take(&mut *lock(&self.errors));

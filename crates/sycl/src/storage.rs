@@ -1,8 +1,8 @@
-//! What buffers and images are behind their handles: memories in several places, the state of their pages, and the end.
+//! The storage behind buffers and images: their memories, the state of their pages, and their end.
 //!
-//! A buffer's memory is USM in every place. An image lies in rows on the host and as a native image on each device; where
-//! the device's memory is the host's, the native image is made over the host's rows if the driver can, so that nothing is
-//! ever copied. [`sycl_graph::Buffer`] decides what is copied and what waits for what, for both.
+//! A buffer's memories are USM. An image lies in rows on the host and is a native image on each device. Where the device's
+//! memory is the host's, the native image is made over the host's rows if the driver can, so nothing is ever copied.
+//! [`sycl_graph::Buffer`] decides for both which copies are needed and which work waits for which.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,58 +31,58 @@ use crate::operation::{ImageCopy, Operation};
 use crate::selector::DefaultSelector;
 use crate::usm::pointer::PointerType;
 
-/// What command groups share with the handles.
+/// The part that command groups share with handles.
 pub(crate) struct BufferCore {
     pub(crate) number: u64,
-    /// It is an image.
+    /// Its shape, if it is an image.
     pub(crate) image: Option<Shape>,
     state: Mutex<BufferState>,
 }
 
-/// Where an accessor's elements have to be.
+/// The memory in which a command needs an accessor's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TargetMemory {
     Device,
     Host,
 }
 
-/// What a buffer's lock protects.
+/// The state under the buffer's lock.
 pub(crate) struct BufferState {
     number: u64,
     pub(crate) graph: sycl_graph::Buffer,
-    /// By the number of the domain; the host is the first.
+    /// By number of the domain; the host is the first.
     slots: SmallVec<[MemorySlot; 3]>,
     alignment: usize,
-    /// That of the memory least aligned, the program's own included.
+    /// Of the memory least aligned, the program's own included.
     least_alignment: usize,
     image: Option<Shape>,
-    /// Each part of a device has a memory of its own.
+    /// Each part of a device has its own memory.
     separate_tiles: bool,
-    /// An image's native images over its rows on the host, by device; no more are tried once the driver refused one.
+    /// An image's native images over its rows on the host, by device; after a refusal by the driver no more are tried.
     views: Vec<View>,
     views_refused: bool,
-    /// What the program's memory or image is available after.
+    /// The event after which the program's memory or image is available.
     pub(crate) available: Option<Event>,
     /// For tools.
     pub(crate) history: crate::trace::History,
     /// Why pages are poisoned.
     pub(crate) poison: Option<Error>,
-    /// Copies and commands that were committed before they could be appended, and how many make a look worth while.
+    /// Copies and commands that were committed while pending, and at how many the list is next searched.
     held_back: (Vec<Arc<PendingCommand>>, usize),
-    /// What it knows of: see [`failures`].
+    /// The failures that it has seen: see [`failures`].
     failures: u64,
 }
 
-/// A memory that the buffer may be in.
+/// One memory that the buffer can be in.
 struct MemorySlot {
-    /// The device and the context it is used in; none for the host.
+    /// The device, and the context it is used in; none for the host.
     device: Option<(Context, Device)>,
     memory: Option<Memory>,
-    /// The memory is the program's: no other takes its place.
+    /// The memory is the program's and is never replaced.
     adopted: bool,
-    /// What there is of the contents is not lost; none for the host, whose memory is lost with no device.
+    /// Tells whether the contents were lost; none for the host, whose memory is never lost.
     intact: Option<Intact>,
-    /// Why the device was lost since the program gave this memory of its: see [`BufferState::outlived`].
+    /// Why the device was lost after the program gave this memory: see [`BufferState::outlived`].
     outlived: Option<Error>,
 }
 
@@ -94,7 +94,7 @@ struct View {
 }
 
 impl MemorySlot {
-    /// The device's in a context, none for the host; without memory.
+    /// For a device in a context, or for the host; without memory.
     fn new(device: Option<(Context, Device)>) -> Self {
         let of = device.as_ref();
         Self {
@@ -106,14 +106,14 @@ impl MemorySlot {
         }
     }
 
-    /// Takes memory of the program's.
+    /// Takes memory of the program.
     fn adopt(&mut self, memory: Memory) {
         self.memory = Some(memory);
         self.adopted = true;
         self.outlived = None;
     }
 
-    /// Whether it is that of a device that has one of its own, in a context.
+    /// Whether it belongs to this device in this context.
     fn is_of(&self, context: &Context, owner: &Device) -> bool {
         let device = self.device.as_ref();
         device.is_some_and(|(of, known)| {
@@ -122,12 +122,12 @@ impl MemorySlot {
     }
 }
 
-/// So many pending commands are kept before the first look whether the work of some has ended.
+/// At this length the list is first searched for commands that have ended.
 const FEW_HELD_BACK: usize = 16;
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// A buffer's, or that of a part of one, which tools know as a buffer.
+/// The number of a buffer, or of a part of one that tools see as a buffer.
 pub(crate) fn next_number() -> u64 {
     NUMBERS.fetch_add(1, Ordering::Relaxed)
 }
@@ -197,7 +197,7 @@ impl Drop for BufferCore {
         let (number, image) = (self.number, self.image.is_some());
         let ending = state.history.ending();
         let end = move || {
-            // Images over the host's memory end before it does.
+            // Images over the host's memory end before that memory.
             drop(views);
             for memory in memories {
                 ending.end(number, memory);
@@ -211,7 +211,7 @@ impl Drop for BufferCore {
     }
 }
 
-/// How copies go between the places of a buffer.
+/// How copies can go between a buffer's memories.
 pub(crate) struct MemoryLinks<'a>(&'a [MemorySlot]);
 
 impl Links for MemoryLinks<'_> {
@@ -224,7 +224,7 @@ impl Links for MemoryLinks<'_> {
 }
 
 impl BufferState {
-    /// The domain of a device in a context, which has or gets the buffer's memory there.
+    /// The domain of a device in a context; a new one if the buffer was not used there.
     pub(crate) fn domain_of(&mut self, context: &Context, device: &Device) -> Result<Domain> {
         if let Some(shape) = self.image {
             if shape.bound {
@@ -244,8 +244,8 @@ impl BufferState {
         self.own_domain(context, device)
     }
 
-    /// The domain for memory of the program's that a device is to use. Where the device's memory is the host's, the host
-    /// may use all of it but device memory, which is a place of its own.
+    /// The domain for memory that the program gave for a device. If the device's memory is the host's, it is the host's domain,
+    /// except for device memory, which the host cannot use.
     pub(crate) fn domain_for(
         &mut self,
         kind: PointerType,
@@ -258,7 +258,7 @@ impl BufferState {
         }
     }
 
-    /// The domain of an image that was made from a handle: it is where it was made, and nowhere else.
+    /// The domain of an image that was made from a handle, which is used only where it was made.
     fn only_domain(&self, context: &Context, device: &Device) -> Result<Domain> {
         let hardware = device.hardware();
         let slot = self.slots.last().and_then(|slot| slot.device.as_ref());
@@ -275,7 +275,7 @@ impl BufferState {
         }
     }
 
-    /// An image's native image over its rows on the host; none where the driver makes none.
+    /// An image's native image over its rows on the host; none if the driver cannot make one.
     fn view(&mut self, context: &Context, device: &Device) -> Result<Option<*mut u8>> {
         let Some(shape) = self.image else {
             return Ok(None);
@@ -314,7 +314,7 @@ impl BufferState {
         }
     }
 
-    /// What a command is given for an accessor in a domain: the first byte, or a native image on a device.
+    /// The argument for an accessor in a domain: the first byte, or a native image on a device.
     pub(crate) fn argument(
         &mut self,
         target: TargetMemory,
@@ -330,7 +330,7 @@ impl BufferState {
         self.memory(domain, context)
     }
 
-    /// The command of a planned copy between two memories, or between an image and its rows.
+    /// The operation of a planned copy between two memories, or between an image and its rows.
     pub(crate) fn copy(&self, transfer: &Transfer, target: *mut u8, source: *mut u8) -> Operation {
         if self.image.is_none() {
             return Operation::transfer(target, source.cast_const(), &transfer.extent);
@@ -347,12 +347,12 @@ impl BufferState {
         }
     }
 
-    /// From its making on, each part of a device has a memory of its own, and so has the whole.
+    /// From the start, each part of a device has its own memory, and so has the whole.
     pub(crate) fn separate_tiles(&mut self) {
         self.separate_tiles = true;
     }
 
-    /// The device whose memory a device uses: the whole hardware's unless its parts have their own.
+    /// The device whose memory a device uses: the whole hardware, unless its parts have their own memories.
     fn owner(&self, device: &Device) -> Device {
         match self.separate_tiles && !device.uses_host_memory() {
             true => device.clone(),
@@ -360,7 +360,7 @@ impl BufferState {
         }
     }
 
-    /// The domain of a device in a context that has a memory of its own there.
+    /// The domain of a device in a context where it has its own memory.
     fn own_domain(&mut self, context: &Context, device: &Device) -> Result<Domain> {
         let owner = self.owner(device);
         let mut slots = self.slots.iter();
@@ -382,20 +382,20 @@ impl BufferState {
         Ok(domain)
     }
 
-    /// The place of a device in a context, where it has one of its own.
+    /// The memory slot of a device in a context, if there is one.
     fn slot_of(&self, context: &Context, device: &Device) -> Option<&MemorySlot> {
         let owner = self.owner(device);
         let mut slots = self.slots.iter();
         slots.find(|slot| slot.is_of(context, &owner))
     }
 
-    /// Whether the host's memory is, or would be, of a context.
+    /// Whether the host's memory belongs, or would belong, to a context.
     fn host_is_of(&self, native: &Arc<NativeContext>) -> bool {
         let memory = self.slots[0].memory.as_ref();
         memory.is_none_or(|memory| Arc::ptr_eq(&memory.context.0.native, native))
     }
 
-    /// The domains of a device in all contexts that have memory there.
+    /// The domains of a device in all contexts where the buffer has memory.
     pub(crate) fn known_domains(&self, device: &Device) -> impl Iterator<Item = Domain> + use<> {
         let owner = self.owner(device);
         let has_own = |memory: &Memory| {
@@ -425,18 +425,18 @@ impl BufferState {
         self.slots.get(domain.number())?.device.as_ref()
     }
 
-    /// What a domain's contents depend on.
+    /// Tells whether a domain's contents were lost.
     pub(crate) fn intact(&self, domain: Domain) -> Option<&Intact> {
         self.slots.get(domain.number())?.intact.as_ref()
     }
 
-    /// Why the device of a domain was lost since the program gave the memory that is still used there: what the driver
-    /// says of that then is nothing new.
+    /// Why the device of a domain was lost after the program gave memory that is still used there. The driver's errors about
+    /// that memory are no news then.
     pub(crate) fn outlived(&self, domain: Domain) -> Option<&Error> {
         self.slots.get(domain.number())?.outlived.as_ref()
     }
 
-    /// The buffer's first byte in a domain, allocated if it is not yet there. `context` is for the host's memory.
+    /// The buffer's first byte in a domain, allocated if needed. `context` is used for the host's memory.
     pub(crate) fn memory(&mut self, domain: Domain, context: &Context) -> Result<*mut u8> {
         let bytes = self.graph.grid().bytes();
         let alignment = self.alignment;
@@ -452,7 +452,7 @@ impl BufferState {
             ));
         }
         if bytes == 0 {
-            // Nothing is ever read or written through it.
+            // No byte is ever read or written through it.
             return Ok(std::ptr::without_provenance_mut(alignment));
         }
         let number = self.number;
@@ -518,7 +518,7 @@ impl BufferState {
         self.memory(Domain::HOST, &context)
     }
 
-    /// Takes the program's image for its device, where alone it is used.
+    /// Takes the program's image for the only device that may use it.
     pub(crate) fn adopt_image(
         &mut self,
         image: ze_image_handle_t,
@@ -532,7 +532,7 @@ impl BufferState {
         Ok(domain)
     }
 
-    /// All uses of the program's memory in a domain follow this event.
+    /// Has all uses of the program's memory in a domain follow an event.
     pub(crate) fn available_after(&mut self, domain: Domain, event: Option<&Event>) {
         let Some((event, dep)) = event.and_then(|event| Some((event, event.dep()?))) else {
             return;
@@ -550,7 +550,7 @@ impl BufferState {
         slot.memory.take()
     }
 
-    /// Takes memory of the user's for a domain.
+    /// Takes memory of the program for a domain.
     pub(crate) fn adopt(
         &mut self,
         domain: Domain,
@@ -575,13 +575,13 @@ impl BufferState {
         Ok(())
     }
 
-    /// What all its memories are aligned to.
+    /// The alignment that all its memories have.
     pub(crate) fn least_alignment(&self) -> usize {
         self.least_alignment
     }
 
-    /// Takes back what failed: what copies were to bring and commands to write. Before each look at what is valid; what
-    /// fails later is found by whoever goes by it.
+    /// Rolls back failed work: contents that copies should have brought and commands written. Called before each look at
+    /// validity; later failures are rolled back at the next look.
     pub(crate) fn roll_back_failures(&mut self) {
         let known = failures();
         if self.failures != known {
@@ -598,7 +598,7 @@ impl BufferState {
             cause = cause.take().or(failed);
             fate
         };
-        // They are found at least until the buffer has seen how they stand.
+        // Pending commands stay in the table until the buffer has seen their end.
         let pending_commands = std::mem::take(&mut self.held_back.0);
         let (open, over): (Vec<_>, Vec<_>) = pending_commands.into_iter().partition(|pending| {
             matches!(pending.status(), Status::Open | Status::Submitted(_) if pending.is_unfinished())
@@ -608,22 +608,22 @@ impl BufferState {
         let views = std::mem::take(&mut self.views).into_iter();
         let (views, left): (Vec<_>, Vec<_>) = views.partition(|view| view.intact.loss().is_some());
         self.views = left;
-        // Of all that was in its memories, before it is forgotten.
+        // The users of its memories, before they are forgotten.
         let mut users = Deps::default();
         self.graph.last_use(&mut users);
         if self.slots.iter().any(|slot| loss(slot).is_some()) {
-            // Maybe nobody has asked yet whether what was copied before is there.
+            // A copy may have ended without being asked.
             self.graph.copies_under_way().for_each(|copy| {
                 probe(copy);
             });
         }
-        // First, so that what was copied before the loss counts as copied.
+        // First, so that copies that ended before the loss count.
         if self.graph.roll_back(fate, |past| resolve(past).device)
             && let Some(cause) = cause
         {
             self.poison.get_or_insert(cause);
         }
-        // And of what counts again where later work failed.
+        // And the users of contents that are valid again after a roll back.
         self.graph.last_use(&mut users);
         for View { image, .. } in views {
             let kept = image.context.0.native.kept();
@@ -635,7 +635,7 @@ impl BufferState {
             let Some((domain, error)) = Domain::new(number).zip(lost) else {
                 continue;
             };
-            // What is allocated anew goes on where the driver refuses what was there.
+            // New memory works even if the driver refuses the old.
             let memory = slot.memory.take_if(|_| !slot.adopted);
             if slot.adopted {
                 slot.outlived = Some(error.clone());
@@ -655,7 +655,7 @@ impl BufferState {
             .for_each(|pending| pending.forget());
     }
 
-    /// That of work which is on no device yet. It is found until the buffer knows how it ends.
+    /// Remembers a pending command until the buffer knows how it ends.
     pub(crate) fn hold_back(&mut self, pending: &Arc<PendingCommand>) {
         let (pending_commands, look_at) = &mut self.held_back;
         if pending_commands.len() >= *look_at {
@@ -669,7 +669,7 @@ impl BufferState {
         pending_commands.push(Arc::clone(pending));
     }
 
-    /// What these accesses were to write is lost.
+    /// The contents that these accesses should have written are lost.
     pub(crate) fn lose(&mut self, accesses: &[Access], cause: &Error) {
         if accesses.iter().any(|access| access.mode.writes()) {
             self.graph.poison(accesses);
@@ -678,7 +678,7 @@ impl BufferState {
         }
     }
 
-    /// All memory stays when the buffer ends.
+    /// Its memories stay when the buffer ends.
     pub(crate) fn keep_all(&mut self) {
         for slot in &mut self.slots {
             if let Some(memory) = &mut slot.memory {
@@ -691,7 +691,7 @@ impl BufferState {
         MemoryLinks(&self.slots)
     }
 
-    /// The contexts that it has memory of, each once.
+    /// The contexts that its memories belong to, each once.
     pub(crate) fn natives(&self) -> SmallVec<[&Arc<NativeContext>; 2]> {
         let memories = self.slots.iter().filter_map(|slot| slot.memory.as_ref());
         let memories = memories.chain(self.views.iter().map(|view| &view.image));

@@ -2,7 +2,7 @@
 //!
 //! On the caller's thread: buffers are locked in the order of their numbers, memory is allocated, copies are planned
 //! and appended, then the command, and only then anything is committed. A command that has to wait for something on the
-//! host is represented by a pending command and is appended by the thread that ends that.
+//! host is pending; the thread that ends the wait appends it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,7 +33,7 @@ use crate::trace::{Label, Node, Reason, Site};
 use crate::transfer::{self, refuse_poisoned};
 use crate::uses::{Use, Uses};
 
-/// What is no longer used is freed once in so many submissions to a lane.
+/// One submission to a lane in so many sweeps deferred releases.
 const SWEEP: u64 = 64;
 
 /// For each accessor: the number of its buffer among the uses, the memory it is for, and its first byte in that.
@@ -290,7 +290,7 @@ fn hold_back(locked: &mut [Locked<'_>], own: &Arc<PendingCommand>) {
     for entry in &mut *locked {
         entry.state.hold_back(own);
     }
-    // A program that waits until it may destroy such a context waits for this.
+    // Before the program may destroy such a context, it waits for this command.
     let natives = locked.iter().flat_map(|entry| entry.state.natives());
     let kept = natives.filter(|native| !native.is_owned());
     kept.for_each(|native| native.pending.add(own));
@@ -437,7 +437,7 @@ fn event_of(
     Event::of(kind, of, profile, events, node)
 }
 
-/// What tools call a group.
+/// A group's name and kind for tools.
 fn label<'a>(action: Option<&'a Action>, arguments: &'a Arguments) -> Label<'a> {
     let (name, transfer) = match action {
         None => ("barrier", false),

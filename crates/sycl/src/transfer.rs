@@ -1,4 +1,4 @@
-//! Copies between a buffer's memories, planned by the buffer, appended here.
+//! Copies between a buffer's memories: the buffer plans them, this module appends them.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::trace::Node;
 
 /// A copy, for as long as it waits for pending commands.
 struct Copy {
-    /// The memory lives as long as the buffer does.
+    /// Keeps the memory alive.
     _core: Arc<BufferCore>,
     context: Context,
     device: Device,
@@ -37,7 +37,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Appends it, unless it has to wait for work that is open then.
+    /// Appends it, unless other work has to end first.
     fn append(&mut self, resolved: &mut Resolved) -> Option<Result<Dep>> {
         let way = self
             .context
@@ -50,7 +50,7 @@ impl Copy {
             }
             Err(error) => return Some(Err(error)),
         };
-        // Once the lane is known: it may be a new one of a device that was lost meanwhile.
+        // After the choice: the lane may be a new one of a device that was lost meanwhile.
         if let Some(error) = self.ends.iter().find_map(Intact::loss) {
             return Some(Err(error));
         }
@@ -100,7 +100,7 @@ impl Deferrable for Copy {
     }
 }
 
-/// Appends a copy, and tells tools.
+/// Appends a copy and tells tools.
 fn append(
     chosen: &Chosen<'_>,
     after: &Deps,
@@ -115,8 +115,8 @@ fn append(
     })
 }
 
-/// Submits one planned copy and commits it. The buffer is locked by the caller. `reports` hear of a copy that cannot be
-/// appended when its turn comes.
+/// Submits one planned copy and commits it. The caller has the buffer locked. A deferred append that fails is reported to
+/// `reports`.
 pub(crate) fn submit(
     core: &Arc<BufferCore>,
     state: &mut BufferState,
@@ -157,7 +157,7 @@ pub(crate) fn submit(
     if resolved.open.is_empty() {
         match context.choose_for_transfer(&device, &resolved.device)? {
             Placement::On(lane) => {
-                // Once the lane is known: it may be a new one of a device that was lost meanwhile.
+                // After the choice: the lane may be a new one of a device that was lost meanwhile.
                 let ends = [transfer.from, transfer.to].into_iter();
                 let mut ends = ends.filter_map(|end| state.intact(end));
                 if let Some(error) = ends.find_map(Intact::loss) {
@@ -206,7 +206,7 @@ fn refuse_lost(resolved: &Resolved) -> Result<()> {
     })
 }
 
-/// The device that copies: the target's, or the source's for a copy to the host.
+/// The device that copies: the target, or the source of a copy to the host.
 fn end_of(state: &BufferState, transfer: &Transfer) -> Result<(Context, Device)> {
     let end = state
         .device_of(transfer.to)
@@ -215,8 +215,8 @@ fn end_of(state: &BufferState, transfer: &Transfer) -> Result<(Context, Device)>
         .ok_or_else(|| Error::new(Errc::Runtime, "a copy from the host to itself was planned"))
 }
 
-/// Makes a buffer's elements available on the host and keeps conflicting work away until the pending command ends. Answers the
-/// first byte of the whole buffer.
+/// Makes a buffer's elements available on the host and holds conflicting work back until the pending command ends. Answers
+/// the first byte of the whole buffer.
 pub(crate) fn bring_to_host(
     core: &Arc<BufferCore>,
     accesses: &[Access],
@@ -250,7 +250,7 @@ pub(crate) fn bring_to_host(
     if let Err(error) = wait_for(&deps) {
         let mut state = core.lock();
         state.roll_back_failures();
-        // Nobody will write what was to be, and others count as outdated.
+        // The contents will not be written; older ones count as outdated.
         state.lose(accesses, &error);
         drop(state);
         match accesses.iter().any(|access| access.mode.writes()) {
@@ -263,7 +263,7 @@ pub(crate) fn bring_to_host(
     Ok((pointer, pending))
 }
 
-/// Refuses accesses to content that failed work should have written.
+/// Refuses accesses to contents that failed work should have written.
 pub(crate) fn refuse_poisoned(state: &BufferState, accesses: &[Access]) -> Result<()> {
     if accesses
         .iter()

@@ -15,7 +15,7 @@ use crate::registry::disown;
 use crate::trace::Site;
 use crate::ze::ze;
 
-/// Frees USM of this runtime's; a failure has nobody to go to.
+/// Frees USM of this runtime's own; a failure cannot be reported.
 pub(crate) fn free(context: &Arc<NativeContext>, pointer: *mut c_void) {
     crate::trace::freeing(pointer, || free_untold(context, pointer));
 }
@@ -32,7 +32,7 @@ fn free_untold(context: &Arc<NativeContext>, pointer: *mut c_void) {
     let _ = unsafe { ze!(api, zeMemFree = mem.pfnFree(context.handle, pointer)) };
 }
 
-/// Runs an allocation; when memory is short, again after what is no longer used has been freed.
+/// Runs an allocation. If memory is short, frees objects that are no longer used and tries again.
 pub(crate) fn with_room<T>(mut allocate: impl FnMut() -> Result<T>) -> Result<T> {
     sweep_some();
     match allocate() {
@@ -44,7 +44,7 @@ pub(crate) fn with_room<T>(mut allocate: impl FnMut() -> Result<T>) -> Result<T>
     }
 }
 
-/// Memory of the host that its devices may use too.
+/// Memory of the host that devices can use too.
 pub(crate) fn allocate_host(
     context: &Arc<NativeContext>,
     bytes: usize,

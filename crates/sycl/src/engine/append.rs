@@ -1,4 +1,4 @@
-//! Appending: a command gets its place on a lane, an event to signal and the events to wait for.
+//! Appending: a command gets its number on a lane, an event to signal and the events to wait for.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ impl CommandLane {
         let mut pinned: SmallVec<[Pinned; 4]> = SmallVec::new();
         for dep in after.iter().filter(|dep| dep.lane() != self.id) {
             let Some(lane) = lane_of(dep) else { continue };
-            // Asking costs less than a wait for what has ended.
+            // A query costs less than a wait for an event that is signaled.
             if let Some(event) = lane.pin_if(dep.sequence(), true) {
                 pinned.push(event);
             }
@@ -68,7 +68,7 @@ impl CommandLane {
             return Err(Error::new(Errc::Runtime, "the queue is gone"));
         };
         if !backend.options.in_order || matches!(backend.kind, Kind::Queue(_)) {
-            // The slot before is only used again after this one has ended: see `take_event`.
+            // The slot before is used again only after this command has ended: see `take_event`.
             waits.extend(before.filter(|_| !self.is_done(sequence - 1)));
         }
         let appended = backend.append(&self.progress, sequence, event, &mut waits, append);
@@ -85,7 +85,7 @@ impl CommandLane {
         });
         let dep = Dep::new(self.id, sequence);
         if !user_events.is_empty() {
-            // Before anybody knows of it, by whatever way.
+            // Before any other thread can know the command.
             user_events::register(&mut inner.user_events, dep, user_events);
             self.awaits_user_events.store(true, Ordering::Release);
         }
@@ -98,7 +98,7 @@ impl CommandLane {
         Ok(dep)
     }
 
-    /// An event that is not signalled and that nobody uses.
+    /// An event that is not signaled and not in use.
     fn take_event(&self, inner: &mut Inner) -> Result<ze_event_handle_t> {
         if let Some([middle, first]) = inner.ring.ask(&self.progress)
             && !self.probe_locked(inner, middle)
@@ -111,12 +111,12 @@ impl CommandLane {
                 && waiters
                     .all(|dep| of(dep.lane()).is_none_or(|lane| is_done(lane, dep.sequence())))
         };
-        // One more than is needed, so that the ring becomes short again after it had to be long.
+        // One more than needed, so that a ring that had to grow becomes short again.
         for _ in 0..2 {
             let next = inner
                 .ring
                 .recycle(&self.progress, |slot| is_unused(slot, Self::is_done));
-            // Nobody else may ever ask whether what waits for those aside has ended.
+            // Otherwise nobody might ever ask about work that waits for events that were set aside.
             let next = next.or_else(|| {
                 let ring = &mut inner.ring;
                 ring.reclaim(&self.progress, |slot| is_unused(slot, Self::try_probe))

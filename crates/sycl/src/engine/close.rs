@@ -9,16 +9,16 @@ use crate::registry::disown;
 use crate::ze::ze;
 
 impl CommandLane {
-    /// Destroys its list and events and gives its number back, as soon as nobody keeps one of them or is about to return
-    /// from a wait for it. All that [`Self::users`] named has ended.
+    /// Destroys its list and events and gives its index back, as soon as no thread keeps one of them or returns from a wait for
+    /// one. All work of [`Self::users`] has ended.
     pub(crate) fn close(&'static self) {
         let inner = self.inner();
-        // Before the look, which puts the two in order: who lets go of an event only then closes it.
+        // Before the look, which orders the two: a thread that lets go of an event afterwards closes the lane.
         self.closing.store(true, Ordering::Relaxed);
         self.close_unless_used(inner);
     }
 
-    /// As [`Self::close`], for who has let go of an event.
+    /// As [`Self::close`], for a thread that has let go of an event.
     pub(super) fn close_if_due(&'static self) {
         if self.closing.load(Ordering::Relaxed) {
             self.close_unless_used(self.inner());
@@ -80,7 +80,7 @@ impl CommandLane {
             }
         }
         if self.failures.end(self.progress.last()) {
-            // The next list's last number, before it has a command, is none of those that failed.
+            // The number before the next list's first command must not be one that failed.
             self.progress.submitted(self.progress.next());
         }
         self.progress.end_all();

@@ -1,15 +1,15 @@
-//! Lanes: command lists that run in order, so that all work on one up to some point is one number.
+//! Command lanes: command lists that run in order. All work on a lane up to a command is one number, a [`Dep`].
 //!
-//! Each command signals an event of the lane's ring; the event is used again when the command has ended, nobody looks
-//! at it or keeps it and everything that waits for it has ended too. One that is needed for long keeps no other. A lane's
-//! place in the table and its numbers outlive its list: a [`Dep`] on a lane that is gone, or on its successor, always
-//! means finished work.
+//! Each command signals an event of the lane's ring. An event is used again when its command has ended, everything that
+//! waits for it has ended too, and no thread looks at it or keeps it. An event that is kept for long blocks no other. A
+//! lane's index in the table and its numbers outlive its list: a [`Dep`] on a closed lane, or on the lane's next list,
+//! always means finished work.
 //!
-//! A lane on a command queue records a list for several commands and executes it when it is full, or when somebody wants
-//! to know or wait for one of them; until then the device does not know of them.
+//! A lane on a command queue records several commands into a list. It executes the list when that is full, or when a thread
+//! asks for or waits for one of the commands; until then the device does not know them.
 //!
-//! Locks: a lane's lock is taken with buffers locked, never two lanes' at once but by trying, and nothing is called back
-//! under it.
+//! Locks: a lane's lock may be taken while buffers are locked. No thread waits for a second lane's lock while it has one, and
+//! nothing is called back under it. Losses of devices: see [`super::losses`].
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
@@ -28,28 +28,28 @@ use crate::error::{Errc, Error, Result};
 use crate::registry::own;
 use crate::ze::{Api, ze};
 
-/// Numbers that a lane may have; the greatest means pending commands.
+/// How many indices lanes may have; the greatest stands for pending commands.
 const LANES: usize = Dep::PENDING as usize;
 /// Events of one pool.
 const CHUNK: u32 = 256;
-/// A ring is at least so long before its events are used again.
+/// A ring has at least this length before its events are used again.
 const RING: usize = 64;
-/// An event is asked whether it has ended once in so many submissions.
+/// One submission in so many asks whether an event is signaled.
 const PROBE: u64 = 32;
 
-/// A list that runs commands in order.
+/// A command list that runs in order.
 pub(crate) struct CommandLane {
     pub(super) id: u16,
     pub(super) progress: Progress,
-    /// The device knows of everything up to here; later commands are in a list that is still recorded.
+    /// The device knows all commands up to this one; later ones are in a list that is being recorded.
     pub(super) executed: AtomicU64,
-    /// The address of its context's value.
+    /// The address of its context's value, to compare.
     pub(super) context: AtomicUsize,
-    /// It is somebody's event.
+    /// It stands for an event of the program.
     pub(super) is_event: AtomicBool,
-    /// Commands of its wait for user events, or did.
+    /// Its commands wait for user events, or did.
     pub(super) awaits_user_events: AtomicBool,
-    /// It is closed when nobody has an event of its any more.
+    /// It closes when no thread has one of its events any more.
     pub(super) closing: AtomicBool,
     pub(super) failures: Failures,
     inner: Mutex<Inner>,
@@ -59,17 +59,17 @@ pub(super) struct Inner {
     pub(super) backend: Option<ListBackend>,
     pub(super) ring: Ring<Slot>,
     pub(super) pools: Vec<ze_event_pool_handle_t>,
-    /// Events made of the last pool.
+    /// Events made from the last pool.
     pub(super) used: u32,
     pub(super) spare: Vec<ze_event_handle_t>,
-    /// The last command before those that will never begin, because the list they were recorded in could not be executed.
-    /// Nobody knows of them as ended before that one has.
+    /// The last command before those that will never begin because their list could not be executed. They count as ended only
+    /// after that one has.
     pub(super) unexecuted: Option<u64>,
-    /// Events that are kept for others.
+    /// Events that are kept by others.
     pub(super) kept: usize,
-    /// Events of the program's that its commands wait for.
+    /// User events that its commands wait for.
     pub(super) user_events: SmallVec<[AwaitedUserEvent; 1]>,
-    /// It is an event of the program's that may be destroyed: it is not asked any more.
+    /// It stands for an event that the program may have destroyed: the event is not asked any more.
     pub(super) let_go: bool,
 }
 
@@ -97,21 +97,21 @@ pub(super) struct Slot {
     /// Work on other lanes that waits for this event.
     pub(super) waiters: SmallVec<[Dep; 1]>,
     pub(super) profile: Option<Arc<Profile>>,
-    /// How often it is kept: see [`Kept`].
+    /// How often it is kept: see [`super::pins::Kept`].
     pub(super) kept: u32,
-    /// It counts as this runtime's only as long as it is kept.
+    /// It counts as this runtime's only while it is kept.
     pub(super) borrowed: bool,
 }
 
 /// A user event that commands of a lane wait for.
 #[derive(Clone, Copy)]
 pub(super) struct AwaitedUserEvent {
-    /// The first that does; the event's own place where that is followed itself.
+    /// The first command that waits for it; the event's own number where work follows the event itself.
     pub(super) first: Dep,
     pub(super) event: Dep,
 }
 
-/// When a command ran, in the device's ticks.
+/// When a command ran, in ticks of the device.
 #[derive(Debug, Default)]
 pub(crate) struct Profile {
     pub(crate) submit: u64,
@@ -128,7 +128,7 @@ pub(crate) enum NativeLane {
 static TABLE: [AtomicPtr<CommandLane>; LANES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; LANES];
 
-/// Numbers of lanes that are gone, and the first that was never used.
+/// Indices of closed lanes, and the first that was never used.
 pub(super) static FREE: Mutex<(Vec<u16>, u16)> = Mutex::new((Vec::new(), 0));
 
 pub(super) fn of(id: u16) -> Option<&'static CommandLane> {
@@ -228,7 +228,7 @@ impl CommandLane {
         }
     }
 
-    /// A lane on a handle that exists already.
+    /// A lane on an existing handle.
     pub(crate) fn adopt(
         context: &Arc<NativeContext>,
         device: &Device,
@@ -309,7 +309,7 @@ impl CommandLane {
         self.progress.is_done(sequence)
     }
 
-    /// The last command up to this one that is not known never to begin.
+    /// The last command up to this one that may have begun.
     pub(crate) fn begun(&self, sequence: u64) -> Dep {
         let begun = match self.failure(sequence) {
             Some(_) => self.inner().begun(sequence),
@@ -318,7 +318,7 @@ impl CommandLane {
         Dep::new(self.id, begun)
     }
 
-    /// Asks the device whether the last command has ended, when that is not known.
+    /// Asks the device whether the last command has ended, unless that is known.
     pub(crate) fn probe_tail(&self) {
         let last = self.progress.last();
         if !self.is_done(last) {
@@ -326,14 +326,14 @@ impl CommandLane {
         }
     }
 
-    /// As [`Self::probe`], for somebody who waits for it: the device gets to know of the command.
+    /// As [`Self::probe`], for a caller that waits: the device gets to know the command.
     pub(crate) fn poll(&self, sequence: u64) -> bool {
         self.flush(sequence);
         self.probe(sequence)
     }
 
-    /// Has the device begin a command that is still in a list being recorded. A failure is that of all that is in it,
-    /// and comes to whoever waits.
+    /// Has the device begin a command of a list that is being recorded. A failure is that of the whole list and is reported to
+    /// waiters.
     pub(crate) fn flush(&self, sequence: u64) {
         if sequence <= self.executed.load(Ordering::Acquire) {
             return;
@@ -349,7 +349,7 @@ impl CommandLane {
         self.executed(inner, &flushed);
     }
 
-    /// The list that was being recorded has been executed, or could not be.
+    /// Records that the list was executed, or could not be.
     pub(super) fn executed(&self, inner: &mut Inner, result: &Result<()>) {
         let last = self.progress.last();
         let before = self.executed.swap(last, Ordering::AcqRel);
@@ -360,7 +360,7 @@ impl CommandLane {
         }
     }
 
-    /// Has the device begin everything.
+    /// Has the device begin all commands.
     pub(crate) fn flush_all(&self) {
         self.flush(self.progress.last());
     }
@@ -373,7 +373,7 @@ impl CommandLane {
         }
     }
 
-    /// As [`Self::probe`], unless another thread has the lane's lock: for who has another lane's.
+    /// As [`Self::probe`], unless another thread has the lane's lock: for callers that have another lane's.
     pub(super) fn try_probe(&self, sequence: u64) -> bool {
         self.is_done(sequence)
             || self
@@ -381,7 +381,7 @@ impl CommandLane {
                 .is_some_and(|inner| self.probe_locked(&inner, sequence))
     }
 
-    /// As [`Self::poll`] of the last command, unless somebody has the lane's lock.
+    /// As [`Self::poll`] of the last command, unless another thread has the lane's lock.
     pub(super) fn try_poll_last(&self) -> bool {
         let last = self.progress.last();
         if self.is_done(last) {
@@ -407,7 +407,7 @@ impl CommandLane {
 
     pub(super) fn probe_locked(&self, inner: &Inner, sequence: u64) -> bool {
         if self.failures.is_device_lost() {
-            // Appended while it was lost.
+            // It was appended during the loss.
             self.progress.end_all();
             return true;
         }
@@ -435,12 +435,12 @@ impl CommandLane {
         ended
     }
 
-    /// Whether work on this lane can be waited for by lists of a context.
+    /// Whether lists of a context can wait for work on this lane.
     pub(crate) fn is_in(&self, context: &Arc<NativeContext>) -> bool {
         self.context.load(Ordering::Acquire) == Arc::as_ptr(context).addr()
     }
 
-    /// The context it is in; none when it is closed.
+    /// Its context; none when it is closed.
     pub(crate) fn native_context(&self) -> Option<Arc<NativeContext>> {
         self.inner()
             .backend
@@ -457,14 +457,14 @@ impl CommandLane {
         profile.run.get().copied()
     }
 
-    /// What has to end before the lane's list may be destroyed: its commands and those that wait for them.
+    /// The work that must end before the list may be destroyed: its commands and those that wait for them.
     pub(crate) fn users(&self) -> Deps {
         let mut users = self.waiters();
         users.add(self.tail());
         users
     }
 
-    /// Commands of other lanes that wait for one of this.
+    /// Commands of other lanes that wait for commands of this one.
     pub(super) fn waiters(&self) -> Deps {
         let mut waiters = Deps::default();
         let inner = self.inner();
@@ -473,8 +473,8 @@ impl CommandLane {
         waiters
     }
 
-    /// The handle that it appends to. What is in a list being recorded is executed: whoever has the handle may wait
-    /// for all of it.
+    /// The handle that it appends to. A list that is being recorded is executed first: the owner of the handle may wait for all
+    /// of it.
     pub(crate) fn native(&self) -> Option<NativeLane> {
         self.flush_all();
         self.inner()
@@ -499,7 +499,7 @@ impl Slot {
         }
     }
 
-    /// The times that its event has.
+    /// The times that its event recorded.
     pub(super) fn times(&self, api: Api) -> Result<(u64, u64)> {
         let mut result = ze_kernel_timestamp_result_t::default();
         // SAFETY: a live event and a valid output.
@@ -515,7 +515,7 @@ impl Slot {
 }
 
 impl Inner {
-    /// The command whose end is a command's: itself, or, if it will never begin, the last before it that did.
+    /// The command whose end is this one's: itself, or, if it will never begin, the last before it that did.
     pub(super) fn begun(&self, sequence: u64) -> u64 {
         self.unexecuted
             .map_or(sequence, |before| sequence.min(before))
@@ -581,7 +581,7 @@ impl CommandLane {
         self.failures.is_lost()
     }
 
-    /// Refuses work where its device was lost.
+    /// Refuses work if its device was lost.
     pub(crate) fn refuse_lost_device(&self) -> Result<()> {
         match self.failures.is_device_lost() {
             true => self.failures.refuse(),
@@ -589,15 +589,15 @@ impl CommandLane {
         }
     }
 
-    /// Why a command did not happen, or nobody can say that it did.
+    /// Why a command did not run, or is not known to have run.
     #[inline]
     pub(crate) fn failure(&self, sequence: u64) -> Option<Error> {
         self.failures.of(sequence)
     }
 }
 
-/// What a call for a device answered; if the device is lost, that is seen to first. `before` is when the call began, or
-/// when what it is for was made.
+/// Passes a call's answer on; if it says that the device is lost, records the loss first. `before` is the moment when the call
+/// began, or when its object was made.
 pub(crate) fn lose_if_lost<T>(
     context: &NativeContext,
     device: Option<&Device>,
@@ -612,21 +612,21 @@ pub(crate) fn lose_if_lost<T>(
     result
 }
 
-/// Who was told that a device is lost.
+/// The source of the news that a device is lost.
 enum Asked<'a> {
-    /// It knows by itself whether its device was lost since it was made.
+    /// A lane, which knows whether its device was lost since it was made.
     CommandLane(&'a CommandLane),
-    /// Another, whose answer counts from a moment on.
+    /// Another object, whose answer counts from a moment on.
     Since(Moment),
 }
 
-/// One loss after another.
+/// One loss at a time is recorded.
 static LOSING: Mutex<()> = Mutex::new(());
 
 fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, error: &Error) {
     let _one = LOSING.lock().unwrap_or_else(PoisonError::into_inner);
     let hardware = device.map(Device::hardware);
-    // Others may have been told as well, and what they lost made anew since.
+    // Other threads may have recorded the same loss, and made new objects since.
     let (own, told) = match asked {
         Asked::CommandLane(lane) => (Some(*lane), lane.failures.is_device_lost()),
         Asked::Since(before) => {
@@ -639,7 +639,7 @@ fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, err
         return;
     }
     let all = context.is_lost();
-    // Before any failure is seen, so that whoever sees one finds out what was lost.
+    // Before any failure is visible, so that a thread that sees one finds the loss.
     context.losses.add(hardware.as_ref(), all, error);
     let (context, hardware) = (
         std::ptr::from_ref(context).addr(),
@@ -657,7 +657,7 @@ fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, err
 }
 
 impl CommandLane {
-    /// If the device is lost by a call's answer for this lane, sees to that; whether it is.
+    /// If a call's answer for this lane says that the device is lost, records that; whether it is.
     pub(super) fn lose_if_lost(&self, inner: &Inner, error: &Error) -> bool {
         let backend = inner.backend.as_ref().filter(|_| is_lost(error));
         let lost = backend.map(|backend| {
@@ -671,8 +671,8 @@ impl CommandLane {
         lost.is_some()
     }
 
-    /// It is lost with what was lost of its context since a moment, before which its list may have been made. From here on
-    /// it is told of losses.
+    /// Applies losses of its context since a moment, before which its list may have been made. Later losses are recorded on
+    /// the lane itself.
     pub(super) fn lose_since(&self, context: &NativeContext, device: &Device, before: Moment) {
         if let Some(error) = context.losses.since(Some(&device.hardware()), before) {
             self.failures.lose(&self.progress, |_, _| true, &error);
@@ -680,8 +680,8 @@ impl CommandLane {
     }
 }
 
-/// The last commands of all lanes of a context that may run: when they have ended, nothing that was submitted by now
-/// does. What somebody else signals is not such.
+/// The last commands of all lanes of a context that may run: when they have ended, all work submitted so far has. Events
+/// that the program signals do not count.
 pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
     let used = FREE.lock().unwrap_or_else(PoisonError::into_inner).1;
     let mut tails = Deps::default();
@@ -693,11 +693,11 @@ pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
     tails
 }
 
-/// Has devices begin everything and asks whether all of it has ended; no lock is waited for. What somebody else signals is
-/// not such.
+/// Has devices begin all commands and asks whether all have ended; waits for no lock. Events that the program signals do not
+/// count.
 pub(crate) fn try_all() -> bool {
     let lanes = (0..Dep::PENDING).map_while(of);
     let ours = lanes.filter(|lane| !lane.is_event.load(Ordering::Acquire));
-    // Not only up to the first that runs: each has to begin.
+    // All of them, not only up to the first that runs: each has to begin.
     ours.filter(|lane| !lane.try_poll_last()).count() == 0
 }

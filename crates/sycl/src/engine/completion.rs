@@ -1,4 +1,4 @@
-//! Completion: whether and how work has ended, wherever it is, and waiting for it.
+//! Completion: whether and how work has ended, on a lane or as a pending command, and waiting for it.
 
 use std::sync::{Arc, PoisonError};
 use std::thread::ThreadId;
@@ -22,7 +22,7 @@ pub(crate) fn probe(dep: Dep) -> bool {
     }
 }
 
-/// How work stands, and why it failed; nobody is asked.
+/// The fate of work, and why it failed, as far as is known; no device is asked.
 pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
     let Some(lane) = lane_of(dep) else {
         return match find(dep).map(|pending| pending.status()) {
@@ -32,7 +32,7 @@ pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
             None | Some(Status::Done) => (Fate::Ended, None),
         };
     };
-    // In this order: what fails counts as done only afterwards.
+    // In this order: failed work counts as done only after its failure is recorded.
     let done = lane.is_done(dep.sequence());
     match (lane.failure(dep.sequence()), done) {
         (Some(error), _) => (Fate::Failed, Some(error)),
@@ -41,21 +41,21 @@ pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
     }
 }
 
-/// Whether work is not known to have ended well; nobody is asked.
+/// Whether work is not known to have ended well; no device is asked.
 pub(crate) fn is_open_or_failed(dep: Dep) -> bool {
     fate(dep).0 != Fate::Ended
 }
 
-/// What of a set is unfinished: work on lanes, open pending commands, and the failure of work that has failed meanwhile.
+/// The unfinished part of a set: work on lanes, open pending commands, and the error of work that failed meanwhile.
 pub(crate) struct Resolved {
     pub(crate) device: Deps,
     pub(crate) open: Vec<Arc<PendingCommand>>,
-    /// How many of the open ones stand for work that a thread waits for ([`crate::engine::completion_waiter`]).
+    /// How many of the open ones stand for work that a thread waits for: see [`crate::engine::completion_waiter`].
     pub(crate) awaited: usize,
     pub(crate) failed: Option<Error>,
 }
 
-/// Replaces pending commands by what they stand for now.
+/// Replaces pending commands by the work that they stand for now.
 pub(crate) fn resolve(deps: &Deps) -> Resolved {
     let mut resolved = Resolved {
         device: Deps::default(),
@@ -79,13 +79,13 @@ pub(crate) fn resolve(deps: &Deps) -> Resolved {
 }
 
 impl Resolved {
-    /// What may be on a lane.
+    /// Adds work on a lane.
     fn add(&mut self, dep: Dep) {
         match fate(dep) {
             (Fate::Open, _) => self.device.add(dep),
             (Fate::Failed, error) => {
                 self.failed = error;
-                // What was before it on its lane may still run.
+                // Earlier work on its lane may still run.
                 let begun = lane_of(dep).map(|lane| lane.begun(dep.sequence()));
                 let runs = |begun: &Dep| matches!(fate(*begun), (Fate::Open, _));
                 if let Some(begun) = begun.filter(runs) {
@@ -97,7 +97,7 @@ impl Resolved {
     }
 }
 
-/// Whether work is not known to have ended; nobody is asked.
+/// Whether work is not known to have ended; no device is asked.
 pub(crate) fn is_unfinished(dep: Dep) -> bool {
     match dep.is_pending() {
         true => find(dep).is_some_and(|pending| pending.is_unfinished()),
@@ -105,7 +105,7 @@ pub(crate) fn is_unfinished(dep: Dep) -> bool {
     }
 }
 
-/// Waits for all of a set.
+/// Waits for every member of a set.
 ///
 /// # Errors
 /// The first failure; `Invalid` as [`PendingCommand::wait`].
@@ -122,13 +122,13 @@ pub(crate) fn wait_for(deps: &Deps) -> Result<()> {
 }
 
 impl PendingCommand {
-    /// An open pending command; `holder` when the calling thread decides about its end.
+    /// An open pending command; `holder` is the calling thread if that decides when it ends.
     pub(crate) fn open(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>) -> Arc<Self> {
         Self::create(holder, blockers, false)
     }
 
-    /// An open pending command that is found after its failure too, until it is forgotten: for what others go by before they know
-    /// of its end. Whoever opens it forgets it.
+    /// An open pending command that stays in the table after a failure, for buffers that look for its end later. Its creator
+    /// calls [`PendingCommand::forget`].
     pub(crate) fn open_kept(blockers: Vec<Arc<Self>>) -> Arc<Self> {
         Self::create(None, blockers, true)
     }
@@ -139,7 +139,7 @@ impl PendingCommand {
         pending
     }
 
-    /// Whether its work is not known to have ended; nobody is asked.
+    /// Whether its work is not known to have ended; no device is asked.
     pub(crate) fn is_unfinished(&self) -> bool {
         match self.status() {
             Status::Open => true,
@@ -148,8 +148,8 @@ impl PendingCommand {
         }
     }
 
-    /// Whether somebody may still ask for it by its number. A buffer has its pending commands until it has taken back what of
-    /// them failed on a device.
+    /// Whether it may still be looked up by its number. A buffer holds its pending commands until it has rolled back those that
+    /// failed on a device.
     fn is_found(this: &Arc<Self>) -> bool {
         match this.status() {
             Status::Open => true,
@@ -163,10 +163,10 @@ impl PendingCommand {
         }
     }
 
-    /// Waits on the calling thread for its end.
+    /// Blocks the calling thread until its work has ended.
     ///
     /// # Errors
-    /// `Invalid` when the calling thread itself holds, or runs, what it waits for; the failure of its work.
+    /// `Invalid` for a deadlock: the calling thread holds or runs the work that this waits for. The failure of its work.
     pub(crate) fn wait(&self) -> Result<()> {
         if self.is_open() && self.waits_for_this_thread() {
             return Err(Error::invalid(
@@ -193,7 +193,7 @@ impl PendingCommand {
 }
 
 impl PendingSet {
-    /// Waits for all that there are now. They stay until then: others may wait too.
+    /// Waits for all members. They stay in the set until then: other threads may wait too.
     ///
     /// # Errors
     /// The first failure; as [`PendingCommand::wait`].
@@ -217,7 +217,7 @@ mod tests {
     use super::super::pending::FEW;
     use super::*;
 
-    /// What comes after a wait does not depend on how far the thread is that ended the work.
+    /// After a wait the outcome does not depend on the progress of the thread that ended the work.
     #[test]
     fn who_has_waited_for_a_failed_ticket_finds_it_no_more() {
         for _ in 0..2000 {
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Two threads that wait for the same pending commands both wait until they are kept.
+    /// Two threads that wait for the same set both wait until its members have ended.
     #[test]
     fn a_wait_hides_nothing_from_another() {
         let (promises, pending) = (

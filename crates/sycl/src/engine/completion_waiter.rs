@@ -1,9 +1,10 @@
-//! Work that something follows which no list can be put behind it for: a command of another context, one for which there
-//! is no lane left, a host task. A thread waits for the work, and what follows it is held back until then.
+//! The completion waiter: a thread that waits for work which no command list can follow directly. Such work is on a lane of
+//! another context, or every suitable lane is taken, or a host task follows it. Commands that follow it are pending until
+//! it has ended.
 //!
-//! One thread at a time looks at all of it and takes one that has ended. Before it ends that one's pending command, which runs what
-//! is held back, another thread takes the rest over: what is run may wait for that. So no thread of the host tasks' is
-//! ever needed here, and none of theirs waits.
+//! One thread at a time looks at the whole list and takes a command that has ended. Ending it runs continuations, which may
+//! wait for other work of the list, so another thread takes over the list first. The pool of host tasks lends no threads
+//! to this, and none of its threads waits here.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -17,13 +18,13 @@ use super::pending::PendingCommand;
 use super::pins::Kept;
 use crate::error::{Errc, Error, Result};
 
-/// Something that is waited for.
+/// Work that the waiter waits for.
 struct Awaited {
     dep: Dep,
     pending: Arc<PendingCommand>,
-    /// How many follow the pending command.
+    /// How many commands follow the pending one.
     users: usize,
-    /// Its event lives until the last look.
+    /// The event lives until the last look.
     kept: Kept,
 }
 
@@ -31,10 +32,10 @@ struct Waiter {
     list: Vec<Awaited>,
     /// A thread looks at the list, or is about to.
     is_served: bool,
-    /// Threads that have nothing to do, and how many of them are called.
+    /// Idle threads, and how many of them have been woken.
     spare: usize,
     called: usize,
-    /// What a thread waits for now, without the lock.
+    /// The work that a thread waits for without the lock.
     waited_for: Option<Dep>,
 }
 
@@ -45,13 +46,13 @@ static WAITER: Mutex<Waiter> = Mutex::new(Waiter {
     called: 0,
     waited_for: None,
 });
-/// A spare thread is called.
+/// An idle thread is woken.
 static CALLED: Condvar = Condvar::new();
 /// A wait without the lock is over.
 static WAITED: Condvar = Condvar::new();
 
-/// How long, in nanoseconds, the oldest is waited for between two looks at the others: this at first, and twice as long
-/// each time nothing has ended.
+/// How many nanoseconds the oldest work is waited for between two looks at the rest: the shortest at first, doubled each time
+/// nothing has ended.
 const SHORTEST: u64 = 50_000;
 const LONGEST: u64 = 1_000_000;
 
@@ -59,10 +60,10 @@ fn waiter() -> MutexGuard<'static, Waiter> {
     WAITER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A pending command that ends when work on a lane has; none if it has.
+/// A pending command that ends when the work on a lane has; none if it has ended already.
 ///
 /// # Errors
-/// When there is no thread to wait for it.
+/// When no thread can be started.
 pub(crate) fn pending_for(dep: Dep) -> Result<Option<Arc<PendingCommand>>> {
     let Some(lane) = lane_of(dep).filter(|lane| !lane.probe(dep.sequence())) else {
         return Ok(None);
@@ -76,7 +77,7 @@ pub(crate) fn pending_for(dep: Dep) -> Result<Option<Arc<PendingCommand>>> {
         return Ok(None);
     };
     let pending = PendingCommand::open(None, Vec::new());
-    // A context that stays the program's is left alone once its last handle is dropped: that drop waits for this.
+    // The drop of a program's context's last handle waits for this.
     if let Some(native) = lane.native_context().filter(|native| !native.is_owned()) {
         native.pending.add(&pending);
     }
@@ -104,14 +105,14 @@ fn call(waiter: &mut Waiter) -> bool {
         CALLED.notify_one();
         true
     } else {
-        // With the program's signals: threads for host tasks, which are the program's code, are started from it.
+        // It keeps the program's signal mask: threads for host tasks, which run the program's code, are started from it.
         let thread = std::thread::Builder::new().name("sycl waiter".to_owned());
         thread.spawn(serve).is_ok()
     };
     waiter.is_served
 }
 
-/// Looks at the list, until there is a spare thread besides this one.
+/// Serves the list until another thread is idle.
 fn serve() {
     loop {
         while let Some((awaited, result, goes_on)) = look() {
@@ -137,8 +138,8 @@ fn serve() {
     }
 }
 
-/// Waits until one of the list has ended and takes it, for this thread to end its pending command; whether the thread has to look
-/// again afterwards, because no other does. None when nothing is left.
+/// Waits until one command of the list has ended and takes it. Also answers whether this thread has to come back because no
+/// other serves the list. None when the list is empty.
 fn look() -> Option<(Awaited, Result<()>, bool)> {
     let waited = |dep: Dep, patience: u64| match lane_of(dep) {
         Some(lane) => lane.wait_up_to(dep.sequence(), patience),
@@ -152,7 +153,7 @@ fn look() -> Option<(Awaited, Result<()>, bool)> {
         if let Some((place, result)) = ended {
             let awaited = waiter.list.remove(place);
             waiter.is_served = false;
-            // Without a thread to go on with the rest, this one comes back to it.
+            // If no other thread can be had, this one comes back to the rest.
             let goes_on = !waiter.list.is_empty() && !call(&mut waiter);
             waiter.is_served |= goes_on;
             return Some((awaited, result, goes_on));
@@ -171,7 +172,8 @@ fn look() -> Option<(Awaited, Result<()>, bool)> {
     }
 }
 
-/// Nobody follows these pending commands after all. What only they were for is not asked any more: the program may end its events.
+/// These pending commands have lost a follower. Work without followers is not asked any more: the program may destroy its
+/// events.
 fn stop_waiting(pending_commands: &[Arc<PendingCommand>]) {
     let mut waiter = waiter();
     let mut given_up: SmallVec<[Awaited; 2]> = SmallVec::new();
@@ -197,7 +199,7 @@ fn stop_waiting(pending_commands: &[Arc<PendingCommand>]) {
 }
 
 impl Resolved {
-    /// It is open until these have ended. One that has failed meanwhile is its failure.
+    /// Also waits for `work`, by the waiter. Failures of work that has ended meanwhile are recorded.
     pub(crate) fn await_completion(&mut self, work: &Deps) {
         for dep in work.iter() {
             match pending_for(dep) {
@@ -214,26 +216,25 @@ impl Resolved {
         }
     }
 
-    /// Nobody follows what is open after all.
+    /// Nothing follows the open work after all.
     pub(crate) fn give_up(&self) {
         stop_waiting(&self.open);
     }
 }
 
-/// As [`resolve`], for lists of a context: what is unfinished in another one is open until it has ended, unless
-/// something has failed.
+/// As [`resolve`], for lists of a context: unfinished work of other contexts is pending, unless something has failed.
 pub(crate) fn resolve_in(native: &Arc<NativeContext>, deps: &Deps) -> Resolved {
     resolve_but(deps, |dep| {
         lane_of(dep).is_some_and(|lane| !lane.is_in(native))
     })
 }
 
-/// As [`resolve`], for the host: what is unfinished is open until it has ended, unless something has failed.
+/// As [`resolve`], for the host: all unfinished work is pending, unless something has failed.
 pub(crate) fn resolve_on_host(deps: &Deps) -> Resolved {
     resolve_but(deps, |_| true)
 }
 
-/// As [`resolve`]; of work on lanes some is watched.
+/// As [`resolve`]; some of the work on lanes is left to the waiter.
 fn resolve_but(deps: &Deps, is_awaited: impl Fn(Dep) -> bool) -> Resolved {
     let mut resolved = resolve(deps);
     if resolved.failed.is_none() && resolved.device.iter().any(&is_awaited) {

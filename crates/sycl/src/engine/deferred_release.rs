@@ -1,12 +1,13 @@
-//! What is dropped while a device still uses it: freed when the work on it has ended, without anybody waiting.
+//! Deferred release: objects that the program drops while a device still uses them. Each is freed when the work that uses
+//! it has ended, by the next thread that submits or waits; no thread waits only to free.
 //!
-//! A context that stays the program's may be destroyed as soon as nothing of the program's is left in it: what is freed
-//! with such a context is marked with it, so that [`drain_context`] can wait until nothing more will be.
+//! A context that stays the program's may be destroyed as soon as no object of ours is left in it. Entries carry the
+//! contexts that they need, so that [`drain_context`] can wait for the last of them.
 //!
-//! Locks: the list of deferred releases is locked under whatever a submission has locked (a queue's order, buffers, lists of lanes),
-//! never with a lane's or a pending command's lock, which come under it, one at a time, when work is asked for. What is freed is
-//! freed without it, by whoever comes by, who may have buffers locked: it locks no buffer, and of lists of lanes only that
-//! of a queue or context that ends with it.
+//! Locks: the list's lock may be taken while a queue's order, buffers or lists of lanes are locked, never while a lane or a
+//! pending command is. Those come under it, one at a time, to ask whether work has ended. Entries are freed outside the
+//! lock. The freeing thread may have buffers locked, so an entry locks no buffer, and no list of lanes but that of a queue
+//! or context that ends with it.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -28,11 +29,11 @@ struct DeferredRelease {
 
 type ReleaseFn = Box<dyn FnOnce() + Send>;
 
-/// While it lives, something that needs these contexts is being freed by this thread.
+/// While it lives, this thread frees an entry that needs these contexts.
 struct Releasing(ProgramContexts);
 
 impl Releasing {
-    /// To be called under the lock under which the deferred release was taken from the list.
+    /// Called under the lock under which the entry was taken from the list.
     fn begin(kept: ProgramContexts, releases: &mut DeferredReleases) -> Self {
         releases.busy.extend_from_slice(&kept);
         Self(kept)
@@ -56,22 +57,22 @@ impl Drop for Releasing {
 }
 
 struct DeferredReleases {
-    /// About in the order of their making.
+    /// Roughly the oldest first.
     list: VecDeque<DeferredRelease>,
-    /// All of them are looked at when there are so many.
+    /// At this length all entries are looked at.
     sweep_at: usize,
-    /// The contexts of what is being freed now, one for each deferred release that has them.
+    /// The contexts of entries that are being freed now, one for each entry that needs them.
     busy: Vec<usize>,
 }
 
 thread_local! {
-    /// This thread frees something now.
+    /// This thread is freeing an entry.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// So many unfinished ones are looked at now and then.
+/// A look in passing ends after so many entries that are still used.
 const FEW: usize = 4;
-/// So many may be finished without that anybody knows.
+/// So many entries may be ready without being noticed.
 const MANY: usize = 32;
 
 static RELEASES: Mutex<DeferredReleases> = Mutex::new(DeferredReleases {
@@ -79,15 +80,15 @@ static RELEASES: Mutex<DeferredReleases> = Mutex::new(DeferredReleases {
     sweep_at: MANY,
     busy: Vec::new(),
 });
-/// Something that has to do with a kept context was freed.
+/// An entry that needs a context of the program's was freed.
 static RELEASED: Condvar = Condvar::new();
 
 fn releases() -> MutexGuard<'static, DeferredReleases> {
     RELEASES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls `bury` when `after` has ended: now, or in a later call of [`sweep`]. `kept` are the contexts of the program's
-/// that it needs: see [`NativeContext::kept`].
+/// Calls `release` when `after` has ended: now, or in a later call of [`sweep`]. `kept` are the program's contexts that it
+/// needs: see [`NativeContext::kept`].
 pub(crate) fn release_after(
     mut after: Deps,
     kept: ProgramContexts,
@@ -105,8 +106,8 @@ pub(crate) fn release_after(
     });
 }
 
-/// Waits until nothing runs in a context of the program's and nothing more will be freed with it. Does nothing where what
-/// is left waits for the calling thread itself, and inside of what is being freed.
+/// Waits until nothing runs in a context of the program's and no entry needs it. Does nothing if the rest waits for the
+/// calling thread itself, and while this thread is freeing an entry.
 pub(crate) fn drain_context(native: &Arc<NativeContext>) {
     let context = Arc::as_ptr(native).addr();
     if native.is_owned() || INSIDE.get() {
@@ -118,14 +119,14 @@ pub(crate) fn drain_context(native: &Arc<NativeContext>) {
         if would_wait_for_itself(&after) {
             return;
         }
-        // Failures have gone to who submitted the work; what cannot even be waited for will never be freed.
+        // Failures were reported to the submitter; work that cannot be waited for is never freed.
         let waited = wait_for(&after);
         sweep();
         if waited.is_err() && !after.iter().all(probe) {
             return;
         }
         let mut releases = releases();
-        // What is being freed may bury something itself.
+        // Freeing an entry may defer others.
         after = loop {
             let mut left = releases.list.iter();
             if let Some(entry) = left.find(|entry| entry.kept.contains(&context)) {
@@ -141,7 +142,7 @@ pub(crate) fn drain_context(native: &Arc<NativeContext>) {
     }
 }
 
-/// What was found to be unfinished in one look at the deferred releases: later work on its lanes is so too.
+/// Work found unfinished during one look: later work on the same lanes is unfinished too.
 #[derive(Default)]
 struct Unfinished(SmallVec<[Dep; 8]>);
 
@@ -160,7 +161,7 @@ impl Unfinished {
     }
 }
 
-/// Looks at deferred releases, the oldest first, until so many are found to be unfinished; frees the others.
+/// Looks at entries, the oldest first, until so many are found to be in use; frees the others.
 fn sweep_until(unfinished: impl FnOnce(&DeferredReleases) -> usize) {
     let mut ready: SmallVec<[(ReleaseFn, Releasing); 8]> = SmallVec::new();
     {
@@ -186,11 +187,11 @@ fn sweep_until(unfinished: impl FnOnce(&DeferredReleases) -> usize) {
             }
         }
         if left > 0 {
-            // All were looked at.
+            // All entries were looked at.
             releases.sweep_at = MANY.max(2 * releases.list.len());
         }
     }
-    // Outside the lock: burying may drop what buries something itself.
+    // Outside the lock: freeing may defer other releases.
     let outermost = !INSIDE.replace(true);
     for (release, releasing) in ready {
         release();
@@ -201,12 +202,12 @@ fn sweep_until(unfinished: impl FnOnce(&DeferredReleases) -> usize) {
     }
 }
 
-/// Frees what is no longer used.
+/// Frees every entry that is no longer used.
 pub(crate) fn sweep() {
     sweep_until(|_| usize::MAX);
 }
 
-/// As [`sweep`], in passing: costs little however much is still used.
+/// As [`sweep`], in passing: the cost does not grow with the number of entries.
 pub(crate) fn sweep_some() {
     sweep_until(|releases| match releases.list.len() >= releases.sweep_at {
         true => usize::MAX,
@@ -214,7 +215,7 @@ pub(crate) fn sweep_some() {
     });
 }
 
-/// As [`sweep`], until nothing more can be freed now; whether nothing is left.
+/// As [`sweep`], until no more can be freed now; whether the list is empty.
 pub(crate) fn sweep_all() -> bool {
     let left = || releases().list.len();
     loop {
@@ -222,27 +223,27 @@ pub(crate) fn sweep_all() -> bool {
         sweep();
         match left() {
             0 => return true,
-            // What is released later by what is freed takes its place: only less is more to come.
+            // Entries deferred meanwhile count too: only a shorter list promises more.
             after if after >= before => return false,
             _ => {}
         }
     }
 }
 
-/// Whether something is freed after work on a lane.
+/// Whether an entry waits for work on a lane.
 pub(crate) fn is_awaited(lane: u16) -> bool {
     let releases = releases();
     let mut after = releases.list.iter().flat_map(|entry| entry.after.iter());
     after.any(|dep| dep.lane() == lane)
 }
 
-/// Waits for the oldest deferred release, to make room for an allocation; whether there was one.
+/// Waits for the oldest entry, to make room for an allocation; whether there was one.
 pub(crate) fn wait_for_one() -> bool {
     let oldest = {
         let releases = releases();
         let closed = releases.list.iter().map(|entry| &entry.after);
         let mut closed = closed.filter(|after| after.iter().all(|dep| !dep.is_pending()));
-        // What the program has to end is only waited for when there is nothing else.
+        // Work that the program has to end is waited for only if there is nothing else.
         let ends = |after: &&Deps| CommandLane::unsignaled_user_events(after).is_empty();
         let first = closed.clone().find(ends);
         first.or_else(|| closed.next()).cloned()
@@ -263,7 +264,7 @@ mod tests {
     use super::*;
     use crate::engine::pending::PendingCommand;
 
-    /// What is used for long keeps nothing else, though only a few deferred releases are looked at in passing.
+    /// Long-lived entries keep no others, though only a few are looked at in passing.
     #[test]
     fn what_has_ended_is_freed_in_passing() {
         let freed = Arc::new(AtomicUsize::new(0));

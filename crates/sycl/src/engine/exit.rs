@@ -1,8 +1,8 @@
-//! The end of the process: what was submitted and never waited for has its time to end, two seconds at most.
+//! The end of the process: submitted work that was never waited for gets two seconds to end.
 //!
-//! Invariants: nothing of this is on the way of a command; no lock is waited for, whoever has it may be the very thread that
-//! leaves; drivers still answer, since what they do at the end happens later. Not here: nothing is unloaded, and what ends
-//! the process at once (`abort`, `_exit`, a signal) is not held up.
+//! Invariants: no command pays for this. No lock is waited for, because the leaving thread itself may hold it. Drivers still
+//! answer, since their own exit functions run later. Not here: nothing is unloaded, and an immediate end of the process
+//! (`abort`, `_exit`, a signal) is not held up.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::command_lane::try_all;
 use super::pending::{self, is_in_a_host_task};
 use crate::process;
 
-/// To be called when drivers are loaded: what is registered later happens earlier, so that they still answer then.
+/// Called when drivers are loaded: functions registered later run earlier at exit, so drivers still answer then.
 pub(crate) fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -20,10 +20,10 @@ pub(crate) fn start() {
     });
 }
 
-/// To be called when something was compiled: the compiler may have been loaded only now, and would end before what was
-/// registered earlier, while host tasks may still need it.
+/// Called after a compilation: the compiler may have been loaded only now, and would end before functions that were registered
+/// earlier, while host tasks may still need it.
 pub(crate) fn compiler_is_loaded() {
-    /// Libraries loaded in the process's life, when it was registered last.
+    /// How many libraries the process had loaded when it was last registered.
     static KNOWN: AtomicU64 = AtomicU64::new(0);
     let loaded = libraries_loaded();
     if KNOWN.swap(loaded, Ordering::Relaxed) != loaded {
@@ -53,7 +53,7 @@ fn register() {
 }
 
 extern "C" fn finish() {
-    // What this thread runs would be waited for by itself.
+    // A host task that leaves would wait for itself.
     if process::is_fork() || is_in_a_host_task() {
         return;
     }
@@ -61,9 +61,9 @@ extern "C" fn finish() {
     let _ = std::panic::catch_unwind(|| process::wait_until(nothing_runs));
 }
 
-/// Whether nothing is on a device or about to come there, and no host task runs.
+/// Whether no work is on a device or about to be, and no host task runs.
 fn nothing_runs() -> bool {
     let before = pending::end();
-    // In this order: what ends as a pending command is on a lane by then, or has submitted what it wanted to.
+    // In this order: when a pending command ends, its work is on a lane, or it has submitted all it wanted to.
     !pending::may_work() && try_all() && pending::end() == before
 }

@@ -1,9 +1,9 @@
-//! What of the lanes' work did not happen: its device was lost ([`super::losses`]), or its list could not be executed.
+//! Failures of lanes: commands that did not run because their device was lost ([`super::losses`]) or their list could not be
+//! executed.
 //!
-//! Numbers that failed are known for good, also when their lane's place has another list by then: a buffer may be looked
-//! at long afterwards, and finds out then what it has not got. Of a place whose lists were lost more often than [`MOST`]
-//! times it is only known that old numbers may have failed; whoever asks for a number that the place's present list has
-//! reads one word while that list is not lost.
+//! Numbers that failed are remembered for good, also when their lane has another list by then: a buffer may look long
+//! afterwards. If a lane's lists were lost more often than [`MOST`] times, old numbers may count as failed that did not. A
+//! look at a number of the present list reads one word while that list is not lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,31 +14,31 @@ use crate::error::{Errc, Error, Result};
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// How often work failed that buffers count on. Whoever sees a failure sees it counted.
+/// How many failures that concern buffers were counted. A thread that sees a failure sees it counted.
 pub(crate) fn failures() -> u64 {
     COUNT.load(Ordering::Acquire)
 }
 
-/// Work that buffers count on has failed, which can be seen.
+/// Counts a failure that is visible now.
 pub(crate) fn count_failure() {
     COUNT.fetch_add(1, Ordering::Release);
 }
 
-/// Why nothing more is done where something was lost.
+/// The error of a submission to lost hardware.
 pub(crate) fn lost(cause: &Error) -> Error {
     Error::because("nothing runs here any more", cause).with_code(cause.errc())
 }
 
-/// So many lists of a place are told apart.
+/// So many lists of a lane are told apart.
 const MOST: usize = 64;
 
-/// One lane's.
+/// The failures of one lane.
 pub(super) struct Failures {
-    /// The greatest number that failed; all that come, while its list is lost. 0 if none did.
+    /// The greatest number that failed; all to come, while the list is lost. 0 without any.
     last: AtomicU64,
     /// The least number that ever failed.
     first: AtomicU64,
-    /// Nothing runs on its list any more.
+    /// Its list takes no more work.
     lost: AtomicBool,
     /// Its device was lost: nothing that is on it will end.
     device_lost: AtomicBool,
@@ -47,11 +47,11 @@ pub(super) struct Failures {
 
 struct Known {
     failures: Vec<Failure>,
-    /// Whose list it has: the addresses of the context's value and of the hardware's handle; none for somebody's event.
+    /// The list's owner: the addresses of the context's value and of the hardware's handle; no hardware for a user event.
     of: (usize, Option<usize>),
 }
 
-/// All of one list from some point on.
+/// All commands of one list from a number on.
 struct Failure {
     first: u64,
     /// Known when the list is gone.
@@ -73,7 +73,7 @@ impl Failures {
         }
     }
 
-    /// A list, or an event, is its lane's from now on; by addresses of the context's value and of the hardware's handle.
+    /// A list or an event is the lane's from now on; its context and hardware as addresses.
     pub(super) fn start(&self, context: usize, hardware: Option<usize>) {
         self.known().of = (context, hardware);
     }
@@ -82,7 +82,7 @@ impl Failures {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All behind a number fails, now and later. Before such work counts as over.
+    /// All commands behind a number fail, now and later. Called before they count as ended.
     pub(super) fn begin(&self, behind: u64, error: &Error) {
         self.begin_locked(&mut self.known(), behind, error);
     }
@@ -104,15 +104,15 @@ impl Failures {
         count_failure();
     }
 
-    /// Where the lane's list is one of those that `is_lost` means, by context and hardware, all of it that is not known to
-    /// have ended is over, and has failed.
+    /// If `is_lost` holds for the list's context and hardware, every command not known to have ended counts as ended, and as
+    /// failed.
     pub(super) fn lose(
         &self,
         progress: &Progress,
         is_lost: impl FnOnce(usize, Option<usize>) -> bool,
         error: &Error,
     ) {
-        // Under its lock the lane gets no other list.
+        // Under this lock the lane gets no other list.
         let mut known = self.known();
         if is_lost(known.of.0, known.of.1) {
             self.begin_locked(&mut known, progress.done(), error);
@@ -121,7 +121,7 @@ impl Failures {
         }
     }
 
-    /// The list is gone; this was its last number. Whether something on it failed.
+    /// The list is gone; `last` was its last number. Whether a command on it failed.
     pub(super) fn end(&self, last: u64) -> bool {
         let mut known = self.known();
         known.of = (0, None);
@@ -147,7 +147,7 @@ impl Failures {
     /// Whether a number may be one that failed.
     #[inline]
     fn may_have(&self, sequence: u64) -> bool {
-        // No number is 0. Who sees the greatest sees the least that goes with it, or one that is less.
+        // No number is 0. A thread that sees the greatest sees the least that goes with it, or a lesser one.
         sequence <= self.last.load(Ordering::Acquire)
             && sequence >= self.first.load(Ordering::Relaxed)
     }
@@ -186,11 +186,11 @@ impl Failures {
     }
 }
 
-/// Where there are too many, two become one: those without work between them, or else the oldest. Of what was between
-/// these nobody can say any more that it went well.
+/// Merges failures while there are too many: two without commands between them, else the oldest two. Commands between those
+/// then count as failed.
 fn forget_differences(failures: &mut Vec<Failure>) {
     while failures.len() > MOST {
-        // The number after a list's last is nobody's: see `CommandLane::close_unless_used`.
+        // The number after a list's last belongs to no command: see `CommandLane::close_unless_used`.
         let mut pairs = failures.windows(2);
         let place = pairs.position(|pair| pair[1].first <= pair[0].last + 2);
         let place = place.unwrap_or(0);
@@ -207,7 +207,7 @@ mod tests {
         Error::new(Errc::Runtime, "it failed")
     }
 
-    /// Nobody takes a lock for what is not among them: here it would never get that.
+    /// A look at other numbers takes no lock: here it would block for ever.
     #[test]
     fn who_asks_for_what_has_not_failed_reads_a_word() {
         let failures = Failures::none();
@@ -225,7 +225,7 @@ mod tests {
         );
     }
 
-    /// A list that was lost with nothing on it leaves nothing behind.
+    /// A list that was lost without commands leaves no failure behind.
     #[test]
     fn what_failed_with_nothing_on_it_is_forgotten() {
         let failures = Failures::none();
@@ -240,7 +240,7 @@ mod tests {
         assert!(!failures.end(20) && failures.of(8).is_some() && failures.of(9).is_none());
     }
 
-    /// However often its lists are lost: all that failed is known to have, and of what went well the latest.
+    /// However often its lists are lost, all failures are known, and the latest successes.
     #[test]
     fn a_place_keeps_so_many_failures() {
         let failures = Failures::none();
@@ -255,7 +255,7 @@ mod tests {
             failed.push(last);
             assert!(failures.end(last));
             assert!(failures.known().failures.len() <= MOST);
-            // Nobody's.
+            // This number belongs to no command.
             last += 1;
         }
         let has = |number: &u64| failures.of(*number).is_some();

@@ -1,6 +1,6 @@
-//! Lanes of one command each, whose end is an event that somebody else signals: the program's own events.
+//! Lanes that stand for one event of the program, which the program signals.
 //!
-//! An event that stays the program's is asked only as long as a copy of it lives.
+//! If the event stays the program's, it is asked only while a SYCL event around it lives.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use super::user_events::ANY_USER_EVENT;
 use crate::error::{Errc, Error, Result};
 
 impl CommandLane {
-    /// A lane with one command, whose end is an event that somebody else signals.
+    /// A lane whose one command is an event that the program signals.
     pub(crate) fn of_event(
         context: &Arc<NativeContext>,
         event: ze_event_handle_t,
@@ -75,9 +75,9 @@ impl CommandLane {
         slot.times(backend.context.api)
     }
 
-    /// The last copy of an event around a handle is gone: closes the lane that stands for it. A handle that stays the
-    /// program's may be destroyed from here on, so that it is not asked any more: what waits for it on a device is. Where
-    /// something is to be freed after it, that is waited for.
+    /// The last SYCL event around a handle is gone: closes the lane. If the handle stays the program's, it may be destroyed from
+    /// here on and is not asked any more; commands that wait for it are asked instead. If an object is to be freed after it,
+    /// this waits for it.
     pub(crate) fn let_go(&'static self) {
         let (owned, kept) = {
             let inner = self.inner();
@@ -99,7 +99,7 @@ impl CommandLane {
         release_after(self.waiters(), kept, || self.close());
     }
 
-    /// Whether it is an event that stays the program's, and that is not known to be signalled.
+    /// Whether the event stays the program's and is not known to be signaled.
     pub(crate) fn awaits_the_program(&self) -> bool {
         let owned = |inner: &Inner| {
             inner
@@ -110,7 +110,7 @@ impl CommandLane {
         self.outstanding() > 0 && !owned(&self.inner())
     }
 
-    /// Closes it as soon as what it runs, and what waits for that, has ended. Nobody chooses it any more.
+    /// Closes it when its commands, and those that wait for them, have ended. No new work goes to it.
     pub(crate) fn close_later(&'static self) {
         let context = self.native_context();
         let kept = context.map(|context| context.kept());

@@ -1,4 +1,4 @@
-//! What a lane's commands go to: an immediate list, somebody's event, or lists that are executed on a queue.
+//! Where a lane's commands go: an immediate list, or lists that are executed on a queue. A user event takes none.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::ze::{Api, ze};
 
-/// Commands of one list at most, where the device's pace decides.
+/// The most commands of one list whose length follows the device's pace.
 const LONGEST: u32 = 16;
 
-/// How a lane is made and what it does.
+/// How a lane is made and behaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaneOptions {
     /// Events carry timestamps.
     pub(crate) timestamps: bool,
     /// Regular lists on a queue instead of an immediate list.
     pub(crate) batched: bool,
-    /// Commands of one such list; 0 for as many as come while the device is busy.
+    /// Commands of one list; 0 follows the device's pace.
     pub(crate) batch: u32,
     pub(crate) priority: ze_command_queue_priority_t,
     pub(crate) ordinal: u32,
@@ -50,7 +50,7 @@ impl Default for LaneOptions {
 
 pub(super) struct ListBackend {
     pub(super) context: Arc<NativeContext>,
-    /// None for somebody's event.
+    /// None for a user event.
     pub(super) device: Option<Device>,
     pub(super) kind: Kind,
     pub(super) options: LaneOptions,
@@ -58,7 +58,7 @@ pub(super) struct ListBackend {
 
 pub(super) enum Kind {
     Immediate(ze_command_list_handle_t),
-    /// Nothing: one event that somebody else signals.
+    /// A user event: it takes no commands.
     Event,
     Queue(Batches),
 }
@@ -66,11 +66,11 @@ pub(super) enum Kind {
 /// A queue and the lists executed on it.
 pub(super) struct Batches {
     queue: ze_command_queue_handle_t,
-    /// With the number of their last command.
+    /// Each with the number of its last command.
     lists: VecDeque<(u64, ze_command_list_handle_t)>,
-    /// The list being recorded, its commands, and the last one's number.
+    /// The list being recorded, the number of its commands, and the last one's number.
     open: Option<(ze_command_list_handle_t, u32, u64)>,
-    /// Commands of one list; 0 for as many as come while the device is busy.
+    /// Commands of one list; 0 follows the device's pace.
     limit: u32,
 }
 
@@ -88,7 +88,7 @@ impl Batches {
         self.queue
     }
 
-    /// Nothing on them is left.
+    /// All commands have ended.
     pub(super) fn destroy_lists(self, api: Api) {
         let open = self.open.map(|(list, ..)| list);
         let lists = self.lists.into_iter().map(|(_, list)| list);
@@ -224,7 +224,7 @@ impl ListBackend {
         };
         match executed {
             Ok(()) => batches.lists.push_back((last, list)),
-            // Never begun: it may be used again at once.
+            // Its commands never began: it can be used again at once.
             Err(_) => batches.lists.push_front((0, list)),
         }
         executed

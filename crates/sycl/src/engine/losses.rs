@@ -1,20 +1,19 @@
-//! Devices that were lost.
+//! Lost devices.
 //!
-//! A device hung, was reset or faulted: calls for it answer DEVICE_LOST, nothing on it will end, and what only its memory
-//! had is gone. Whoever gets that answer has all lanes of the hardware in the context end with that error; where the
-//! driver says so of the context as a whole (Level Zero, "Contexts": it is no longer valid then), all of its lanes. What is
-//! made anew later goes on working if the driver lets it: lists in the same context, or everything in a new one.
+//! A device that hung, was reset or faulted is lost: calls for it return DEVICE_LOST, nothing on it will end, and data that
+//! only its memory had is gone. The thread that gets this result ends all lanes of the hardware in the context with that
+//! error; if the driver says so of the whole context (Level Zero, "Contexts": it is no longer valid then), all of its lanes.
+//! Objects made later work if the driver lets them: lists in the same context, or everything in a new one.
 //!
-//! Only what waits on the host to be appended fails with what it follows. A command that was on another device by then
-//! follows lost work by that device's own means, and is not doubted, though a copy that it read is: which commands of an
-//! ordered list need what others of it brought is not known, and all of them failing would end what has nothing to do with
-//! the loss.
+//! Pending commands that follow lost work fail. A command that was on another device by then waits for the lost work by that
+//! device's own means and does not fail. A copy that it read may be in doubt, but which commands of an ordered list needed
+//! its contents is not known, and failing all of them would end unrelated work.
 //!
-//! What was made before a loss may say so late: an allocation that was under way, a module, a lane that nobody asked
-//! meanwhile. Whoever asks knows the [`Moment`] from which its answer counts, and what was lost since is not lost again.
+//! Objects made before a loss may report it late: an allocation under way, a module, a lane that nobody asked meanwhile.
+//! Each caller knows the [`Moment`] from which its answer counts; a device that was lost since is not lost a second time.
 //!
-//! Locks: `LOSING`, then a context's `known` losses, then the numbers of lanes (`FREE`), then each lane's failures, one at a
-//! time. Nothing here takes a lane's own lock, so that its holder may come here.
+//! Locks: `LOSING`, then a context's `known` losses, then the lanes' numbers (`FREE`), then each lane's failures, one at a
+//! time. A lane's own lock is not taken, so a thread that has it may come here.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,19 +23,19 @@ use level_zero::sys::*;
 use crate::device::Device;
 use crate::error::Error;
 
-/// What was lost of a context.
+/// The losses of a context.
 #[derive(Default)]
 pub(crate) struct Losses {
-    /// How often something was.
+    /// How many there were.
     count: AtomicU64,
     known: Mutex<Known>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// When and why all of it was: nothing works in it any more.
+    /// When and why the whole context was lost.
     all: Option<(Moment, Error)>,
-    /// Each device's last.
+    /// The last loss of each device.
     devices: Vec<Loss>,
 }
 
@@ -55,17 +54,17 @@ impl Losses {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nothing works in the context any more, as far as is known.
+    /// Whether the whole context is known to be lost.
     pub(crate) fn all(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0 && self.known().all.is_some()
     }
 
-    /// After all losses that are known by now.
+    /// The moment after all losses known by now.
     pub(crate) fn moment(&self) -> Moment {
         Moment(self.count.load(Ordering::Acquire))
     }
 
-    /// Why a device, or all, was lost since then.
+    /// Why a device, or the whole context, was lost since a moment.
     pub(crate) fn since(&self, hardware: Option<&Device>, moment: Moment) -> Option<Error> {
         if self.moment() <= moment {
             return None;
@@ -79,7 +78,7 @@ impl Losses {
         device.map(|loss| loss.error.clone())
     }
 
-    /// One more. The caller has `LOSING`.
+    /// Adds a loss. The caller has `LOSING`.
     pub(super) fn add(&self, hardware: Option<&Device>, all: bool, error: &Error) {
         let mut known = self.known();
         let at = Moment(self.moment().0 + 1);
@@ -98,13 +97,12 @@ impl Losses {
     }
 }
 
-/// Whether a call answered that its device is lost.
+/// Whether a call returned that its device is lost.
 pub(crate) fn is_lost(error: &Error) -> bool {
     error.backend_code() == Some(ZE_RESULT_ERROR_DEVICE_LOST) && error.cause().is_none()
 }
 
-/// What a call with something made earlier answered: where that was lost since, the answer says nothing of what was made
-/// after it.
+/// The error of a call with an earlier object: if its device was lost since, the result says nothing of newer objects.
 #[cold]
 pub(crate) fn outlived(error: Error, loss: impl FnOnce() -> Option<Error>) -> Error {
     match is_lost(&error) && loss().is_some() {

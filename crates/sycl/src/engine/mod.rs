@@ -1,5 +1,15 @@
-//! The engine: calls of Level Zero in order, on command lanes. It knows devices, contexts and events of Level Zero, not the
-//! queues, buffers and images of users.
+//! The engine: commands of Level Zero in order, what they wait for, and what is freed after them.
+//!
+//! It knows devices, contexts and events of Level Zero, not the queues, buffers and images of users. A command is anything
+//! that appends to a [`target::Target`]; work is named by a `Dep`, a number on a lane or of a pending command.
+//!
+//! Modules, from the bottom up; each uses only those before it
+//! - [`failures`], [`losses`]: commands that did not run, devices that are gone.
+//! - [`pending`]: commands that are not on a device yet. [`native_context`], [`target`], [`list_backend`].
+//! - [`command_lane`]: an ordered list with its events; `close`, [`pins`], `user_events`, `append`: what is done with one.
+//! - [`completion`]: whether work has ended, wherever it is. [`completion_waiter`]: a thread that waits for others.
+//! - [`deferred_command`]: a command that waits. [`deferred_release`]: an object that is freed when its users have ended.
+//! - `foreign_event`, [`user_event_lanes`], [`transfer_lanes`], [`allocation`], [`exit`].
 
 pub(crate) mod allocation;
 mod append;

@@ -1,4 +1,4 @@
-//! A context of Level Zero: what is made in it, waits in it and was lost of it.
+//! A context of Level Zero: its pending commands, its samplers and the devices lost in it.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::registry::disown;
 use crate::ze::{Api, ze};
 
-/// Contexts that stay the program's, by address; none in most programs.
+/// Contexts that the program owns, by address; none in most programs.
 pub(crate) type ProgramContexts = SmallVec<[usize; 1]>;
 
 struct KnownSampler {
@@ -29,11 +29,11 @@ pub(crate) struct NativeContext {
     pub(crate) api: Api,
     pub(crate) handle: ze_context_handle_t,
     owned: bool,
-    /// Made when a kernel is first given one, and anew when the device was lost.
+    /// Each is made when a kernel is first given it, and again after a loss.
     samplers: Mutex<Vec<KnownSampler>>,
     /// Commands that were submitted and are on no list yet.
     pub(crate) pending: PendingSet,
-    /// Queues of the program's in a context that stays the program's.
+    /// How many of the program's queues are in a context that the program owns.
     pub(crate) queues: AtomicUsize,
     pub(crate) losses: Losses,
 }
@@ -44,7 +44,7 @@ unsafe impl Send for NativeContext {}
 unsafe impl Sync for NativeContext {}
 
 impl NativeContext {
-    /// A context around a handle; `owned` when this runtime destroys it.
+    /// A context around a handle; `owned` if this runtime destroys it.
     pub(crate) fn new(api: Api, handle: ze_context_handle_t, owned: bool) -> Self {
         Self {
             api,
@@ -70,13 +70,13 @@ impl NativeContext {
         self.losses.all() || status == Some(ZE_RESULT_ERROR_DEVICE_LOST)
     }
 
-    /// Itself, if it stays the program's, for what is freed with it later.
+    /// Itself if the program owns it, for deferred releases.
     pub(crate) fn kept(&self) -> ProgramContexts {
         let own = std::ptr::from_ref(self).addr();
         (!self.owned).then_some(own).into_iter().collect()
     }
 
-    /// The sampler of a device with these properties, as a code; `create` makes one that is not there.
+    /// The sampler of a device with these properties, given as a code; `create` makes a missing one.
     pub(crate) fn sampler(
         &self,
         device: &Device,
@@ -88,7 +88,7 @@ impl NativeContext {
         let mut fitting = known
             .iter()
             .filter(|known| known.device == *device && known.code == code);
-        // Launches from before a loss have the earlier ones.
+        // Launches from before a loss have the earlier samplers.
         let lost = |known: &KnownSampler| self.losses.since(Some(&hardware), known.made).is_some();
         if let Some(known) = fitting.find(|known| !lost(known)) {
             return Ok(known.handle);
@@ -124,7 +124,7 @@ impl Drop for NativeContext {
     }
 }
 
-/// A device in a context, as long as it is not lost.
+/// A device in a context, until it is lost.
 #[derive(Clone)]
 pub(crate) struct Intact {
     context: Arc<NativeContext>,
@@ -141,10 +141,10 @@ impl Intact {
         }
     }
 
-    /// Why it was lost since it was made, or since the last call of this.
+    /// Why it was lost since this was made, or since the last call of this function.
     pub(crate) fn renew(&mut self) -> Option<Error> {
         let error = self.loss()?;
-        // What is lost between the two is seen to with it.
+        // A loss between the two calls is handled together with this one.
         self.since = self.context.losses.moment();
         Some(error)
     }

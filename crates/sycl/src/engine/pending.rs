@@ -1,6 +1,6 @@
-//! Pending commands: work whose place on a device is not known yet, because it waits for a host accessor or a host task, and
-//! those two themselves. A pending command ends by itself, in any order; whoever ends it runs what waited for it, in the order
-//! of submission, on its own thread.
+//! Pending commands: work that is not on a device yet because it waits for a host accessor or a host task, and those two
+//! themselves. They end in any order. The thread that ends one runs the continuations that waited for it, in the order of
+//! submission.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -15,14 +15,14 @@ use work_progress::Countdown;
 use super::failures::count_failure;
 use crate::error::Error;
 
-/// A promise of work's end.
+/// Work whose place is not known yet.
 pub(crate) struct PendingCommand {
     number: u64,
-    /// The thread that holds a host accessor.
+    /// The thread that holds it, if it is a host accessor.
     holder: Option<ThreadId>,
-    /// Its failure is found until it is forgotten.
+    /// After a failure it stays in the table until it is forgotten.
     pub(super) kept: bool,
-    /// What it waits for itself.
+    /// The pending commands that it waits for.
     blockers: Mutex<Vec<Arc<PendingCommand>>>,
     pub(super) state: Mutex<State>,
     pub(super) changed: Condvar,
@@ -30,13 +30,13 @@ pub(crate) struct PendingCommand {
 
 pub(super) enum State {
     Open(Vec<Arc<Continuation>>),
-    /// On a device now.
+    /// It is on a device now.
     Submitted(Dep),
     Done,
     Failed(Error),
 }
 
-/// How a pending command stands.
+/// The state of a pending command.
 #[derive(Clone)]
 pub(crate) enum Status {
     Open,
@@ -45,7 +45,7 @@ pub(crate) enum Status {
     Failed(Error),
 }
 
-/// Work that runs when the pending commands it waits for are no longer open.
+/// Work that runs when none of the pending commands it waits for is open.
 pub(crate) struct Continuation {
     own: Arc<PendingCommand>,
     remaining: Countdown,
@@ -53,7 +53,7 @@ pub(crate) struct Continuation {
     work: Mutex<Option<Work>>,
 }
 
-/// Gets the failure of what it waited for, if there was one, and ends its own pending command.
+/// Gets the failure of a predecessor, if there was one, and ends its own pending command.
 pub(crate) type Work = Box<dyn FnOnce(Option<Error>) + Send>;
 
 const SHARDS: usize = 16;
@@ -61,11 +61,11 @@ type Shard = Option<HashMap<u64, Arc<PendingCommand>>>;
 static TABLE: [Mutex<Shard>; SHARDS] = [const { Mutex::new(None) }; SHARDS];
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// All pending commands so far have lower numbers.
+/// One more than the highest number so far.
 pub(crate) fn end() -> u64 {
     NEXT.load(Ordering::Relaxed)
 }
-/// Pending commands are swept once in so many.
+/// One registration in so many sweeps a shard.
 const SWEEP: u64 = 256;
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -84,14 +84,14 @@ fn shard(number: u64) -> MutexGuard<'static, Shard> {
     lock(&TABLE[(number % SHARDS as u64) as usize])
 }
 
-/// Of a pending command's number; a place on a lane has another meaning.
+/// The pending command with a dependency's number; only for dependencies that are pending commands.
 pub(super) fn find(dep: Dep) -> Option<Arc<PendingCommand>> {
     let shard = shard(dep.sequence());
     shard.as_ref()?.get(&dep.sequence()).cloned()
 }
 
-/// Whether some work is not on a device yet, or is a host task that has not ended; also where that cannot be seen because
-/// somebody has a lock. What a host accessor is held for is not such.
+/// Whether some work is not on a device yet or a host task has not ended. Also true where a lock that another thread holds
+/// hides the answer. Held host accessors do not count.
 pub(crate) fn may_work() -> bool {
     let works = |pending: &Arc<PendingCommand>| {
         !pending.is_held()
@@ -107,14 +107,14 @@ impl PendingCommand {
         self.holder.is_some()
     }
 
-    /// A failed one that was kept is found no more.
+    /// Removes a failed one that was kept from the table.
     pub(crate) fn forget(&self) {
         if let Some(shard) = shard(self.number).as_mut() {
             shard.remove(&self.number);
         }
     }
 
-    /// A new one, which is found by its number from now on.
+    /// A new one, in the table from now on.
     pub(super) fn register(
         holder: Option<ThreadId>,
         blockers: Vec<Arc<Self>>,
@@ -137,7 +137,7 @@ impl PendingCommand {
         pending
     }
 
-    /// If it is time to, forgets those of the same shard that nobody asks for any more.
+    /// When it is time, removes entries of the same shard that nothing looks up any more.
     pub(super) fn sweep_if_due(&self, is_found: impl Fn(&Arc<Self>) -> bool) {
         if self.number % SWEEP < SHARDS as u64
             && let Some(shard) = shard(self.number).as_mut()
@@ -146,7 +146,7 @@ impl PendingCommand {
         }
     }
 
-    /// As something to follow.
+    /// As a dependency.
     pub(crate) fn dep(&self) -> Dep {
         Dep::new(Dep::PENDING, self.number)
     }
@@ -170,7 +170,7 @@ impl PendingCommand {
         self.end(State::Done, None);
     }
 
-    /// Its work failed: what waits for it is not run.
+    /// Its work failed: work that waits for it is not run.
     pub(crate) fn fail(&self, error: &Error) {
         self.end(State::Failed(error.clone()), Some(error));
     }
@@ -181,7 +181,7 @@ impl PendingCommand {
             State::Failed(_) => self.kept,
             State::Open(_) | State::Done => false,
         };
-        // Who has waited for it, and so knows its end, finds it no more: what it left behind is in the buffers by now.
+        // Before waiters wake: after a wait for it nothing finds it. Its effects are in the buffers by now.
         if !stays && let Some(shard) = shard(self.number).as_mut() {
             shard.remove(&self.number);
         }
@@ -198,7 +198,7 @@ impl PendingCommand {
         }
     }
 
-    /// Does its work, a host task, on the calling thread.
+    /// Runs its work, a host task, on the calling thread.
     pub(crate) fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         let before = RUNNING.replace(self.number);
         let result = work();
@@ -210,7 +210,7 @@ impl PendingCommand {
         matches!(*lock(&self.state), State::Open(_))
     }
 
-    /// Whether what it waits for is, in the end, a host accessor of the calling thread, or the host task that it runs.
+    /// Whether it waits, in the end, for a host accessor of the calling thread or for the host task that this thread runs.
     pub(super) fn waits_for_this_thread(&self) -> bool {
         let (me, running) = (Some(std::thread::current().id()), RUNNING.get());
         let mine = |pending: &Self| pending.holder == me || pending.number == running;
@@ -232,7 +232,7 @@ impl PendingCommand {
     }
 }
 
-/// Runs `work` when none of `pending commands` is open any more, at once if so.
+/// Runs `work` when none of `pending_commands` is open any more, at once if none is.
 pub(crate) fn when_closed(
     pending_commands: &[Arc<PendingCommand>],
     own: &Arc<PendingCommand>,
@@ -240,7 +240,7 @@ pub(crate) fn when_closed(
 ) {
     let continuation = Arc::new(Continuation {
         own: Arc::clone(own),
-        // It counts this function as well, so that nothing runs before all are asked.
+        // This function counts as one reason to wait, so that nothing runs before all are asked.
         remaining: Countdown::new(),
         failed: Mutex::new(None),
         work: Mutex::new(Some(work)),
@@ -258,7 +258,8 @@ pub(crate) fn when_closed(
     flush(&[continuation], None);
 }
 
-/// Whether waiting for a set would wait for a host accessor of the calling thread, or for the host task that it runs.
+/// Whether waiting for a set would deadlock: it waits for a host accessor of the calling thread, or for the host task that
+/// this thread runs.
 pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
     let pending_commands = deps.iter().filter(|dep| dep.is_pending());
     pending_commands
@@ -266,15 +267,15 @@ pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
         .any(|pending| pending.is_open() && pending.waits_for_this_thread())
 }
 
-/// Panics instead of a drop that would wait for the calling thread itself; does nothing while the thread is panicking.
+/// Panics instead of a drop that would deadlock; does nothing while the thread is panicking.
 pub(crate) fn drop_never_ends(why: &str) {
     assert!(std::thread::panicking(), "deadlock in a drop: {why}");
 }
 
-/// Pending commands that somebody may wait for all of.
+/// A set of pending commands that can be waited for together.
 pub(crate) struct PendingSet(pub(super) Mutex<(Vec<Arc<PendingCommand>>, usize)>);
 
-/// So many are kept before the first look whether some are no longer open.
+/// At this length the set is first searched for commands that are no longer open.
 pub(super) const FEW: usize = 64;
 
 impl Default for PendingSet {
@@ -284,7 +285,7 @@ impl Default for PendingSet {
 }
 
 impl PendingSet {
-    /// One more. The others are looked at when they have become twice as many.
+    /// Adds one. When the set has doubled, those that are no longer open are removed.
     pub(crate) fn add(&self, pending: &Arc<PendingCommand>) {
         let mut known = lock(&self.0);
         let (pending_commands, look_at) = &mut *known;
@@ -295,12 +296,12 @@ impl PendingSet {
         pending_commands.push(Arc::clone(pending));
     }
 
-    /// Those that may be open.
+    /// The members; some may no longer be open.
     pub(crate) fn get(&self) -> Vec<Arc<PendingCommand>> {
         lock(&self.0).0.clone()
     }
 
-    /// What has to end before all work of those that are open now has.
+    /// The members that are open now, as dependencies.
     pub(crate) fn deps(&self) -> Deps {
         let mut deps = Deps::default();
         let known = lock(&self.0);
@@ -316,7 +317,7 @@ pub(crate) fn is_in_a_host_task() -> bool {
 }
 
 thread_local! {
-    /// The pending command of the host task that this thread runs; 0 is nobody's.
+    /// The number of the host task that this thread runs; 0 if it runs none.
     static RUNNING: Cell<u64> = const { Cell::new(0) };
     static RUNNABLE: RefCell<Option<BinaryHeap<Ready>>> = const { RefCell::new(None) };
 }
@@ -340,7 +341,7 @@ impl Ord for Ready {
     }
 }
 
-/// One reason less to wait for each of these; runs those without any, in the order of their submission.
+/// Takes one reason to wait from each continuation; runs those without any, in the order of their submission.
 fn flush(waiting: &[Arc<Continuation>], failed: Option<&Error>) {
     let mut ready = Vec::new();
     for continuation in waiting {

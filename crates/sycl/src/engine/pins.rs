@@ -1,6 +1,6 @@
-//! Events of a lane that somebody has: for long, or while a thread looks at one.
+//! Events of a lane that others hold: for long ([`Kept`]), or while a thread waits for one ([`Pinned`]).
 //!
-//! The lane's list and events are not destroyed meanwhile; who lets go of the last one sees to that.
+//! Meanwhile the lane's list and events are not destroyed. A lane that should close closes when the last one is dropped.
 
 use level_zero::sys::{ZE_RESULT_NOT_READY, ze_event_handle_t};
 use sycl_graph::Dep;
@@ -10,8 +10,7 @@ use crate::error::Result;
 use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
 
-/// An event of a lane that somebody has who may keep it for long: while this lives it is not used again, and the lane's
-/// events are not destroyed.
+/// An event of a lane that is held for long: it is not used again, and the lane's events are not destroyed.
 pub(crate) struct Kept {
     lane: &'static CommandLane,
     sequence: u64,
@@ -38,7 +37,7 @@ impl Drop for Kept {
     }
 }
 
-/// An event of a lane that may not be used again while this lives, which is short: its neighbours may not be either.
+/// An event of a lane that is held briefly: neither it nor its neighbours in the ring are used again.
 pub(crate) struct Pinned {
     lane: &'static CommandLane,
     sequence: u64,
@@ -71,14 +70,14 @@ impl Pinned {
 }
 
 impl CommandLane {
-    /// The event of a command that has not ended, kept from being used again.
+    /// The event of a command that has not ended.
     pub(crate) fn pin(&'static self, sequence: u64) -> Option<Pinned> {
         self.pin_if(sequence, false)
     }
 
-    /// As [`Self::pin`]; with `ask` the device is asked first whether it has ended.
+    /// As [`Self::pin`]; with `ask` the device is first asked whether the command has ended.
     pub(super) fn pin_if(&'static self, sequence: u64, ask: bool) -> Option<Pinned> {
-        // Whoever pins an event waits for it.
+        // A pinned event is waited for, so the command must begin.
         self.flush(sequence);
         if self.is_done(sequence) {
             return None;
@@ -89,7 +88,7 @@ impl CommandLane {
             return None;
         }
         let begun = inner.begun(sequence);
-        // What never begins ends with what did before it, which may be over: its event is then no longer kept.
+        // A command that never begins ends with the one before it, whose event may be in use again.
         let found = match (ask || begun != sequence) && self.probe_locked(&inner, sequence) {
             true => None,
             false => inner.ring.get(begun).zip(inner.backend.as_ref()),
@@ -104,10 +103,10 @@ impl CommandLane {
         })
     }
 
-    /// The event of a command that has not ended, for as long as the caller likes; nobody can transfer it to the runtime
+    /// The event of a command that has not ended, for as long as the caller likes. The program cannot transfer it to the runtime
     /// meanwhile.
     pub(crate) fn keep(&'static self, sequence: u64) -> Option<Kept> {
-        // Until it is marked.
+        // Pinned until it is marked.
         let pinned = self.pin(sequence)?;
         let mut inner = self.inner();
         let slot = inner.ring.get_mut(pinned.sequence)?;
@@ -123,10 +122,10 @@ impl CommandLane {
         })
     }
 
-    /// Waits on the calling thread until a command has ended.
+    /// Blocks the calling thread until a command has ended.
     ///
     /// # Errors
-    /// The device's, when it was lost; why the command did not happen.
+    /// The device's, if it was lost; why the command did not run.
     pub(crate) fn wait(&'static self, sequence: u64) -> Result<()> {
         loop {
             if let Some(waited) = self.wait_up_to(sequence, u64::MAX) {
@@ -135,7 +134,7 @@ impl CommandLane {
         }
     }
 
-    /// As [`Self::wait`], for so many nanoseconds; none when it has not ended by then.
+    /// As [`Self::wait`], for so many nanoseconds; none if the command has not ended by then.
     pub(crate) fn wait_up_to(&'static self, sequence: u64, nanoseconds: u64) -> Option<Result<()>> {
         if let Some(pinned) = self.pin(sequence) {
             let api = pinned.api;

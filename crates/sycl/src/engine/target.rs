@@ -1,4 +1,4 @@
-//! What a command is appended to: a list, the event to signal and those to wait for.
+//! The target of an append: a list, the event to signal and the events to wait for.
 
 use level_zero::sys::*;
 
@@ -8,7 +8,7 @@ use crate::ze::Api;
 /// Where an append goes.
 pub(crate) struct Target<'a> {
     pub(crate) api: Api,
-    /// The list's; none where nobody said.
+    /// The list's device; none if it is not known.
     pub(crate) device: Option<&'a Device>,
     pub(crate) list: ze_command_list_handle_t,
     pub(crate) signal: ze_event_handle_t,
@@ -16,7 +16,7 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// A list that is recorded: nothing is signalled or waited for.
+    /// A list that is recorded: it signals and waits for nothing.
     pub(crate) fn recording(api: Api, device: &'a Device, list: ze_command_list_handle_t) -> Self {
         Self {
             api,

@@ -11,18 +11,18 @@ use super::user_event_lanes::{Chosen, Placement, UserEventLanes};
 use crate::device::Device;
 use crate::error::Result;
 
-/// The lanes, made when first needed, and anew when the device was lost.
+/// Made when first needed, and again after a loss.
 #[derive(Default)]
 pub(crate) struct TransferLanes {
     lanes: Mutex<Vec<TransferLane>>,
-    /// For copies that wait for events of the program's.
+    /// For copies that wait for user events.
     user_event_lanes: UserEventLanes,
 }
 
 struct TransferLane {
     device: Device,
     lane: &'static CommandLane,
-    /// Whoever has chosen the lane has this until it has used it.
+    /// Cloned by each choice of the lane, until the lane has been used.
     users: Arc<()>,
 }
 
@@ -50,7 +50,7 @@ impl TransferLanes {
         }
         let (lane, users) = (create_lane(native, device)?, Arc::default());
         let chosen = Chosen::used(lane, &users);
-        // What is lost may still be somebody's choice: it stays as long.
+        // A lost lane may still be chosen: it stays until then.
         let is_over = |known: &mut TransferLane| {
             known.lane.is_lost() && Arc::get_mut(&mut known.users).is_some()
         };
@@ -65,7 +65,7 @@ impl TransferLanes {
         Ok(chosen)
     }
 
-    /// Where a copy goes that follows `after`.
+    /// The place of a copy that follows `after`.
     pub(crate) fn choose(
         &self,
         native: &Arc<NativeContext>,
@@ -83,7 +83,7 @@ impl TransferLanes {
 }
 
 fn create_lane(native: &Arc<NativeContext>, device: &Device) -> Result<&'static CommandLane> {
-    // A copy engine of its own, where the device has one and the environment does not forbid it.
+    // On a copy engine, if the device has one and the environment allows it.
     let compute = device.compute_group()?;
     let engine = crate::environment::copy_engines()
         .zip(compute.copies)

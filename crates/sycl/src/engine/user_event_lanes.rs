@@ -1,4 +1,4 @@
-//! Lanes for work that waits for user events: events that the program signals.
+//! User-event lanes: lanes for work that waits for events of the program. See [`super::user_events`].
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,15 +10,15 @@ use crate::device::Device;
 use crate::environment::MOST_LANES;
 use crate::error::Result;
 
-/// Where work goes.
+/// The place of a command.
 pub(crate) enum Placement<'a> {
-    /// To a lane.
+    /// On a lane.
     On(Chosen<'a>),
-    /// To none until this, which has user events, has ended.
+    /// On none until this work, which waits for user events, has ended.
     Deferred(Deps),
 }
 
-/// A lane, and while this lives nobody else chooses it for what has other user events.
+/// A chosen lane. While it lives no other thread chooses the lane for work with other user events.
 pub(crate) struct Chosen<'a> {
     pub(crate) lane: &'static CommandLane,
     _alone: Option<MutexGuard<'a, Vec<UserEventLane>>>,
@@ -26,7 +26,7 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
-    /// A lane of work without user events.
+    /// A lane for work without user events.
     pub(crate) fn usual(lane: &'static CommandLane) -> Self {
         Self {
             lane,
@@ -35,7 +35,7 @@ impl Chosen<'_> {
         }
     }
 
-    /// As [`Self::usual`], of a lane that is closed when it is nobody's choice.
+    /// As [`Self::usual`], of a lane that is closed when no choice of it is left.
     pub(crate) fn used(lane: &'static CommandLane, user: &Arc<()>) -> Self {
         Self {
             _user: Some(Arc::clone(user)),
@@ -49,10 +49,10 @@ struct UserEventLane {
     lane: &'static CommandLane,
 }
 
-/// So many lanes that take no more work are kept.
+/// So many lanes of lost devices are kept, for threads that wait for all lanes.
 const LOST: usize = 4;
 
-/// Lanes for work that has user events.
+/// The user-event lanes of a queue or a context.
 #[derive(Default)]
 pub(crate) struct UserEventLanes(Mutex<Vec<UserEventLane>>);
 
@@ -61,7 +61,7 @@ impl UserEventLanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last commands on its lanes so far.
+    /// The last commands on its lanes.
     pub(crate) fn tails(&self) -> Deps {
         let mut tails = Deps::default();
         let user_event_lanes = self.lock();
@@ -71,13 +71,13 @@ impl UserEventLanes {
         tails
     }
 
-    /// Its lanes so far.
+    /// Its lanes.
     pub(crate) fn each(&self) -> SmallVec<[&'static CommandLane; 4]> {
         self.lock().iter().map(|user_lane| user_lane.lane).collect()
     }
 
-    /// A lane of a device for work that follows `after` and by that `user events`: the one that ends with them, an idle one, a
-    /// new one unless there are `width` for such work, the least busy.
+    /// A lane of a device for work that follows `after`, and so waits for `user_events`: the one that ends with that work, else an
+    /// idle one, else a new one if there are fewer than `width`, else the least busy.
     ///
     /// # Errors
     /// Those of `make`.
@@ -94,7 +94,7 @@ impl UserEventLanes {
             .iter()
             .filter(|user_lane| user_lane.device == *device);
         let lanes = of_device.map(|user_lane| user_lane.lane);
-        // What is lost would refuse it.
+        // A lost lane would refuse the work.
         let lanes = lanes.filter(|lane| !lane.is_lost());
         let own: SmallVec<[&'static CommandLane; 8]> = lanes.collect();
         let is_last = |lane: &&&CommandLane| after.iter().any(|dep| dep == lane.tail());
@@ -117,7 +117,7 @@ impl UserEventLanes {
             }
             None => {
                 let (device, lane) = (device.clone(), make()?);
-                // Whoever chooses one has the list's lock until it has used it. The latest tell whoever waits for all.
+                // A thread that has chosen a lane holds this lock until it has used it. The latest lost lanes stay for waits for all.
                 let mut lost = user_event_lanes
                     .iter()
                     .filter(|user_lane| user_lane.lane.is_lost())

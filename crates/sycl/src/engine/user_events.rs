@@ -1,12 +1,15 @@
-//! User events: events of the program's that commands wait for, by themselves or through what they follow.
+//! User events: events of the program that commands wait for, directly or through earlier work.
 //!
-//! A thread may wait for work before it opens a user event. So nothing that does not follow a user event is put behind what does:
-//! a lane knows its user events, and work that has some goes to user-event lanes, of which each has only such user events as the work has.
+//! A thread may wait for a command before it signals a user event. So no command is placed behind a wait for a user event
+//! that it does not follow itself. Each lane knows the user events that its commands wait for, and a command that follows
+//! some goes to a user-event lane ([`super::user_event_lanes`]) that waits for no others.
 //!
-//! Locks: a list of user-event lanes is locked from a choice until the command is on its lane ([`Chosen`]), after a queue's order
-//! and the buffers of a group, of which none is locked under it; no two lists are. Under it come lanes' locks, one at a
-//! time, where a lane is made also [`super::losses`]' and the numbers of lanes, and where one is closed the deferred release's.
-//! So it is with a context's list of lanes for copies, which is locked for the choice only.
+//! Locks: a list of user-event lanes is locked from the choice until the command is on its lane ([`Chosen`]). A queue's order
+//! and a group's buffers are locked before it, never under it, and no thread locks two such lists. Under it come the locks
+//! of lanes, one at a time; where a lane is made, those of [`super::losses`] and of the lanes' numbers; where one is closed,
+//! that of deferred releases. A context's list of transfer lanes follows the same rules, but is locked for the choice only.
+//!
+//! [`Chosen`]: super::user_event_lanes::Chosen
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,19 +18,19 @@ use sycl_graph::{Dep, Deps};
 
 use super::command_lane::{AwaitedUserEvent, CommandLane, lane_of};
 
-/// Whether there ever was an event of the program's: most programs have none, and need no look at any lane.
+/// Whether the program ever gave an event: without one no lane needs a look.
 pub(super) static ANY_USER_EVENT: AtomicBool = AtomicBool::new(false);
 
 pub(super) type AwaitedUserEvents = SmallVec<[AwaitedUserEvent; 4]>;
 
 impl AwaitedUserEvent {
-    /// Whether nobody waits for it any more, as far as is known; nobody is asked.
+    /// Whether nothing waits for it any more, as far as is known; no device is asked.
     fn is_over(&self) -> bool {
         let is_done = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.is_done(dep.sequence()));
         is_done(self.first) || is_done(self.event)
     }
 
-    /// Whether it is not known to be signalled, for who may wait for it.
+    /// Whether it is not known to be signaled; asks the device.
     fn is_unsignaled(&self) -> bool {
         let Some(lane) = lane_of(self.event) else {
             return false;
@@ -42,14 +45,14 @@ impl AwaitedUserEvent {
                 return !lane.probe_locked(&inner, sequence);
             }
         }
-        // The handle may be destroyed by now. What waited for it is asked.
+        // The program may have destroyed the event: a command that waits for it is asked instead.
         let waits = lane_of(self.first).filter(|_| self.first != self.event);
         waits.is_none_or(|lane| !lane.probe(self.first.sequence()))
     }
 }
 
 impl CommandLane {
-    /// The user events that work waits for, but for those that are open.
+    /// The unsignaled user events that work waits for.
     #[inline]
     pub(crate) fn unsignaled_user_events(work: &Deps) -> Deps {
         let mut unsignaled = Deps::default();
@@ -59,7 +62,7 @@ impl CommandLane {
         unsignaled
     }
 
-    /// The user events that work waits for and that are not known to be open; nobody is asked.
+    /// The user events that work waits for and that are not known to be signaled; no device is asked.
     #[inline]
     pub(super) fn known_user_events(work: &Deps) -> AwaitedUserEvents {
         let mut user_events = AwaitedUserEvents::new();
@@ -103,7 +106,7 @@ impl CommandLane {
         before.for_each(|known| add(*known));
     }
 
-    /// Whether work that has these user events may be put behind its last command.
+    /// Whether work that waits for these user events may be placed behind the last command.
     pub(super) fn fits(&self, user_events: &Deps) -> bool {
         let behind = Self::known_user_events(&Deps::from(self.tail()));
         if behind.is_empty() {
@@ -115,7 +118,7 @@ impl CommandLane {
     }
 }
 
-/// Commands of a lane from one on wait for user events.
+/// Records that commands from `first` on wait for user events.
 pub(super) fn register(
     known: &mut SmallVec<[AwaitedUserEvent; 1]>,
     first: Dep,

@@ -1,4 +1,4 @@
-//! What command groups, host tasks and the host use of images.
+//! Accessors of images: for command groups, host tasks and the host.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl<const D: usize> Rows<D> {
 pub struct HostImageAccessor<'b, P: Texel, const D: usize, M: Mode> {
     rows: Rows<D>,
     pending: Arc<PendingCommand>,
-    /// What tools know of it.
+    /// Its node for tools.
     held: (Arc<BufferCore>, crate::trace::Node),
     types: PhantomData<(&'b [P], M, *mut u8)>,
 }
@@ -183,7 +183,7 @@ impl<'b, P: Texel, const D: usize> HostSampledImageAccessor<'b, P, D> {
         Self { access, sampler }
     }
 
-    /// What lies at a place, whose last coordinate is along a row.
+    /// The texel at a place, whose last coordinate is along a row.
     #[must_use]
     pub fn read(&self, at: [f32; D]) -> P {
         let mut to_x_first = [0.0; 3];

@@ -105,7 +105,7 @@ where
     }
 }
 
-/// Where an image comes from and what it is for.
+/// The origin and purpose of an image.
 #[derive(Clone, Copy)]
 struct Origin {
     /// Address of the program's data; 0 if there is none.
@@ -301,8 +301,8 @@ where
         Ok(image)
     }
 
-    /// Who gets the bytes of the texels when the last handle is dropped, which then waits for all work on the image;
-    /// replaces who was set before.
+    /// Sets the receiver of the texels' bytes when the last handle is dropped, which then waits for all work on the image; it
+    /// replaces an earlier one.
     pub fn set_final_data(&self, receive: impl FnOnce(&[u8]) + Send + 'h) {
         let count = self.byte_count();
         let receive = move |contents: *const u8| {
@@ -373,7 +373,7 @@ where
     /// Its texels on the host, now, one after another; waits for the work they come from.
     ///
     /// # Errors
-    /// As [`Self::host_access`]; [`crate::Errc::Invalid`] also when they are no whole number of elements.
+    /// As [`Self::host_access`]; [`crate::Errc::Invalid`] also when they are not a whole number of elements.
     #[track_caller]
     pub fn into_vec<T: DeviceData>(self) -> Result<Vec<T>> {
         let bytes = self.byte_count();

@@ -21,7 +21,7 @@ use crate::platform::Platform;
 use crate::registry::own;
 use crate::ze::ze;
 
-/// What native images of an image are made as.
+/// The shape of an image's native images.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) format: ImageFormat,
@@ -110,7 +110,7 @@ static OVER_MEMORY: Mutex<Vec<(Device, bool)>> = Mutex::new(Vec::new());
 /// pending commands that for memory of the device's only, and with gaps: it is tried, once for each device.
 ///
 /// # Errors
-/// [`Errc::MemoryAllocation`], and what else keeps it from being tried now; a refusal is an answer.
+/// [`Errc::MemoryAllocation`], or another error that prevents a try now; a refusal is an answer.
 pub(crate) fn lies_over_memory(context: &Context, device: &Device) -> Result<bool> {
     if !has_images_over_memory(device.platform()) {
         return Ok(false);

@@ -14,7 +14,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{End, Memory};
 
-/// What happened to a buffer since it was last overwritten; kept while somebody listens to edges.
+/// Uses of a buffer since it was last overwritten; kept while a subscriber listens to edges.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     uses: Uses,
@@ -45,7 +45,7 @@ fn describe_range(visit: &mut Visit, offset: usize, bytes: usize, element: usize
 
 type Uses = VecDeque<(Cuboid, Mode, Node)>;
 
-/// So many uses are remembered: what is only read may be read for ever, and each use keeps an event.
+/// The most uses that are remembered: a buffer may be read for ever, and each use keeps an event.
 const MOST_USES: usize = 1024;
 
 /// One more use, in the place of those that it overwrites, and of the oldest if there are too many.
@@ -240,7 +240,7 @@ impl History {
         associated(number, pointer, self.image);
     }
 
-    /// What the end of its memory follows.
+    /// The uses that the end of its memory follows.
     pub(crate) fn ending(&mut self) -> Ending {
         Ending {
             uses: self.uses.iter().map(|(.., node)| node.clone()).collect(),

@@ -1,10 +1,10 @@
-//! What a command is called, and why one is held back.
+//! Names of commands, and reasons to hold one back.
 
 use crate::arguments::Arguments;
 use crate::device::Device;
 use crate::operation::{Shape, UsedMemory};
 
-/// What a command is called and where its kernel comes from.
+/// A command's name and kernel.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
 pub(crate) struct Label<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct Label<'a> {
     pub(crate) memory: Option<UsedMemory>,
 }
 
-/// A queue that was just made, as tools are told of it; addresses stand for handles.
+/// A new queue, for tools; addresses stand for handles.
 #[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
 pub(crate) struct NewQueue<'a> {
     pub(crate) device: &'a Device,

@@ -14,7 +14,7 @@ use super::streams::{GRAPH, both, c_text, graph, graph_listeners, named, wants_a
 use crate::device::Device;
 use crate::engine::pins::Kept;
 
-/// A node of the graph, while somebody listens; nothing else.
+/// A node of the graph while a subscriber listens; empty otherwise.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node(Option<Arc<NodeInner>>);
 
@@ -22,7 +22,7 @@ struct NodeInner {
     visit: Visit,
     /// Its queue's number; 0 for the host.
     queue: u64,
-    /// What it was announced to signal.
+    /// The event that its command signals.
     signalled: OnceLock<Kept>,
 }
 
@@ -100,7 +100,7 @@ impl Node {
         self.0.is_some()
     }
 
-    /// Does its work: what the driver is called for meanwhile belongs to it.
+    /// Does its work: calls of the driver meanwhile belong to it.
     #[inline]
     pub(crate) fn task<R>(&self, work: impl FnOnce() -> R) -> R {
         match self.inner().zip(graph()) {
@@ -206,7 +206,7 @@ pub(super) fn edge(from: &Node, to: &Node, name: &str, describe: impl FnOnce(&mu
     both(|stream| stream.edge_create(graph, &visit));
 }
 
-/// Whether somebody listens to edges: only then are uses of buffers kept.
+/// Whether a subscriber listens to edges: only then are uses of buffers kept.
 pub(super) fn wants_edges() -> bool {
     GRAPH
         .into_iter()
@@ -268,7 +268,7 @@ impl QueueTrace {
     }
 }
 
-/// Waits for an event; without a node it is somebody else's, and the graph stands for it.
+/// Waits for an event; without a node it is not this runtime's, and the graph stands for it.
 pub(crate) fn wait_for_event<R>(
     _: Site,
     node: &Node,

@@ -87,8 +87,8 @@ fn free_later(native: &Arc<NativeContext>, pointer: *mut c_void, site: Option<Si
     if pointer.is_null() {
         return;
     }
-    // Commands do not say which USM they use, and kernels reach more than their arguments: whatever was submitted by now
-    // may use it. What is on no lane yet comes first, since it may get there between the two looks.
+    // Commands do not declare the USM that they use, and kernels reach more than their arguments: any submitted command may
+    // use it. Pending commands come first, since they may get to a lane between the two looks.
     let mut after = native.pending.deps();
     after.merge(&all_tails(native));
     let (native, address) = (Arc::clone(native), pointer.expose_provenance());
@@ -207,7 +207,7 @@ pub unsafe fn malloc(
 /// Frees what [`malloc`] or [`Block::into_raw`] gave, when the commands submitted so far have ended.
 ///
 /// # Safety
-/// Nobody uses the memory afterwards but those commands.
+/// Only those commands use the memory afterwards.
 ///
 /// # Errors
 /// [`Errc::Invalid`] for a pointer that is not the first byte of USM of this context, or a buffer's.

@@ -1,4 +1,4 @@
-//! Unified shared memory: typed blocks that free themselves, SYCL's raw forms, and what queues do with pointers.
+//! Unified shared memory: typed blocks that free themselves, SYCL's raw forms, and queue operations on pointers.
 
 pub(crate) mod block;
 pub(crate) mod pointer;

@@ -1,4 +1,4 @@
-//! What a pointer points into.
+//! Questions about pointers: the kind, device and extent of their allocations.
 
 use std::ffi::c_void;
 use std::sync::Arc;

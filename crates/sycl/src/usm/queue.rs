@@ -1,4 +1,4 @@
-//! What queues do with pointers.
+//! Queue operations on pointers.
 
 use std::ffi::c_void;
 
