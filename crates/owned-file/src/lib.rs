@@ -11,17 +11,19 @@
 //!
 //! Not here: folders that are held open (`solum`'s traces, the driver's cache).
 
+mod openat;
 pub mod user;
 mod walk;
 
 use std::ffi::{CString, OsStr};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use openat::{denied, open_at};
 use walk::{Link, Walk};
 
 /// What becomes of the content that a file has.
@@ -137,28 +139,6 @@ pub fn make_folders(path: &Path) -> io::Result<(OwnedFd, bool)> {
     let mut walk = Walk::begin(path)?;
     let is_new = walk.make(0o755)?;
     Ok((walk.at().try_clone()?.into(), is_new))
-}
-
-fn denied(reason: impl Into<String>) -> io::Error {
-    io::Error::new(ErrorKind::PermissionDenied, reason.into())
-}
-
-/// `openat`, which the standard library does not have.
-fn open_at(folder: i32, name: &OsStr, flags: i32, mode: u32) -> io::Result<File> {
-    let name = CString::new(name.as_bytes())?;
-    loop {
-        // SAFETY: a C string; a folder's descriptor that is open, or the working directory's.
-        let descriptor =
-            unsafe { libc::openat(folder, name.as_ptr(), flags | libc::O_CLOEXEC, mode) };
-        if descriptor >= 0 {
-            // SAFETY: the system has just made it, and nobody else has it.
-            return Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }));
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
 }
 
 #[cfg(test)]

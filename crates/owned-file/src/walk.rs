@@ -13,7 +13,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::{denied, open_at, user};
+use crate::openat::{denied, open_at};
+use crate::user;
 
 /// The kernel's own bound on the links of one path.
 const MOST_LINKS: usize = 40;

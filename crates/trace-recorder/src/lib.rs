@@ -13,8 +13,9 @@
 
 mod arguments;
 mod content;
-mod lane;
 pub mod level_zero;
+mod recording_file;
 pub mod sink;
 mod strings;
 pub mod subscriber;
+mod track;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use timeline::file::{MAX_STRING_BYTES, MAX_STRINGS, STRINGS};
 use timeline::record::Text;
 
-use crate::sink::{CHUNK_WORDS, Chunk, Sink};
+use crate::recording_file::{CHUNK_WORDS, Chunk, RecordingFile};
 
 /// The table; its lock is held for a look-up and, for a new string, a short copy.
 pub(crate) struct Strings(Mutex<Option<Table>>);
@@ -24,7 +24,7 @@ impl Strings {
     }
 
     /// The number of `bytes`; 0 for none of them, and when the table or the disk is full.
-    pub(crate) fn number(&self, sink: &Sink, bytes: &[u8]) -> Text {
+    pub(crate) fn number(&self, file: &RecordingFile, bytes: &[u8]) -> Text {
         let bytes = &bytes[..bytes.len().min(MAX_STRING_BYTES)];
         if bytes.is_empty() {
             return 0;
@@ -40,12 +40,12 @@ impl Strings {
             return *number;
         }
         if table.numbers.len() + 1 >= MAX_STRINGS {
-            sink.lose();
+            file.lose();
             return 0;
         }
         let number = table.numbers.len() as Text + 1;
-        if !table.write(sink, number, bytes) {
-            sink.lose();
+        if !table.write(file, number, bytes) {
+            file.lose();
             return 0;
         }
         table.numbers.insert(bytes.into(), number);
@@ -54,13 +54,13 @@ impl Strings {
 }
 
 impl Table {
-    fn write(&mut self, sink: &Sink, number: Text, bytes: &[u8]) -> bool {
+    fn write(&mut self, file: &RecordingFile, number: Text, bytes: &[u8]) -> bool {
         let words = bytes.len().div_ceil(8);
         if self.chunk.is_none() || self.at + 1 + words >= CHUNK_WORDS {
             if let Some(old) = self.chunk.take() {
                 old.close();
             }
-            self.chunk = sink.chunk(STRINGS, 0, self.taken);
+            self.chunk = file.chunk(STRINGS, 0, self.taken);
             self.taken += 1;
             self.at = 0;
         }

@@ -1,18 +1,19 @@
-//! Lanes: where one thread at a time appends. A thread that ends hands its lane, half-filled chunk and all, to the next.
+//! Tracks: one thread at a time appends to a track. A thread that ends hands its track, with a half-filled chunk, to the next.
 
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use timeline::file::RECORDS;
 use timeline::record::{self, Attribute, Event, MAX_WORDS};
 
-use crate::sink::{self, CHUNK_WORDS, Chunk, Sink};
+use crate::recording_file::{CHUNK_WORDS, Chunk, RecordingFile, now, thread};
+use crate::strings::Strings;
 
-/// A lane and its open chunk.
-pub(crate) struct Lane {
+/// A track and its open chunk.
+pub(crate) struct Track {
     number: u32,
     /// Chunks taken so far.
     taken: u64,
@@ -23,52 +24,37 @@ pub(crate) struct Lane {
     last: u64,
 }
 
-// SAFETY: a lane has one owner at a time, a thread or the pool; its mapping is no thread's own.
-unsafe impl Send for Lane {}
+/// Tracks whose threads have ended.
+static IDLE: Mutex<Vec<Parked>> = Mutex::new(Vec::new());
+/// Set in a forked child, which must not touch the tracks of its parent.
+static ABANDONED: AtomicBool = AtomicBool::new(false);
 
-/// Lanes whose threads have ended.
-pub(crate) struct Idle(Mutex<Vec<Parked>>);
-
-/// A lane that waits for a thread; it stays where it is, since threads hold its address.
-struct Parked(Box<Lane>);
-
-impl Idle {
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(Vec::new()))
-    }
+/// Leaves all tracks alone from now on. Async-signal-safe.
+pub(crate) fn abandon() {
+    ABANDONED.store(true, Ordering::Relaxed);
 }
+
+/// A track that waits for a thread; it stays where it is, since threads hold its address.
+struct Parked(Box<Track>);
 
 thread_local! {
-    /// This thread's lane; null before its first record and after its end. No destructor of Rust's: a C one gives the
-    /// lane back, and records that come even later take another.
-    static LANE: Cell<*mut Lane> = const { Cell::new(ptr::null_mut()) };
-    static THREAD: Cell<u32> = const { Cell::new(0) };
+    /// This thread's track; null before its first record and after its end. No destructor of Rust's: a C one gives the
+    /// track back, and records that come even later take another.
+    static TRACK: Cell<*mut Track> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// The key whose destructor gives lanes back, plus one; 0 before it is made.
+/// The key whose destructor gives tracks back, plus one; 0 before it is made.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
-/// The system's number of this thread.
-pub(crate) fn thread() -> u32 {
-    let known = THREAD.get();
-    if known != 0 {
-        return known;
-    }
-    // SAFETY: no arguments, cannot fail.
-    let number = unsafe { libc::gettid() } as u32;
-    THREAD.set(number);
-    number
-}
-
-unsafe extern "C" fn give_back(lane: *mut c_void) {
-    LANE.set(ptr::null_mut());
-    let Some(sink) = sink::sink() else {
+unsafe extern "C" fn give_back(track: *mut c_void) {
+    TRACK.set(ptr::null_mut());
+    if ABANDONED.load(Ordering::Relaxed) {
         return;
-    };
+    }
     // SAFETY: the value is what `take` stored: a box that only this thread used.
-    let lane = unsafe { Box::from_raw(lane.cast::<Lane>()) };
-    let mut idle = sink.idle.0.lock().unwrap_or_else(PoisonError::into_inner);
-    idle.push(Parked(lane));
+    let track = unsafe { Box::from_raw(track.cast::<Track>()) };
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    idle.push(Parked(track));
 }
 
 fn key() -> Option<libc::pthread_key_t> {
@@ -96,17 +82,12 @@ fn name() -> Vec<u8> {
 }
 
 #[cold]
-fn take(sink: &Sink) -> *mut Lane {
-    let old = sink
-        .idle
-        .0
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .pop();
-    let lane = old.map_or_else(
+fn take(file: &RecordingFile, strings: &Strings) -> *mut Track {
+    let old = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let track = old.map_or_else(
         || {
-            Box::new(Lane {
-                number: sink.lane_number(),
+            Box::new(Track {
+                number: file.track_number(),
                 taken: 0,
                 chunk: None,
                 at: 0,
@@ -115,57 +96,63 @@ fn take(sink: &Sink) -> *mut Lane {
         },
         |parked| parked.0,
     );
-    let lane = Box::into_raw(lane);
-    LANE.set(lane);
+    let track = Box::into_raw(track);
+    TRACK.set(track);
     if let Some(key) = key() {
         // SAFETY: a key of ours; the value is what its destructor expects.
-        unsafe { libc::pthread_setspecific(key, lane.cast()) };
+        unsafe { libc::pthread_setspecific(key, track.cast()) };
     }
-    let name = sink.text(&name());
+    let name = strings.number(file, &name());
     let event = Event::Thread {
         tid: thread(),
         name,
     };
-    // SAFETY: the lane is this thread's alone.
-    unsafe { (*lane).append(sink, sink::now(), &event, &[]) };
-    lane
+    // SAFETY: the track is this thread's alone.
+    unsafe { (*track).append(file, now(), &event, &[]) };
+    track
 }
 
-/// Appends a record to this thread's lane.
+/// Appends a record to this thread's track.
 #[inline]
-pub(crate) fn append(sink: &Sink, time: u64, event: &Event, attributes: &[Attribute]) {
-    let mut lane = LANE.get();
-    if lane.is_null() {
-        lane = take(sink);
+pub(crate) fn append(
+    file: &RecordingFile,
+    strings: &Strings,
+    time: u64,
+    event: &Event,
+    attributes: &[Attribute],
+) {
+    let mut track = TRACK.get();
+    if track.is_null() {
+        track = take(file, strings);
     }
-    // SAFETY: the lane is this thread's alone, and nothing called below records anything.
-    unsafe { (*lane).append(sink, time, event, attributes) };
+    // SAFETY: the track is this thread's alone, and nothing called below records anything.
+    unsafe { (*track).append(file, time, event, attributes) };
 }
 
-impl Lane {
-    fn append(&mut self, sink: &Sink, time: u64, event: &Event, attributes: &[Attribute]) {
+impl Track {
+    fn append(&mut self, file: &RecordingFile, time: u64, event: &Event, attributes: &[Attribute]) {
         // The word after the last record must stay zero: it ends the chunk.
         if self.chunk.is_none() || self.at + MAX_WORDS >= CHUNK_WORDS {
-            self.renew(sink);
+            self.renew(file);
         }
         let Some(chunk) = &self.chunk else {
-            sink.lose();
+            file.lose();
             return;
         };
-        // A lane's first record tells the thread, after the time of the record that asked for the lane was taken.
+        // A track's first record tells the thread, after the time of the record that asked for the track was taken.
         self.last = self.last.max(time);
-        // SAFETY: `at` plus the longest record lies within the chunk, which is this lane's alone; the words were zero or
+        // SAFETY: `at` plus the longest record lies within the chunk, which is this track's alone; the words were zero or
         // belong to no record yet.
         let out = unsafe { &mut *chunk.words.add(self.at).cast::<[u64; MAX_WORDS]>() };
         self.at += record::encode(self.last, event, attributes, out);
     }
 
     #[cold]
-    fn renew(&mut self, sink: &Sink) {
+    fn renew(&mut self, file: &RecordingFile) {
         if let Some(old) = self.chunk.take() {
             old.close();
         }
-        self.chunk = sink.chunk(RECORDS, self.number, self.taken);
+        self.chunk = file.chunk(RECORDS, self.number, self.taken);
         self.taken += 1;
         self.at = 0;
     }

@@ -4,7 +4,7 @@
 
 use core::ffi::{c_char, c_void};
 
-use crate::{payload_t, trace_event_data_t};
+use crate::payloads::{payload_t, trace_event_data_t};
 
 macro_rules! object {
     ($(#[$meta:meta])* $object:ident, $table:ident { $($(#[$slot_meta:meta])* $slot:ident($($name:ident: $argument:ty),*) $(-> $result:ty)?,)* }) => {

@@ -1,10 +1,11 @@
 //! The framework library of this process.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_char};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::OnceLock;
 
+use crate::payload::Payload;
 use xpti_sys::{Functions, INVALID_OBJECT, INVALID_STRING, object_data_t};
 
 /// Functions of the loaded framework, of all threads.
@@ -115,28 +116,10 @@ impl Framework {
     }
 
     /// The payload of a location, by its id.
-    pub fn payload(&self, uid: u64) -> Option<crate::Payload<'static>> {
+    pub fn payload(&self, uid: u64) -> Option<Payload<'static>> {
         // SAFETY: any number is allowed.
         let payload = unsafe { (self.functions.xptiQueryPayloadByUID)(uid) };
         // SAFETY: payloads of locations live as long as the process under our framework.
-        unsafe { crate::Payload::from_raw(payload) }
+        unsafe { Payload::from_raw(payload) }
     }
-}
-
-/// A string that C gave, as text: invalid UTF-8 is replaced.
-pub(crate) fn text<'a>(pointer: *const c_char) -> Option<std::borrow::Cow<'a, str>> {
-    if pointer.is_null() {
-        return None;
-    }
-    // SAFETY: the callers pass strings that live as long as the structs they stand in.
-    Some(unsafe { CStr::from_ptr(pointer) }.to_string_lossy())
-}
-
-/// Reads a struct that user data points to.
-pub(crate) fn read<'a, T>(pointer: *const c_void) -> Option<&'a T> {
-    if pointer.is_null() || !pointer.cast::<T>().is_aligned() {
-        return None;
-    }
-    // SAFETY: the callers derive the type from stream and trace point type, as the ABI fixes it.
-    Some(unsafe { &*pointer.cast::<T>() })
 }

@@ -1,17 +1,19 @@
 //! What a callback is given, with its pointers turned into borrowed values.
 
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 use std::borrow::Cow;
 
 use xpti_sys::trace_point_type as point;
 use xpti_sys::{
     function_with_args_t, mem_alloc_data_t, offload_accessor_data_t, offload_association_data_t,
-    offload_buffer_data_t, offload_image_accessor_data_t, offload_image_data_t, payload_t,
-    trace_event_data_t,
+    offload_buffer_data_t, offload_image_accessor_data_t, offload_image_data_t, trace_event_data_t,
 };
 
-use crate::framework::{read, text};
-use crate::{Framework, Metadata, StreamInfo};
+use crate::framework::Framework;
+use crate::metadata::Metadata;
+use crate::payload::Payload;
+use crate::raw::{read, text};
+use crate::stream_info::StreamInfo;
 
 /// One notification; lent for the time of the callback.
 #[derive(Debug)]
@@ -192,56 +194,5 @@ impl<'a> Event<'a> {
     /// Its metadata, names and values.
     pub fn metadata(&self) -> Metadata<'a> {
         Metadata::new(&self.raw.metadata, self.framework)
-    }
-}
-
-/// Where something happens.
-#[derive(Clone, Copy, Debug)]
-pub struct Payload<'a> {
-    raw: &'a payload_t,
-}
-
-impl<'a> Payload<'a> {
-    /// # Safety
-    /// Null, or a payload whose strings live for `'a`.
-    pub(crate) unsafe fn from_raw(raw: *const payload_t) -> Option<Self> {
-        // SAFETY: the caller's.
-        unsafe { raw.as_ref() }.map(|raw| Self { raw })
-    }
-
-    /// Function, kernel or label.
-    pub fn name(&self) -> Option<Cow<'a, str>> {
-        text(self.raw.name)
-    }
-
-    /// Source file, `<unknown-file>` where the emitter gave none.
-    pub fn source_file(&self) -> Option<Cow<'a, str>> {
-        text(self.raw.source_file)
-    }
-
-    /// Line; `None` when absent or 0.
-    pub fn line(&self) -> Option<u32> {
-        Some(self.raw.line_no).filter(|line| !matches!(*line, 0 | u32::MAX))
-    }
-
-    /// Column; `None` when absent or 0.
-    pub fn column(&self) -> Option<u32> {
-        Some(self.raw.column_no).filter(|column| !matches!(*column, 0 | u32::MAX))
-    }
-
-    /// Address of the code; 0 when absent.
-    pub fn code_address(&self) -> usize {
-        self.raw.code_ptr_va.addr()
-    }
-
-    /// Id of the location.
-    pub fn unique_id(&self) -> u64 {
-        self.raw.internal
-    }
-
-    /// Name as C string, for those who pass it on.
-    pub fn c_name(&self) -> Option<&'a CStr> {
-        // SAFETY: the payload's strings live as long as it.
-        (!self.raw.name.is_null()).then(|| unsafe { CStr::from_ptr(self.raw.name) })
     }
 }

@@ -1,13 +1,14 @@
 //! Subscribing: a library that the framework loads because `XPTI_SUBSCRIBERS` names it.
 
 use core::ffi::{CStr, c_char, c_void};
-use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use xpti_sys::{INVALID_STREAM, trace_event_data_t, tracepoint_callback_api_t};
 
-use crate::{Framework, Notification};
+use crate::framework::Framework;
+use crate::notification::Notification;
+use crate::stream_info::StreamInfo;
 
 /// What a subscriber wants to know of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,38 +22,6 @@ pub enum DetailLevel {
     Normal = xpti_sys::detail_level::NORMAL,
     /// Everything, arguments of kernels too.
     Verbose = xpti_sys::detail_level::VERBOSE,
-}
-
-/// A stream that an emitter has announced.
-#[derive(Debug)]
-pub struct StreamInfo {
-    name: CString,
-    version: CString,
-    major: u32,
-    minor: u32,
-    id: u8,
-}
-
-impl StreamInfo {
-    /// Its name, such as `sycl` or `ur.call`.
-    pub fn name(&self) -> &CStr {
-        &self.name
-    }
-
-    /// Its version in the emitter's words.
-    pub fn version(&self) -> &CStr {
-        &self.version
-    }
-
-    /// Major and minor version.
-    pub fn numbers(&self) -> (u32, u32) {
-        (self.major, self.minor)
-    }
-
-    /// Its number in this process.
-    pub fn id(&self) -> u8 {
-        self.id
-    }
 }
 
 /// Which types of notifications a subscriber wants of a stream.

@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 
 use level_zero_sys::*;
 
+use crate::call::{Call, slot};
 use crate::objects::object;
-use crate::script::{Call, Device, script, slot};
+use crate::script::{Device, script};
 
 /// An object that every call returns again.
 struct Kept(*mut c_void);

@@ -27,9 +27,11 @@
 //! arrays of them, and only for the log. Not here: anything a program could compute with.
 
 mod answers;
+mod call;
 #[rustfmt::skip]
 mod generated;
 mod objects;
 mod script;
+mod tables;
 
-pub use objects::fill;
+pub use tables::fill;

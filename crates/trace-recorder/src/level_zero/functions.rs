@@ -8,11 +8,14 @@ use level_zero_sys::{ZE_RESULT_SUCCESS, ze_result_t, zel_tracer_handle_t};
 use timeline::record::{Attribute, Text, Value};
 use ze_spec::{Direction, Function, Kind, Param};
 
-use super::Callback;
-use super::hooks::Hook;
+use super::hook::Hook;
 use crate::sink::Sink;
 
 type Register = unsafe extern "C" fn(zel_tracer_handle_t, u32, Option<Callback>) -> ze_result_t;
+
+/// A prologue or epilogue.
+pub(super) type Callback =
+    unsafe extern "C" fn(*mut c_void, ze_result_t, *mut c_void, *mut *mut c_void);
 
 /// Arguments of one call that are recorded.
 const MAX_ARGUMENTS: usize = 16;

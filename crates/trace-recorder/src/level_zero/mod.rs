@@ -7,7 +7,9 @@
 mod api;
 mod clock;
 mod functions;
+mod hook;
 mod hooks;
+mod tracer;
 mod work;
 
 use std::ffi::{CStr, c_char, c_void};
@@ -21,27 +23,13 @@ use crate::sink::{self, sink};
 use crate::subscriber::on_behalf;
 
 use api::Api;
-use functions::{Traced, traced};
+use functions::{Callback, traced};
+use tracer::{TRACER, Tracer, tracer};
 
 /// Prologue, in the registration functions' words.
 const PROLOGUE: u32 = 0;
 /// Epilogue.
 const EPILOGUE: u32 = 1;
-
-type Callback = unsafe extern "C" fn(*mut c_void, ze_result_t, *mut c_void, *mut *mut c_void);
-
-/// Everything that callbacks need.
-struct Tracer {
-    api: Api,
-    functions: Vec<Traced>,
-    work: work::Work,
-}
-
-static TRACER: OnceLock<Option<Tracer>> = OnceLock::new();
-
-fn tracer() -> Option<&'static Tracer> {
-    TRACER.get()?.as_ref()
-}
 
 /// Begins to trace calls that go through the loader at `path`, which must be initialised. Returns 0, also when there is
 /// nothing to do; 1 when the loader has no tracing layer that works.

@@ -23,7 +23,7 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     let ways = Ways::new(table)?;
     let modules = rust::head(
         "Lists that the layers' macros expand, and what the API table says about each function.",
-    ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\npub(crate) mod lifetimes;\npub(crate) mod parameters;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\npub(crate) use functions::{FUNCTIONS, PLACES};\n";
+    ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\npub(crate) mod kinds;\npub(crate) mod lifetimes;\npub(crate) mod parameters;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\npub(crate) use functions::{FUNCTIONS, PLACES};\n";
     Ok(vec![
         Output::new(format!("{VALIDATION}/mod.rs"), getters(table, |_| true)),
         Output::new(
@@ -39,6 +39,7 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
             format!("{FOLDER}/parameters.rs"),
             validation::parameters(table, &ways)?,
         ),
+        Output::new(format!("{FOLDER}/kinds.rs"), validation::kinds(table)?),
         Output::new(
             format!("{FOLDER}/lifetimes.rs"),
             validation::lifetimes(table, &ways)?,

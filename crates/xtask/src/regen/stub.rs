@@ -44,7 +44,7 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
 fn slots(table: &Table) -> Result<String> {
     let mut out = rust::head("One function per slot.");
     out += "#![expect(non_snake_case, unused_variables, reason = \"functions and parameters carry C's names; most arguments are not looked at\")]\n#![expect(unsafe_op_in_unsafe_fn, reason = \"one contract for all: the arguments are what Level Zero requires of them\")]\n\n";
-    out += "use crate::script::Call;\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
+    out += "use crate::call::Call;\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
     out += SLOTS;
     for function in slot_functions(table).filter(|f| !BY_HAND.contains(&f.name.as_str())) {
         let steps = steps(table, function);

@@ -455,8 +455,9 @@ fn ends(table: &Table, f: &Function, p: &Param) -> bool {
     p.release || (by_name && f.params.first().is_some_and(|first| first.name == p.name))
 }
 
-pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
-    let kinds: BTreeMap<&str, usize> = table
+/// The numbers of the handle types, by name.
+fn kind_numbers(table: &Table) -> BTreeMap<&str, usize> {
+    table
         .handles
         .iter()
         .filter(|h| h.alias.is_none() && h.name != "zel_tracer_handle_t")
@@ -465,16 +466,13 @@ pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
         .into_iter()
         .enumerate()
         .map(|(number, name)| (name, number))
-        .collect();
+        .collect()
+}
+
+pub(super) fn kinds(table: &Table) -> Result<String> {
+    let kinds = kind_numbers(table);
     let kind = |ty: &str| kinds.get(base(table, ty)).copied();
-    let mut out = rust::head("Which handles a call needs alive, which it makes and which it ends.");
-    out += IMPORTS
-        .replace(
-            "non_snake_case",
-            "non_snake_case, unused_variables, clippy::too_many_arguments",
-        )
-        .as_str();
-    out += "use crate::validation::lifetime as life;\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
+    let mut out = rust::head("The types of handles.");
     writeln!(
         out,
         "/// The types of handles, by number.\npub(crate) static KINDS: [&str; {}] = [",
@@ -501,6 +499,20 @@ pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
             "/// `{name}`.\npub(crate) const {constant}: usize = {number};"
         )?;
     }
+    Ok(out)
+}
+
+pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
+    let kinds = kind_numbers(table);
+    let kind = |ty: &str| kinds.get(base(table, ty)).copied();
+    let mut out = rust::head("Which handles a call needs alive, which it makes and which it ends.");
+    out += IMPORTS
+        .replace(
+            "non_snake_case",
+            "non_snake_case, unused_variables, clippy::too_many_arguments",
+        )
+        .as_str();
+    out += "use crate::validation::lifetime as life;\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
     let (mut before, mut after) = (String::new(), String::new());
     for (index, way) in ways.all.iter().enumerate() {
         let f = way.function;

@@ -8,6 +8,7 @@ mod functions;
 mod tables;
 #[macro_use]
 mod callbacks;
+pub(crate) mod kinds;
 pub(crate) mod lifetimes;
 pub(crate) mod parameters;
 

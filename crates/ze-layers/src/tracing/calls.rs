@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_void};
 
 use level_zero_sys::*;
 
-use super::Callback;
+use super::callback::Callback;
 use super::tracers::{Call, Entry, is_wanted};
 use crate::Tables;
 use crate::answer::Answer;

@@ -30,20 +30,17 @@
 //! `zetTracerExp*` is a driver's own affair and is forwarded like any function. Our driver runs this module over its own
 //! core functions for it, in its own library, where nothing else calls [`over`].
 
+mod callback;
 mod calls;
 mod held;
 mod tracers;
-
-use std::ffi::c_void;
 
 use level_zero_sys::*;
 
 use crate::generated::{CALLBACKS, TRACED};
 
+pub use callback::Callback;
 pub use calls::over;
-
-/// A callback of any of the signatures, as it is stored.
-pub type Callback = Option<unsafe extern "C" fn()>;
 
 /// The number of a registration function's callback, by its name (`zelTracerInitRegisterCallback`). For constants.
 #[must_use]
@@ -185,15 +182,6 @@ pub unsafe fn register(
 pub fn reset_all(tracer: zel_tracer_handle_t) -> ze_result_t {
     tracers::change(tracer, tracers::Callbacks::clear)
 }
-
-/// The user data as tracers carry it from thread to thread; what it points to is the client's affair.
-#[derive(Clone, Copy)]
-pub(crate) struct UserData(pub(crate) *mut c_void);
-
-// SAFETY: never looked behind here.
-unsafe impl Send for UserData {}
-// SAFETY: as above.
-unsafe impl Sync for UserData {}
 
 #[cfg(test)]
 mod tests;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use level_zero_sys::*;
 
+use super::callback::{Callback, UserData};
 use super::held::{Current, Held};
-use super::{Callback, UserData};
 use crate::generated::CALLBACKS;
 
 /// Before or after the call.

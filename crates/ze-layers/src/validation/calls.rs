@@ -6,7 +6,8 @@ use std::ffi::{c_char, c_void};
 
 use level_zero_sys::*;
 
-use super::{CHECKERS, LIFETIME, OUTCOMES, PARAMETERS, checkers, log, modes};
+use super::modes::{CHECKERS, LIFETIME, OUTCOMES, PARAMETERS, modes};
+use super::{checkers, log};
 use crate::Tables;
 use crate::answer::Answer;
 use crate::generated::{lifetimes, parameters};

@@ -14,7 +14,7 @@ use level_zero_sys::*;
 use super::finding::{Finding, Severity};
 use super::live::{Live, spread};
 use super::origin::Origin;
-use crate::generated::lifetimes::{COMMAND_LIST, CONTEXT, FENCE, KINDS};
+use crate::generated::kinds::{COMMAND_LIST, CONTEXT, FENCE, KINDS};
 use crate::value::function;
 
 /// The object is being ended by a call that has not returned.
@@ -312,7 +312,7 @@ pub(crate) fn child_of(index: usize, param: usize, fence: usize, queue: usize) -
         .objects
         .get(&fence_key)
         .map(|object| object.parent);
-    let own = key(crate::generated::lifetimes::COMMAND_QUEUE, queue);
+    let own = key(crate::generated::kinds::COMMAND_QUEUE, queue);
     if fence == 0 || parent.is_none_or(|parent| parent == 0 || parent == own) {
         return ZE_RESULT_SUCCESS;
     }

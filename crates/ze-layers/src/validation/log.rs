@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use level_zero_sys::{ZE_RESULT_SUCCESS, ze_result_t};
 
-use super::{MODES, OUTCOMES};
+use super::modes::{MODES, OUTCOMES};
 use crate::value::{Shown, code_name, function};
 
 /// Where lines go, and which are wanted. `write` may be called from any thread, inside a call.

@@ -32,6 +32,7 @@ mod checkers;
 mod finding;
 mod live;
 mod log;
+mod modes;
 mod origin;
 
 use std::path::PathBuf;
@@ -42,55 +43,14 @@ use ze_spec::Version;
 pub use calls::over;
 pub use finding::{Finding, Severity, Sink, reported, set_sink};
 pub use log::{Log, Weight, set_log};
+pub use modes::Settings;
+use modes::{
+    CERTIFICATION, EVENTS, LEAKS, LIFETIME, MODES, OUTCOMES, PARAMETERS, PERFORMANCE, RESOURCES,
+    modes,
+};
 
-pub(crate) const PARAMETERS: u32 = 1;
-pub(crate) const LIFETIME: u32 = 2;
-const EVENTS: u32 = 4;
-const LEAKS: u32 = 8;
-const CERTIFICATION: u32 = 16;
-const PERFORMANCE: u32 = 32;
-const RESOURCES: u32 = 64;
-/// Not a check: [`Log`] wants to know how calls end. [`configure`] leaves it as it is.
-const OUTCOMES: u32 = 128;
-const CHECKERS: u32 = EVENTS | LEAKS | CERTIFICATION | PERFORMANCE | RESOURCES;
-
-static MODES: AtomicU32 = AtomicU32::new(0);
-/// The process that wanted them.
+/// The process that turned checks on.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-
-#[inline(always)]
-fn modes() -> u32 {
-    MODES.load(Ordering::Relaxed)
-}
-
-/// What is checked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, each an environment variable"
-)]
-pub struct Settings {
-    /// Arguments by themselves.
-    pub parameters: bool,
-    /// Handles from their making to their end.
-    pub lifetime: bool,
-    /// Events that cannot be signalled.
-    pub events: bool,
-    /// Counts at the end.
-    pub leaks: bool,
-    /// Functions newer than a version.
-    pub certification: bool,
-    /// That version; none: the loader's until the driver has said its own.
-    pub certified: Option<Version>,
-    /// Slow settings.
-    pub performance: bool,
-    /// The process's resources per call.
-    pub resources: bool,
-    /// Where they are written, as CSV; the process's number is added to the name.
-    pub resources_csv: Option<PathBuf>,
-    /// Findings as JSON.
-    pub json: bool,
-}
 
 /// True while nothing is checked, and nobody wants to know how calls end.
 #[must_use]

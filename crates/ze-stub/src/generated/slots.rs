@@ -5,7 +5,7 @@
 #![expect(non_snake_case, unused_variables, reason = "functions and parameters carry C's names; most arguments are not looked at")]
 #![expect(unsafe_op_in_unsafe_fn, reason = "one contract for all: the arguments are what Level Zero requires of them")]
 
-use crate::script::Call;
+use crate::call::Call;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 

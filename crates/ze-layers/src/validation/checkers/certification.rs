@@ -8,8 +8,8 @@ use level_zero_sys::{
 };
 use ze_spec::Version;
 
-use super::Settings;
 use crate::validation::finding::{Finding, Severity};
+use crate::validation::modes::Settings;
 use crate::value::function;
 
 /// 0: not set by the settings.

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use level_zero_sys::*;
 
 use crate::generated::FUNCTIONS;
-use crate::generated::lifetimes::EVENT;
+use crate::generated::kinds::EVENT;
 use crate::validation::finding::{Finding, Severity};
 use crate::validation::lifetime;
 use crate::value::function;

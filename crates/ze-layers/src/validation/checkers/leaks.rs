@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::generated::FUNCTIONS;
 use crate::validation::finding::{Finding, Severity};
-use crate::validation::{LIFETIME, lifetime};
+use crate::validation::lifetime;
+use crate::validation::modes::LIFETIME;
 use crate::value::function;
 
 /// What makes, what destroys. Where several make one thing, their counts add up.

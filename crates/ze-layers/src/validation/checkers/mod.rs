@@ -8,7 +8,7 @@ mod resources;
 
 use level_zero_sys::{ZE_RESULT_SUCCESS, ze_result_t};
 
-use super::{CERTIFICATION, EVENTS, LEAKS, PERFORMANCE, RESOURCES, Settings};
+use super::modes::{CERTIFICATION, EVENTS, LEAKS, PERFORMANCE, RESOURCES, Settings};
 
 pub(super) fn configure(settings: &Settings) {
     certification::configure(settings);

@@ -11,10 +11,10 @@ use std::time::Instant;
 
 use owned_file::Content;
 
-use super::Settings;
 use super::leaks::{PAIRS, role};
 use crate::validation::finding::{Finding, Severity};
 use crate::validation::log::{Weight, log};
+use crate::validation::modes::Settings;
 use crate::value::{created, function};
 
 /// The members of `/proc/self/status` that are written, in kB but the last.

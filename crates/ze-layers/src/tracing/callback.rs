@@ -1,0 +1,15 @@
+//! Callbacks of tracers, and their user data.
+
+use std::ffi::c_void;
+
+/// A callback of any of the signatures, as it is stored.
+pub type Callback = Option<unsafe extern "C" fn()>;
+
+/// The user data as tracers carry it from thread to thread; what it points to is the client's affair.
+#[derive(Clone, Copy)]
+pub(crate) struct UserData(pub(crate) *mut c_void);
+
+// SAFETY: never looked behind here.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
