@@ -1,4 +1,4 @@
-//! Hashes of what is copied from plain host memory: they tell that the same contents travel twice.
+//! Hashes of data that is copied from plain host memory: they show that the same contents are copied twice.
 
 /// Contents up to this size are read whole.
 const WHOLE: u64 = 16 * 1024;
@@ -27,7 +27,7 @@ pub(crate) fn hash(address: usize, bytes: u64) -> Option<u64> {
         iov_len: total,
     };
     // Through the kernel: a bad address of the program's is then an error here, and the program's own fault later.
-    // SAFETY: the buffer is long enough; what is read is checked by the kernel.
+    // SAFETY: the buffer is long enough; the kernel checks the address that is read.
     let read = unsafe {
         libc::process_vm_readv(
             libc::getpid(),

@@ -282,7 +282,7 @@ impl RecordingFile {
         self.count(header::LOST, 1);
     }
 
-    /// Notes that the process ended its recording in order; what still comes is recorded all the same.
+    /// Notes that the process ended its recording in order; later records are kept all the same.
     pub(crate) fn finish(&self) {
         // SAFETY: an aligned 4-byte place of the header.
         let place = unsafe { AtomicU32::from_ptr(self.page.add(header::FINISHED).cast()) };

@@ -26,7 +26,7 @@ static SINK: OnceLock<Option<Sink>> = OnceLock::new();
 /// Set in a forked child, which shares the mappings with its parent and must not write to them.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// The recording; `None` when nobody asked for one or it cannot be made (said once on stderr).
+/// The recording; `None` when it is off or cannot be made (reported once on stderr).
 #[inline]
 pub fn sink() -> Option<&'static Sink> {
     if FORKED.load(Ordering::Relaxed) {
@@ -35,7 +35,7 @@ pub fn sink() -> Option<&'static Sink> {
     SINK.get_or_init(open).as_ref()
 }
 
-/// What runtimes still do after this is recorded too: it says only that nobody killed the process.
+/// Later calls are recorded, too: this only shows that the process was not killed.
 extern "C" fn at_exit() {
     finish();
 }

@@ -1,4 +1,4 @@
-//! SYCL's streams: what an unmodified program tells through XPTI, as records.
+//! SYCL's streams: the XPTI notifications of an unmodified program, as records.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -16,7 +16,7 @@ use crate::sink::{self, Sink, sink};
 /// The subscriber of this process.
 pub static RECORDER: Recorder = Recorder;
 
-/// Writes what it is told to the recording.
+/// Writes notifications to the recording.
 pub struct Recorder;
 
 /// The streams that are heard when `SOLUM_TRACE_STREAMS` says nothing. `ur.call.debug` and `sycl.debug` would silence
@@ -89,7 +89,7 @@ pub(crate) fn on_behalf() -> Task {
 
 impl Subscriber for Recorder {
     fn stream_initialized(&self, stream: &StreamInfo) -> Types {
-        // A stream that nobody asked for opens no recording: XPTI may only be trying whether this library starts.
+        // A stream that is not recorded opens no recording: XPTI may only be trying whether this library starts.
         if !heard(stream.name()) || sink().is_none() {
             return Types::None;
         }

@@ -51,7 +51,7 @@ unsafe extern "C" fn give_back(track: *mut c_void) {
     if ABANDONED.load(Ordering::Relaxed) {
         return;
     }
-    // SAFETY: the value is what `take` stored: a box that only this thread used.
+    // SAFETY: `take` stored the value: a box that only this thread used.
     let track = unsafe { Box::from_raw(track.cast::<Track>()) };
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     idle.push(Parked(track));
@@ -99,7 +99,7 @@ fn take(file: &RecordingFile, strings: &Strings) -> *mut Track {
     let track = Box::into_raw(track);
     TRACK.set(track);
     if let Some(key) = key() {
-        // SAFETY: a key of ours; the value is what its destructor expects.
+        // SAFETY: a key of ours; its destructor expects this value.
         unsafe { libc::pthread_setspecific(key, track.cast()) };
     }
     let name = strings.number(file, &name());

@@ -46,13 +46,13 @@ impl Framework {
         &self.functions
     }
 
-    /// Whether tracing is on and somebody subscribes.
+    /// Whether tracing is on and there is a subscriber.
     pub fn enabled(&self) -> bool {
         // SAFETY: no arguments.
         unsafe { (self.functions.xptiTraceEnabled)() }
     }
 
-    /// A number that nobody else in the process gets.
+    /// A number that is unique in the process.
     pub fn unique_id(&self) -> u64 {
         // SAFETY: no arguments.
         unsafe { (self.functions.xptiGetUniqueId)() }

@@ -94,7 +94,7 @@ impl<'a> From<&'a str> for Value<'a> {
 #[derive(Debug)]
 pub struct Metadata<'a> {
     node: *const metadata_node,
-    /// What the map itself counts: an end also for a damaged list.
+    /// The map's own count: a bound also for a damaged list.
     left: usize,
     framework: &'static Framework,
     event: PhantomData<&'a metadata_t>,
@@ -116,7 +116,7 @@ impl Iterator for Metadata<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.left > 0 && !self.node.is_null() {
-            // SAFETY: a node of the event's map, which nobody changes during the callback.
+            // SAFETY: a node of the event's map, which does not change during the callback.
             let node = unsafe { &*self.node };
             self.node = node.link.next;
             self.left -= 1;

@@ -1,4 +1,4 @@
-//! What a callback is given, with its pointers turned into borrowed values.
+//! The arguments of a callback, with pointers turned into borrowed values.
 
 use core::ffi::c_void;
 use std::borrow::Cow;
@@ -38,12 +38,12 @@ impl<'a> Notification<'a> {
         self.kind
     }
 
-    /// What the event belongs to: the graph, or the event of the layer.
+    /// The parent of the event: the graph, or the event of the layer.
     pub fn parent(&self) -> Option<Event<'a>> {
         Event::from_raw(self.parent, self.framework)
     }
 
-    /// What happens.
+    /// The event.
     pub fn event(&self) -> Option<Event<'a>> {
         Event::from_raw(self.event, self.framework)
     }
@@ -128,7 +128,7 @@ pub enum UserData<'a> {
     ImageAccessor(&'a offload_image_accessor_data_t),
     /// A buffer's memory on a device.
     Association(&'a offload_association_data_t),
-    /// Of a type whose user data nobody fixed, such as a tool's own.
+    /// User data of a type without a fixed form, such as a tool's own.
     Unknown(*const c_void),
 }
 

@@ -51,7 +51,7 @@ impl<'a> Payload<'a> {
         self.raw.internal
     }
 
-    /// Name as C string, for those who pass it on.
+    /// Name as C string, to pass on.
     pub fn c_name(&self) -> Option<&'a CStr> {
         // SAFETY: the payload's strings live as long as it.
         (!self.raw.name.is_null()).then(|| unsafe { CStr::from_ptr(self.raw.name) })

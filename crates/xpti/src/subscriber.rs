@@ -10,7 +10,7 @@ use crate::framework::Framework;
 use crate::notification::Notification;
 use crate::stream_info::StreamInfo;
 
-/// What a subscriber wants to know of a stream.
+/// The detail of a stream that a subscriber wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum DetailLevel {

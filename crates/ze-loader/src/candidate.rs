@@ -4,14 +4,14 @@ use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// For which init flags a library is asked (README of the ABI, rule 11).
+/// The init flags for which a library is used (README of the ABI, rule 11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Class {
     /// A vendor's GPU driver: the GPU flag or none.
     Gpu,
     /// A vendor's NPU driver: the VPU/NPU flag or none.
     Npu,
-    /// Named by the user, or ours (which has devices of several types): always asked.
+    /// Named by the user, or ours (which has devices of several types): always used.
     Any,
 }
 

@@ -20,12 +20,12 @@ use crate::tables::Member;
 const EXTENSION: &CStr = c"ZE_extension_driver_ddi_handles";
 /// Since this version of the extension the header has its fourth pointer.
 const EXTENSION_NEEDED: u32 = 0x1_0001;
-/// What drivers without the extension are.
+/// The reason for drivers without the extension.
 const LEGACY: &str = "its handles carry no DDI tables";
 /// More extensions or devices than any driver has: a count beyond is a driver gone wrong.
 const COUNT_BOUND: u32 = 4096;
 
-/// What the checks say about a driver that can be used.
+/// The result of the checks for a usable driver.
 pub(crate) enum Verdict {
     Ddi,
     /// Why its handles must be wrapped, and its API version.
@@ -43,7 +43,7 @@ pub(crate) fn is_known(handle: *const c_void) -> bool {
     if is_no_object(handle.addr()) || KNOWN[0].load(Ordering::Relaxed).is_null() {
         return false;
     }
-    // SAFETY: handles of Level Zero are addresses of objects, of a word at least; what is none was sorted out above.
+    // SAFETY: handles of Level Zero are addresses of objects, of a word at least; addresses that can be none were sorted out above.
     let tables = unsafe { handle.cast::<*mut c_void>().read() };
     for known in &KNOWN {
         let known = known.load(Ordering::Relaxed);
@@ -300,7 +300,7 @@ pub(crate) unsafe fn rank(handle: ze_driver_handle_t) -> Rank {
         .filter(|device| !device.is_null())
         .filter_map(|device| {
             let mut found = sys::ze_device_properties_t::default();
-            // SAFETY: a device of this driver and a struct of ours typed by `stype`.
+            // SAFETY: a device of this driver and our struct, typed by `stype`.
             let result = unsafe { properties(device, &raw mut found) };
             (result == ZE_RESULT_SUCCESS).then_some((found.r#type, found.flags))
         })

@@ -10,7 +10,7 @@ use crate::text;
 /// Runs `body`, in which drivers and clients' callbacks may reach a cancellation point; a panic becomes ZE_RESULT_ERROR_UNKNOWN with a text naming the entry.
 pub(crate) fn guarded(name: &str, body: impl FnOnce() -> ze_result_t) -> ze_result_t {
     let _held = HeldCancellation::new();
-    // What is behind the loader's lock is only ever extended by whole values, so a panic leaves it usable.
+    // The data behind the loader's lock only grows by whole values, so a panic leaves it usable.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
         text::set(format_args!(
             "{name}: internal error of the loader (a panic was caught)"

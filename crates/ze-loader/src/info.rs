@@ -1,4 +1,4 @@
-//! What clients ask about the loader itself: versions and translation of handles.
+//! Information about the loader itself: versions and translation of handles.
 
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -85,7 +85,7 @@ pub unsafe fn version(name: &'static str, version: *mut zel_component_version_t)
 }
 
 /// `zelLoaderTranslateHandle`: the driver's own handle behind an application's. That is the same one for drivers with DDI
-/// handles, and for what is translated already.
+/// handles, and for handles that are translated already.
 ///
 /// # Errors
 /// INVALID_NULL_POINTER, INVALID_ENUMERATION; INVALID_ARGUMENT for a wrapped object that was destroyed.
@@ -128,7 +128,7 @@ pub unsafe fn translate(
     ZE_RESULT_SUCCESS
 }
 
-/// `zelLoaderGetContext`: clients only look whether it is there; what it points to is private in each loader.
+/// `zelLoaderGetContext`: clients only check that it is not null; its target is private in each loader.
 #[must_use]
 pub fn context() -> *mut c_void {
     static CONTEXT: u8 = 0;

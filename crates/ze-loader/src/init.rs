@@ -239,7 +239,7 @@ impl Loader {
         Some(shown)
     }
 
-    /// What the application gets for a driver handle; the first one decides for its library.
+    /// The application's handle for a driver handle; the first one decides for its library.
     ///
     /// # Safety
     /// As [`Loader::admit`].
@@ -459,7 +459,7 @@ pub fn loader_init() -> ze_result_t {
         return ZE_RESULT_SUCCESS;
     }
     session(&"zeLoaderInit", |loader| {
-        // What only NPUs need is opened when somebody asks for it, or when there is nothing else.
+        // Drivers for NPUs alone are opened on request, or when there are no others.
         let what = "zeLoaderInit";
         if loader.discover(|class| class != Class::Npu, format_args!("{what}"))
             || loader.discover(|_| true, format_args!("{what}"))
@@ -599,7 +599,7 @@ impl Loader {
                     usable.extend(unsafe { self.admit(index, handle, enumerable) });
                 }
                 if !usable.is_empty() {
-                    // Drivers initialised by any way are enumerable by all.
+                    // Drivers initialised by any function are enumerable by all.
                     self.enumerate(index);
                 }
                 Ok(usable)
@@ -665,7 +665,7 @@ impl Loader {
                 self.libraries[index].last_error()
             ));
         }
-        // Only the core can say whether handles carry tables, so it is asked first.
+        // Only the core driver shows whether handles carry tables, so it is initialised first.
         let known = self.records.iter().any(|record| record.library == index);
         if !known && !self.init_core(index, 0) {
             return Err("its core driver is not usable, so its handles cannot be distinguished from legacy ones".into());

@@ -21,7 +21,7 @@ use crate::guard::guarded;
 use crate::log::{self, Level};
 use crate::{dispatch, dispatch_table, init, phase, text};
 
-/// What is on.
+/// The layers that are on.
 struct Chosen {
     /// The environment has been read.
     read: bool,
@@ -46,7 +46,7 @@ static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen {
 
 /// None in a child that was forked off a process with drivers: another thread of the parent may have held the lock.
 fn chosen() -> Option<MutexGuard<'static, Chosen>> {
-    // What a panicking holder leaves is whole.
+    // A panicking holder leaves whole values.
     (!init::is_forked()).then(|| CHOSEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -74,7 +74,7 @@ impl Chosen {
 /// Reads the environment, once; called first by every function that initialises.
 ///
 /// # Errors
-/// INVALID_ARGUMENT and a text when a variable of ours says what cannot be done.
+/// INVALID_ARGUMENT and a text when one of Solum's variables has an impossible value.
 pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
     let mut error = ZE_RESULT_SUCCESS;
     init::claim_process();
@@ -137,7 +137,7 @@ fn level_of(weight: validation::Weight) -> Level {
     }
 }
 
-/// What validation found: on stderr, in the loader's log, and for errors in the thread's last-error text.
+/// Reports a finding of validation: on stderr, in the loader's log, and for errors in the thread's last-error text.
 fn told(finding: &validation::Finding) {
     finding.print();
     let level = if finding.severity == validation::Severity::Error {
@@ -149,7 +149,7 @@ fn told(finding: &validation::Finding) {
     log::to_file(level, format_args!("{finding}"));
 }
 
-/// The end: what the validation layer has to say about what was never destroyed.
+/// The end: the validation layer reports objects that were never destroyed.
 pub(crate) fn finish() {
     // Not behind the lock: a thread that initialises may hold it, in a fork the parent's, and in a signal handler this one. A
     // validation layer that is off has nothing to say.
@@ -203,7 +203,7 @@ pub unsafe fn tracing_state(enabled: *mut bool) -> ze_result_t {
     ZE_RESULT_SUCCESS
 }
 
-/// What every tracer function does: nothing before initialisation; afterwards the layer answers, and an error gets a text.
+/// The frame of every tracer function: an error before initialisation; afterwards the layer answers, and an error gets a text.
 fn tracer(name: &'static str, body: impl FnOnce() -> ze_result_t) -> ze_result_t {
     guarded(name, || {
         if !phase::is_ready() {
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn the_process_ends_while_a_thread_initialises() {
-        // Held as by that thread: who waited for it would never end.
+        // Held as by that thread: a thread that waited for it would never end.
         let _initialises = chosen();
         finish();
     }

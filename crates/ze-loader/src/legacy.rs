@@ -16,8 +16,8 @@ use crate::wrapper::arguments::{deciding, missing};
 
 impl LegacyDriver {
     /// Fills the tables from the library's getters; never freed, as handles of it may live on. A getter that is missing or
-    /// fails leaves nulls, which calls answer with UNSUPPORTED_FEATURE; those that the loader cannot do without have been
-    /// asked when the library was opened.
+    /// fails leaves nulls, which calls answer with UNSUPPORTED_FEATURE; those that the loader needs were called
+    /// when the library was opened.
     pub(crate) fn new(
         library: &Library,
         version: u32,

@@ -40,7 +40,7 @@ pub(crate) struct Library {
 // SAFETY: the handle is only compared, and the slots are functions that Level Zero lets any thread call.
 unsafe impl Send for Library {}
 
-/// What `dlsym` found, as an address.
+/// The address that `dlsym` finds.
 fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     // SAFETY: an open library and a C string; the result is only an address.
     let address = unsafe { libc::dlsym(handle, name.as_ptr()) };
@@ -91,8 +91,8 @@ unsafe fn table<T: Default>(handle: *mut c_void, name: &CStr, required: bool) ->
     }
 }
 
-/// Asks a getter for the newest version that it takes. Drivers must serve a newer minor version with what they have;
-/// those that refuse are asked for older ones. The first refusal is what is returned if none is taken.
+/// Calls a getter with the newest version that it accepts. Drivers must serve a newer minor version with the slots that they
+/// have; a driver that refuses gets older versions. Returns the first refusal if none is accepted.
 pub(crate) fn newest(mut ask: impl FnMut(ze_api_version_t) -> ze_result_t) -> ze_result_t {
     let (newest, oldest) = (ZE_API_VERSION_1_17.0, ZE_API_VERSION_1_0.0);
     let first = ask(ze_api_version_t(newest));
@@ -109,7 +109,7 @@ impl Library {
         symbol(self.handle, name)
     }
 
-    /// Opens a candidate and asks for its entry tables; calls nothing else in it.
+    /// Opens a candidate and calls the getters of its entry tables; calls nothing else in it.
     ///
     /// # Errors
     /// One line why the candidate is not used.
@@ -123,7 +123,7 @@ impl Library {
         }
         let name = CString::new(candidate.name.as_bytes())
             .map_err(|_| "its name holds a zero byte".to_string())?;
-        // SAFETY: loading a library runs its initialisers; that is what the user asked for by naming or installing it.
+        // SAFETY: loading a library runs its initialisers; the user named or installed it.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
         if handle.is_null() {
             return Err(linker_error());

@@ -1,4 +1,4 @@
-//! What the loader says about itself to those who ask by environment: lines on stderr or in a file, never on stdout.
+//! The loader's log, turned on by the environment: lines on stderr or in a file, never on stdout.
 //!
 //! `ZE_ENABLE_LOADER_DEBUG_TRACE` puts everything on stderr. `ZEL_ENABLE_LOADER_LOGGING` logs from a level on
 //! (`ZEL_LOADER_LOGGING_LEVEL`), in a form (`ZEL_LOADER_LOG_PATTERN`), to stderr (`ZEL_LOADER_LOG_CONSOLE`) or to a file
@@ -28,7 +28,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// From `ZEL_LOADER_LOGGING_LEVEL`: `None` is `off`; what is unknown counts as the default.
+    /// From `ZEL_LOADER_LOGGING_LEVEL`: `None` is `off`; unknown levels count as the default.
     fn parse(value: Option<&OsStr>) -> Option<Level> {
         Some(match value.and_then(OsStr::to_str) {
             Some("trace") => Level::Trace,
@@ -63,7 +63,7 @@ struct Log {
     logging: Option<Logging>,
 }
 
-/// The log that `ZEL_ENABLE_LOADER_LOGGING` asks for.
+/// The log that `ZEL_ENABLE_LOADER_LOGGING` turns on.
 struct Logging {
     /// From this level on.
     least: Level,
@@ -144,7 +144,7 @@ fn open_file() -> Option<i32> {
     }
 }
 
-/// Writes one line where the environment asks for lines of this level.
+/// Writes one line if the environment turns this level on.
 pub(crate) fn line(level: Level, text: fmt::Arguments<'_>) {
     let log = log();
     if log.debug {
@@ -158,7 +158,7 @@ pub(crate) fn line(level: Level, text: fmt::Arguments<'_>) {
     }
 }
 
-/// Whether the environment asks for lines of this level anywhere.
+/// Whether lines of this level are written anywhere.
 pub(crate) fn wants(level: Level) -> bool {
     let log = log();
     log.debug
@@ -168,7 +168,7 @@ pub(crate) fn wants(level: Level) -> bool {
             .is_some_and(|logging| level >= logging.least)
 }
 
-/// Writes one line into the log's file, for what stands on stderr already.
+/// Writes one line into the log's file, for text that is on stderr already.
 pub(crate) fn to_file(level: Level, text: fmt::Arguments<'_>) {
     if let Some(logging) = &log().logging
         && logging.descriptor != libc::STDERR_FILENO
@@ -177,7 +177,7 @@ pub(crate) fn to_file(level: Level, text: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes one line whatever the environment says: a variable of ours asks for what cannot be done.
+/// Writes one line at any log level: one of Solum's variables has an impossible value.
 pub(crate) fn always(text: fmt::Arguments<'_>) {
     write(libc::STDERR_FILENO, &format!("solum: {text}\n"));
 }
@@ -188,7 +188,7 @@ fn write(descriptor: i32, line: &str) {
 }
 
 /// A line in the reference's pattern language: dates as in C, `%e` milliseconds, `%t` thread, `%P` process, `%l` and `%L`
-/// level, `%n` logger, `%v` text; `%^` and `%$` (colours) are nothing, what is unknown stays.
+/// level, `%n` logger, `%v` text; `%^` and `%$` (colours) are removed, unknown ones stay.
 fn shaped(pattern: &str, level: Level, text: &str) -> String {
     // SAFETY: all-zero is a valid value of both structs, and they are ours to write.
     let (now, date) = unsafe {

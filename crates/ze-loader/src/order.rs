@@ -4,7 +4,7 @@ use level_zero_sys::{
     ZE_DEVICE_PROPERTY_FLAG_INTEGRATED, ZE_DEVICE_TYPE_GPU, ZE_DEVICE_TYPE_VPU, ze_device_type_t,
 };
 
-/// What a driver's devices make of it; the order of the variants is the default order of drivers.
+/// The rank of a driver by its devices; the order of the variants is the default order of drivers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Rank {
     Discrete,
@@ -68,7 +68,7 @@ impl Rank {
 
 /// The order that `ZEL_DRIVERS_ORDER` makes of sorted drivers with these ranks, as places in the sorted list.
 ///
-/// Items between commas: `N` is a place, `TYPE` all drivers of a type, `TYPE:N` one of them. What is unknown, out of range
+/// Items between commas: `N` is a place, `TYPE` all drivers of a type, `TYPE:N` one of them. Items that are unknown, out of range
 /// or named before is skipped; drivers that are not named follow in their order.
 pub(crate) fn explicit(list: &str, ranks: &[Rank]) -> Vec<usize> {
     let mut order = Vec::with_capacity(ranks.len());

@@ -1,4 +1,4 @@
-//! The `zer` functions: they concern the first driver, and report what went wrong as text.
+//! The `zer` functions: they concern the first driver, and report errors as text.
 
 use std::ffi::c_char;
 
@@ -60,7 +60,7 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
         not_ready(&NAME);
         return u32::MAX;
     };
-    // The driver says what null is.
+    // The driver answers for null.
     if !device.is_null() && is_no_object(device.addr()) {
         no_object(device.cast(), &NAME, &"hDevice");
         return u32::MAX;
@@ -110,7 +110,7 @@ pub fn identifier_to_device(identifier: u32) -> ze_device_handle_t {
         return std::ptr::null_mut();
     };
     match default.functions().pfnTranslateIdentifierToDeviceHandle {
-        // SAFETY: any number may be asked.
+        // SAFETY: any number is allowed.
         Some(translate) => default.shown(&NAME, DEVICE, unsafe { translate(identifier) }),
         None => {
             null_slot(&NAME);

@@ -85,7 +85,7 @@ pub unsafe fn register(
     })
 }
 
-/// What clients call when they go away before the loader does. An unknown index is ignored, also after teardown.
+/// Clients call this when they go away before the loader does. An unknown index is ignored, also after teardown.
 unsafe extern "C" fn deregister(index: u32) {
     guarded("loader_callback", || {
         with_callbacks(|callbacks| callbacks.waiting.retain(|(known, _)| *known != index));
@@ -93,7 +93,7 @@ unsafe extern "C" fn deregister(index: u32) {
     });
 }
 
-/// Runs and forgets all callbacks in the order of their indices, then closes the gate. Does nothing the second time.
+/// Runs and forgets all callbacks in the order of their indices, then ends dispatch. Does nothing the second time.
 pub fn run() {
     guarded("teardown", || {
         if phase::is_torn_down() {

@@ -91,7 +91,7 @@ impl Write for Cursor<'_> {
 fn write(text: fmt::Arguments<'_>, cause: bool) {
     let driver_mark = driver_mark();
     BUFFER.with(|buffer| {
-        // SAFETY: the buffer is this thread's own and `write_fmt` below formats values of ours only, which never
+        // SAFETY: the buffer is this thread's own and `write_fmt` below formats values of this crate only, which never
         // come back into this module, so no second reference exists.
         let bytes = unsafe { &mut *buffer.bytes.get() };
         let mut cursor = Cursor { bytes, length: 0 };
@@ -149,7 +149,7 @@ mod tests {
 
     fn read() -> String {
         current().map_or(String::new(), |(text, _)| {
-            // SAFETY: `current` returns a C string of this thread that nobody writes while it is read here.
+            // SAFETY: `current` returns a C string of this thread that is not written while it is read here.
             unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_owned()
         })
     }

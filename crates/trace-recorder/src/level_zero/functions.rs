@@ -24,7 +24,7 @@ const MAX_ARGUMENTS: usize = 16;
 pub(crate) struct Traced {
     /// Its registration function.
     pub(crate) register: Register,
-    /// What is done besides recording the call.
+    /// The work besides recording the call.
     pub(crate) hook: Hook,
     name: &'static str,
     params: &'static [Param],
@@ -111,7 +111,7 @@ impl Traced {
         self.name.contains("Indirect")
     }
 
-    /// Its arguments after the call; what the call wrote is read where it succeeded.
+    /// Its arguments after the call; outputs are read where the call succeeded.
     pub(crate) fn arguments(
         &self,
         sink: &Sink,

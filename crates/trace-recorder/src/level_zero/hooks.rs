@@ -1,4 +1,4 @@
-//! What is done around some functions besides recording the call.
+//! The work around some functions besides recording the call.
 
 use std::ffi::c_void;
 

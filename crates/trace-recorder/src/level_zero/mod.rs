@@ -1,4 +1,4 @@
-//! Level Zero calls and what devices make of them, through the loader's tracing layer.
+//! Level Zero calls and the work of devices for them, through the loader's tracing layer.
 //!
 //! Every traced function gets a prologue and an epilogue of one generic kind: they record the call with its arguments.
 //! Some functions are hooked besides (`hooks`): appended commands get an event with timestamps where the program gave

@@ -1,7 +1,7 @@
 //! The memory of wrappers: one reserved range of addresses, so that one comparison tells wrappers from other handles.
 //!
 //! Reserved when the first driver is wrapped, made accessible page by page, never given back: when the library is unloaded
-//! calls of other threads may still be on their way through a wrapper. A loader that is closed and opened again reserves
+//! calls of other threads may still use a wrapper. A loader that is closed and opened again reserves
 //! anew, which costs address space, and the pages of wrappers that were alive at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,7 +48,7 @@ pub(crate) fn is_in_use() -> bool {
 
 fn reserve() -> Option<(*mut u8, usize)> {
     SIZES.into_iter().find_map(|size| {
-        // SAFETY: a fresh anonymous mapping; nothing of ours is replaced.
+        // SAFETY: a fresh anonymous mapping; nothing is replaced.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),

@@ -1,4 +1,4 @@
-//! Arguments on their way to a driver whose handles are wrapped, and results on their way back.
+//! Unwraps arguments for a driver whose handles are wrapped, and wraps its results.
 //!
 //! The generated functions are built from these. Each error names function, argument and what was found there.
 
@@ -29,7 +29,7 @@ pub(crate) struct Call {
 /// The wrapper of the argument that decides which driver is called.
 ///
 /// # Errors
-/// INVALID_NULL_HANDLE; INVALID_ARGUMENT for what is no live handle of this type.
+/// INVALID_NULL_HANDLE; INVALID_ARGUMENT for anything but a live handle of this type.
 #[inline(always)]
 pub(crate) fn deciding<T>(
     name: Name,
@@ -222,7 +222,7 @@ impl Call {
         Ok(room)
     }
 
-    /// Wraps what a driver has written into an array of the application's, in place.
+    /// Wraps the handles that a driver has written into an array of the application's, in place.
     ///
     /// # Safety
     /// `handles` is null or has `count` elements that hold the driver's handles.
@@ -304,7 +304,7 @@ impl Call {
         self.required(&"pArgValue", kind, word)
     }
 
-    /// The arguments of a kernel where no sizes are given: what is aligned like a handle is looked at like one.
+    /// The arguments of a kernel where no sizes are given: a value that is aligned like a handle is treated as one.
     ///
     /// # Safety
     /// `kernel` is the driver's handle; `arguments` is null or has as many elements as the kernel has arguments, each null
@@ -326,7 +326,7 @@ impl Call {
             return Ok(arguments);
         };
         let mut properties = ze_kernel_properties_t::default();
-        // SAFETY: the driver's own kernel and a struct of ours.
+        // SAFETY: the driver's own kernel and our struct.
         let result = unsafe { get(kernel, &raw mut properties) };
         if result != ZE_RESULT_SUCCESS {
             return Err(result);
@@ -433,13 +433,13 @@ pub(crate) struct Arguments {
     handles: Vec<*mut c_void>,
 }
 
-/// Where a driver returns one handle: a place of ours, so that the application never sees the driver's.
+/// The output of one handle: our own variable, so that the application never sees the driver's handle.
 pub(crate) struct Output<T> {
     place: *mut *mut T,
     native: *mut T,
 }
 
-/// What stands in the place before the call: the address of this byte, which is no driver's handle.
+/// The output's value before the call: the address of this byte, which is no driver's handle.
 static UNTOUCHED: u8 = 0;
 
 impl<T> Output<T> {
@@ -451,7 +451,7 @@ impl<T> Output<T> {
         }
     }
 
-    /// What the driver gets: null where the application gave null.
+    /// The driver's argument: null where the application gave null.
     #[inline(always)]
     pub(crate) fn native(&mut self) -> *mut *mut T {
         if self.place.is_null() {
@@ -461,7 +461,7 @@ impl<T> Output<T> {
         }
     }
 
-    /// Wraps what the driver has written, also beside an error (a build log comes with one).
+    /// Wraps the handle that the driver has written, also beside an error (a build log comes with one).
     ///
     /// # Safety
     /// The place is null or writable.

@@ -16,7 +16,7 @@ use std::sync::{
     atomic::{AtomicPtr, Ordering},
 };
 
-/// What a shard holds: its key must stay the same as long as it is in the map.
+/// An entry of a shard: its key must not change while it is in the map.
 pub(crate) trait Entry: 'static {
     type Key: Copy;
 
@@ -24,7 +24,7 @@ pub(crate) trait Entry: 'static {
     fn hash(key: Self::Key) -> usize;
     /// This entry's key, while it is in the map.
     fn key(&self) -> Self::Key;
-    /// Whether this entry has that key; may be asked of an entry that has just left the map.
+    /// Whether this entry has that key; may be called for an entry that has just left the map.
     fn has(&self, key: Self::Key) -> bool;
 }
 
@@ -85,7 +85,7 @@ impl<E: Entry> Table<E> {
     }
 }
 
-/// What the lock protects besides the places: their number in use, and what the map's owner keeps beside them.
+/// The lock protects these besides the places: the number in use, and the owner's extra data.
 struct Inside<E: 'static, X> {
     live: usize,
     kept: Vec<*mut Table<E>>,
@@ -148,14 +148,14 @@ impl<E: Entry, X> Shard<E, X> {
     pub(crate) fn lock(&self) -> Locked<'_, E, X> {
         Locked {
             shard: self,
-            // What a panicking holder leaves is whole: each change is one store.
+            // A panicking holder leaves a whole map: each change is one store.
             inside: self.inside.lock().unwrap_or_else(PoisonError::into_inner),
         }
     }
 }
 
 impl<E: Entry, X> Locked<'_, E, X> {
-    /// What the map's owner keeps beside the places.
+    /// The owner's extra data.
     pub(crate) fn extra(&mut self) -> &mut X {
         &mut self.inside.extra
     }

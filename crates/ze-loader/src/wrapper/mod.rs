@@ -1,4 +1,4 @@
-//! Wrappers: what applications hold instead of the handles of drivers without DDI tables.
+//! Wrappers: applications hold them instead of the handles of drivers without DDI tables.
 //!
 //! A wrapper begins with the header of any object with DDI tables, so that it can be dispatched through like one; its
 //! tables unwrap ([`crate::generated`]'s `legacy` files). It lies in one reserved range ([`arena`]). Its identity is the
@@ -28,7 +28,7 @@ use map::{Entry, Locked, Shard};
 /// The wrapper is not in use.
 const FREE: Kind = 0;
 
-/// What an application's handle points to.
+/// The object behind an application's handle.
 #[repr(C, align(64))]
 pub(crate) struct Wrapper {
     /// Written once, before the wrapper is handed out for the first time.
@@ -52,7 +52,7 @@ const PER_PAGE: usize = arena::PAGE / size_of::<Wrapper>();
 // SAFETY: the header is written before the wrapper is shared and points to static tables; all else is atomic.
 unsafe impl Sync for Wrapper {}
 
-/// What makes two handles the same.
+/// The identity of a handle.
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
     driver: &'static LegacyDriver,
@@ -221,7 +221,7 @@ fn take(locked: &mut Locked<'_, Wrapper, Free>, header: &ze_handle_t) -> Option<
     free.pop_front()
 }
 
-/// What [`begin_release`] found.
+/// The result of [`begin_release`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Release {
     /// The last handle of this object: it has left the map.
@@ -248,7 +248,7 @@ pub(crate) fn begin_release(wrapper: &'static Wrapper) -> Release {
     Release::Last
 }
 
-/// After a driver was asked to destroy an object: the wrapper goes, or stays as it was.
+/// After a driver's destroy function has returned: frees the wrapper, or restores it.
 pub(crate) fn end_release(wrapper: &'static Wrapper, release: Release, destroyed: bool) {
     let key = wrapper.key();
     let mut locked = shard(key).lock();
