@@ -46,6 +46,7 @@
 
 pub mod address_space;
 mod allocation;
+mod brief_launches;
 pub mod call_log;
 mod check;
 mod core;

@@ -21,6 +21,7 @@
 //! Brief launches without waits and signals between them go to the platform as one task, a *bundle*, which runs them in
 //! order.
 
+use crate::brief_launches::BriefLaunches;
 use crate::check::lock;
 use crate::core::context::Context;
 use crate::device::{GroupCount, Launch, Need, Outcome, Platform, Priority, Task, Work};
@@ -599,7 +600,9 @@ impl CommandLane {
             let next = list.commands[begin..begin + most].iter().enumerate();
             let count = next
                 .take_while(|(i, command)| {
-                    (*i == 0 || command.drain || *i <= few) && !is_lost && brief.is_brief(command)
+                    (*i == 0 || command.drain || *i <= few)
+                        && !is_lost
+                        && brief.is_brief(command.bundled())
                 })
                 .count();
             row.start += count.max(1);
@@ -615,7 +618,7 @@ impl CommandLane {
             return None;
         };
         let mut brief = BriefLaunches::new(&**self.platform());
-        if state.pending.is_empty() || is_lost || !brief.is_brief(&first) {
+        if state.pending.is_empty() || is_lost || !brief.is_brief(first.bundled()) {
             return Some(Batch::Few(first, Vec::new()));
         }
         let next = state.pending.iter().take(MOST_BUNDLED).enumerate();
@@ -623,7 +626,7 @@ impl CommandLane {
             .take_while(|(i, pending)| {
                 matches!(pending.batch, Batch::Few(..))
                     && (pending.drain || *i < few)
-                    && brief.is_brief(pending.batch.first())
+                    && brief.is_brief(pending.batch.first().bundled())
             })
             .count();
         let taken = state.pending.drain(..count);
@@ -785,48 +788,6 @@ fn poll_signal(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
         // again.
         polled.clear();
     }
-}
-
-/// Asks the platform about launches that follow each other, once for equal ones.
-struct BriefLaunches<'a> {
-    platform: &'a dyn Platform,
-    last: Option<(&'a Launch, bool)>,
-}
-
-impl<'a> BriefLaunches<'a> {
-    fn new(platform: &'a dyn Platform) -> Self {
-        Self {
-            platform,
-            last: None,
-        }
-    }
-
-    /// Whether a command may be bundled and is brief.
-    fn is_brief(&mut self, command: &'a Command) -> bool {
-        let Some(launch) = command.bundled() else {
-            return false;
-        };
-        match self.last {
-            Some((last, is)) if is_alike(last, launch) => is,
-            _ => {
-                let is = self.platform.is_brief(launch);
-                self.last = Some((launch, is));
-                is
-            }
-        }
-    }
-}
-
-/// Whether two launches take equally long: the same kernel in the same number of groups.
-fn is_alike(one: &Launch, other: &Launch) -> bool {
-    let direct = match (one.groups, other.groups) {
-        (GroupCount::Direct(these), GroupCount::Direct(those)) => these == those,
-        _ => false,
-    };
-    direct
-        && one.kernel == other.kernel
-        && one.cooperative == other.cooperative
-        && Arc::ptr_eq(&one.program, &other.program)
 }
 
 /// A task for the device: commands that run one after another.

@@ -163,7 +163,7 @@ pub(crate) fn zeEventCounterBasedGetIpcHandle(
         None => {
             return error(
                 ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                "the event's file cannot be looked at: too many open files?",
+                "the event's file cannot be inspected: too many open files (ulimit -n)?",
             );
         }
     }
@@ -190,7 +190,7 @@ pub(crate) fn zeEventCounterBasedOpenIpcHandle(
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
-                "hIpc names {count} uses of an event in {} bytes, which cannot be",
+                "hIpc names {count} uses of an event in {} bytes, which is impossible: pass the handle unchanged",
                 part.size
             ),
         );
@@ -212,7 +212,7 @@ pub(crate) fn zeEventCounterBasedCloseIpcHandle(hEvent: Handle<'_, Event>) -> Ze
         None => not_counter(),
         Some(counter) if !counter.opened => error(
             ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-            "hEvent was created here: zeEventDestroy ends it",
+            "hEvent was created in this process: destroy it with zeEventDestroy",
         ),
         Some(_) => {
             drop(hEvent.take());

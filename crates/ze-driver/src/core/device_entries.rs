@@ -9,6 +9,7 @@ use crate::core::mutable::MUTABLE_FLAGS;
 use crate::core::queue_desc::{GROUPS, queues_of};
 use crate::rtas;
 use level_zero_sys::*;
+use std::ffi::c_void;
 use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, Prop, ZeResult};
 use ze_entry::ze_entry;
 
@@ -108,8 +109,15 @@ pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> Z
     out.kernelTimestampValidBits = facts.kernel_timestamp_valid_bits;
     out.uuid.id = facts.uuid;
     fill_name(&mut out.name, &facts.name);
+    fill_chain(device, out.pNext);
+    Ok(())
+}
+
+/// Fills the structs in the chain of a device's properties.
+fn fill_chain(device: &Device, next: *mut c_void) {
+    let facts = device.facts();
     // SAFETY: the caller's chain of properties, valid for the call.
-    for link in unsafe { ChainMut::new(out.pNext) } {
+    for link in unsafe { ChainMut::new(next) } {
         match link.stype {
             ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT => {
                 // SAFETY: the type says which struct it is.
@@ -178,7 +186,6 @@ pub(crate) fn properties(device: &Device, out: &mut ze_device_properties_t) -> Z
             _ => {}
         }
     }
-    Ok(())
 }
 
 /// Limits of kernels; core/device.yml.

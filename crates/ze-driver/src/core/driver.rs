@@ -160,7 +160,7 @@ impl Driver {
             Some(space) => Ok(space),
             None => error(
                 ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                "the platform has no virtual memory of its own",
+                "the platform does not support virtual memory",
             ),
         }
     }

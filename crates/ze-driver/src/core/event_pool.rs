@@ -80,7 +80,7 @@ pub(crate) fn zeEventPoolCreate(
         return error(
             ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
             format!(
-                "desc->count is {}, at most {MAX_EVENTS} events fit",
+                "desc->count is {}, at most {MAX_EVENTS} events are allowed",
                 desc.count
             ),
         );
@@ -157,7 +157,7 @@ pub(crate) fn zeEventPoolGetIpcHandle(
         None => {
             return error(
                 ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                "the pool's file cannot be looked at: too many open files?",
+                "the pool's file cannot be inspected: too many open files (ulimit -n)?",
             );
         }
     }
@@ -192,7 +192,7 @@ pub(crate) fn zeEventPoolOpenIpcHandle(
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
-                "hIpc names {count} events in {} bytes, which cannot be",
+                "hIpc names {count} events in {} bytes, which is impossible: pass the handle unchanged",
                 part.size
             ),
         );
@@ -215,7 +215,7 @@ pub(crate) fn zeEventPoolCloseIpcHandle(hEventPool: Handle<'_, EventPool>) -> Ze
     if !hEventPool.opened {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "hEventPool was created here: zeEventPoolDestroy ends it",
+            "hEventPool was created in this process: destroy it with zeEventPoolDestroy",
         );
     }
     drop(hEventPool.take());

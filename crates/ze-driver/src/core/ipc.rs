@@ -82,7 +82,7 @@ fn give_out(driver: &Driver, ptr: *const c_void) -> ZeResult<shared_file::Handle
     given.or_else(|refused| match refused {
         ExportError::NotOurs => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            format!("the memory at {ptr:p} cannot leave the process: it is the program's own"),
+            format!("the memory at {ptr:p} cannot be exported: the program itself allocated it"),
         ),
         ExportError::NoFile(why) => error(
             ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
@@ -258,6 +258,6 @@ pub(crate) fn zeMemCloseIpcHandle(hContext: Handle<'_, Context>, ptr: *const c_v
     }
     error(
         ZE_RESULT_ERROR_INVALID_ARGUMENT,
-        format!("ptr is {ptr:p}, which zeMemOpenIpcHandle did not give (closed already?)"),
+        format!("ptr is {ptr:p}, which zeMemOpenIpcHandle did not return (already closed?)"),
     )
 }

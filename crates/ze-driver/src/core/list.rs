@@ -186,7 +186,7 @@ impl CommandList {
             Kind::Recorded(list) => list.change(change),
             Kind::Immediate(_) => error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                "hCommandList is an immediate list, whose commands are gone",
+                "hCommandList is an immediate list, which keeps no commands",
             ),
         }
     }

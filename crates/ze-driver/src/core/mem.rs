@@ -150,7 +150,7 @@ pub(crate) fn refusal(
     let (code, text) = match (why, kind) {
         (AllocError::TooLarge, _) => (
             ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-            format!("size is {size} bytes, with its alignment more than there can ever be"),
+            format!("size is {size} bytes, which with its alignment exceeds the address space"),
         ),
         (AllocError::NoFile(why), kind) => (
             match kind {
@@ -228,7 +228,7 @@ fn adopt(
     if wanted.kind != MemoryKind::Host {
         return error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            "memory of the program's own can only become a host allocation",
+            "the program's own memory can only become a host allocation",
         );
     }
     if space.adopt(wanted, base.cast()) {
@@ -331,7 +331,9 @@ fn check_base(driver: &Driver, ptr: *mut c_void) -> ZeResult {
     match driver.platform().find(ptr.cast()) {
         Some(info) if info.base == ptr.cast() && info.imported => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("ptr is {ptr:p}, opened by zeMemOpenIpcHandle: zeMemCloseIpcHandle ends it"),
+            format!(
+                "ptr is {ptr:p}, opened by zeMemOpenIpcHandle: close it with zeMemCloseIpcHandle"
+            ),
         ),
         Some(info) if info.base == ptr.cast() => {
             EXPORTS.forget(ptr.addr());

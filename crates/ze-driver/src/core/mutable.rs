@@ -77,7 +77,7 @@ impl<'a> Change<'a> {
                 None => {
                     return error(
                         ZE_RESULT_ERROR_UNKNOWN,
-                        "a command of the list has vanished: a bug in the driver",
+                        "a command of the list is missing: this is a bug in the driver",
                     );
                 }
             },
@@ -236,7 +236,9 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                 other => {
                     return error(
                         ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                        format!("desc's chain holds {other:?}, which changes nothing here"),
+                        format!(
+                            "desc's chain holds {other:?}, which is no change of a mutable command"
+                        ),
                     );
                 }
             }

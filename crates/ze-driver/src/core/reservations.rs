@@ -190,7 +190,7 @@ impl VirtualMemory {
             Some((_, reservation)) => act(reservation),
             None => error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                format!("{size} bytes at ptr {at:#x} lie in no single virtual reservation"),
+                format!("{size} bytes at ptr {at:#x} are not inside one virtual reservation"),
             ),
         }
     }

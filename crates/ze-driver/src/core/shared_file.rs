@@ -105,7 +105,7 @@ pub(crate) fn decode(purpose: Purpose, bytes: &HandleBytes) -> ZeResult<Part> {
     if word(bytes, 4) != purpose.magic() {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("the IPC handle is none that this driver gave for {purpose:?}"),
+            format!("the IPC handle was not made by this driver for {purpose:?}"),
         );
     }
     Ok(Part {
@@ -152,14 +152,14 @@ pub(crate) fn open(
         let len = identity(file.as_fd()).map_or(0, |(.., len)| len);
         let end = part.offset.checked_add(part.size);
         let inside = part.size > 0 && end.is_some_and(|end| end <= len);
-        inside.then_some(file).ok_or(Refused::UserCounter)
+        inside.then_some(file).ok_or(Refused::Outside)
     });
     match file {
         Ok(file) => Ok((part, OwnedFd::from(file))),
         Err(Refused::Unreachable) => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
-                "the IPC handle's memory cannot be reached: neither descriptor {} here nor {} of process {} is its file (the sender has ended, or put the handle back?)",
+                "the IPC handle's memory cannot be opened: neither descriptor {} here nor {} of process {} is its file (the sender has ended, or put the handle back?)",
                 descriptor(bytes),
                 word(bytes, 12) as i32,
                 word(bytes, 8)
@@ -200,7 +200,7 @@ enum Refused {
     Unsealed,
     OtherUser,
     /// The part is not inside the file.
-    UserCounter,
+    Outside,
 }
 
 impl Refused {
@@ -213,7 +213,7 @@ impl Refused {
             Self::OtherUser => {
                 "belongs to another user: set SOLUM_IPC_ANY_USER=1 in this process to trust all users of the machine"
             }
-            Self::UserCounter => "is shorter than the memory that it should hold",
+            Self::Outside => "is shorter than the memory in the handle",
         };
         error(ZE_RESULT_ERROR_INVALID_ARGUMENT, format!("{file} {text}"))
     }

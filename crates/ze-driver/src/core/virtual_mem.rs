@@ -151,7 +151,7 @@ pub(crate) fn zeVirtualMemFree(
         ),
         None => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("ptr is {ptr:p}, which is the beginning of no virtual reservation"),
+            format!("ptr is {ptr:p}, where no virtual reservation begins"),
         ),
     }
 }

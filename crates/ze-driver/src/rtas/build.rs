@@ -53,7 +53,7 @@ impl Operation {
             Ok(_) => Ok(()),
             Err(Failure::TooSmall(size)) => Err(ZeError::new(
                 self.form.retry,
-                format!("the structure has {size} bytes, which rtasBufferSizeBytes is below"),
+                format!("the structure needs {size} bytes, rtasBufferSizeBytes is smaller"),
             )),
             Err(Failure::TooMany) => error(
                 ZE_RESULT_ERROR_UNSUPPORTED_SIZE,

@@ -83,7 +83,7 @@ pub(crate) fn telemetry() -> ZeResult<&'static dyn Telemetry> {
         Some(telemetry) => Ok(telemetry),
         None => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            "the platform tells nothing of its sensors and counters",
+            "the platform reports no sensors or counters",
         ),
     }
 }

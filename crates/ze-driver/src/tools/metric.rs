@@ -124,7 +124,7 @@ impl MetricGroup {
             Some(group) => Ok(Arc::clone(group)),
             None => error(
                 ZE_RESULT_ERROR_UNKNOWN,
-                "the metric group is not the driver's",
+                "hMetricGroup is not a metric group of this driver",
             ),
         }
     }
