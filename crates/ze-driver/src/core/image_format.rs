@@ -247,8 +247,8 @@ fn channels(bits: &Bits) -> [ImageChannel; 4] {
     })
 }
 
-/// A component whose source nobody cares about, or that names a channel that is not there, is that of its place
-/// where the texel has one that no other names, else 0, or 1 for alpha.
+/// The source of a component. One with any source, or with an absent channel, reads the channel at its own position if
+/// the texel has it and no other component names it; else 0, or 1 for alpha.
 fn select(bits: &Bits, swizzles: [ze_image_format_swizzle_t; 4]) -> [ImageSelect; 4] {
     let named = |swizzle: ze_image_format_swizzle_t| match swizzle {
         ZE_IMAGE_FORMAT_SWIZZLE_R | ZE_IMAGE_FORMAT_SWIZZLE_D => Some(0u8),

@@ -1,4 +1,19 @@
-//! The objects behind handles, each with its entry points.
+//! The core objects behind handles, and their entry points.
+//!
+//! An object that others build on has its entry points in a module of its own, `OBJECT_entries`: entry points may use any
+//! object, objects only those below. Small objects have both in one module. From the bottom up:
+//!
+//! ```text
+//! hierarchy, device, driver, context          devices and their owner
+//! shared_file, exports, reservations          shared files, exported and virtual memory
+//! event_pool, counter, event, dependencies    signals, and what appends wait for
+//! sampler, image, link_source, module, kernel programs and their arguments
+//! graph_content, graph, capture               recorded graphs, and captures under way
+//! queue_desc, mutable_commands                parts of lists
+//! recorded_list, immediate_list, list         the two types of command lists behind one handle
+//! executable_graph, queue, fence              what runs lists and graphs
+//! append, launch, mutable, *_entries          entry points
+//! ```
 
 pub(crate) mod append;
 pub(crate) mod attributes;

@@ -164,7 +164,7 @@ pub(crate) unsafe fn prepare(
         // SAFETY: null or a geometry of the type that it names, valid until the build is over.
         made.push(unsafe { geometry::read(info, target.user, form) }?);
     }
-    // SAFETY: not null; the client's buffer of that size, nobody else's until the build is over.
+    // SAFETY: not null; the client's buffer of that size, which only the build uses until it is over.
     let out = unsafe { std::slice::from_raw_parts_mut(target.buffer.cast::<u8>(), target.size) };
     Ok(Arc::new(Operation {
         build: Build::new(made, out),

@@ -1,6 +1,6 @@
-//! What a CPU does not have: each enumeration answers that there are none.
+//! Parts that a CPU does not have: each enumeration returns none.
 //!
-//! The functions on those parts stay with the defaults: nobody can have a handle for them.
+//! Functions on such parts keep their defaults, because there are no handles for them.
 
 use crate::core::device::Device;
 use level_zero_sys::*;
