@@ -1,4 +1,4 @@
-//! Contexts: what owns memory, lists, events and modules.
+//! Contexts, which own memory, lists, events and modules.
 
 use std::sync::Arc;
 

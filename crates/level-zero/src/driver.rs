@@ -1,4 +1,4 @@
-//! Drivers and devices, and what they say of themselves.
+//! Drivers and devices, and their properties.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;
@@ -189,7 +189,7 @@ impl Device {
         &self.driver
     }
 
-    /// What the device says of itself.
+    /// The device's properties.
     ///
     /// # Errors
     /// The call's.

@@ -1,4 +1,4 @@
-//! What can go wrong: a Level Zero call, or finding Level Zero at all.
+//! Errors: of a Level Zero call, or of finding Level Zero at all.
 
 use level_zero_sys::*;
 

@@ -27,7 +27,7 @@ impl Drop for PoolOwner {
     }
 }
 
-/// Room for a fixed number of events.
+/// A pool of a fixed number of events.
 pub struct EventPool {
     owner: Arc<PoolOwner>,
     next: u32,

@@ -8,8 +8,11 @@
 //! Invariants
 //! - A handle lives as long as the value that wraps it; a parent is destroyed after its last child.
 //! - An error carries the function, the code's name and the driver's last-error text.
-//! - What the types cannot promise is `unsafe` and says what to promise: memory that a recorded command will touch
+//! - A function whose safety the types cannot ensure is `unsafe` and names its contract: memory that a recorded command uses
 //!   must outlive the command.
+//!
+//! Modules, from the bottom up; each uses only those before it: `error`, `tables` (functions), `driver`, `loader`,
+//! `context`, `event`, `memory`, `module`, `command`. Constructors of a context's children stand with the children.
 //!
 //! Non-goals: no scheduling, no buffers that move themselves (that is `sycl`), no copy of the driver's checks.
 //!

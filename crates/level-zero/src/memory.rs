@@ -23,7 +23,7 @@ plain!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64);
 // SAFETY: an array of plain values has no padding of its own.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
-/// What kind of memory a pointer points into.
+/// The kind of memory that a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryType {
@@ -96,7 +96,7 @@ impl Context {
     }
 }
 
-/// What all kinds of memory share.
+/// The common interface of all kinds of memory.
 pub trait Allocation<T: Plain> {
     /// Its first byte.
     fn as_ptr(&self) -> *const T;

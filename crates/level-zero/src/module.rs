@@ -11,13 +11,13 @@ use crate::error::{Error, Result};
 use crate::memory::{Allocation, Plain};
 use crate::tables::Zeroed;
 
-/// What a module is built from.
+/// The source of a module.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ModuleSource<'a> {
     /// SPIR-V, as bytes.
     Spirv(&'a [u8]),
-    /// What [`Module::native_binary`] gave on the same machine.
+    /// The result of [`Module::native_binary`] on the same machine.
     Native(&'a [u8]),
 }
 

@@ -1,4 +1,4 @@
-//! What a command group does to a buffer: a mode and a box of elements.
+//! The use of a buffer by a command group: a mode and a box of elements.
 
 use crate::Cuboid;
 
@@ -11,7 +11,7 @@ pub enum Mode {
     Write,
     /// Reads and writes.
     ReadWrite,
-    /// Overwrites: what was there before is of no use.
+    /// Overwrites: earlier contents are not needed.
     NoInitWrite,
     /// Overwrites, then reads its own values.
     NoInitReadWrite,
@@ -23,7 +23,7 @@ impl Mode {
         self != Self::Read
     }
 
-    /// Whether what was there before has to be there.
+    /// Whether earlier contents are needed.
     pub fn needs_content(self) -> bool {
         matches!(self, Self::Read | Self::Write | Self::ReadWrite)
     }
@@ -32,7 +32,7 @@ impl Mode {
 /// One accessor of a command group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// What it does.
+    /// The mode.
     pub mode: Mode,
     /// To which elements; see [`crate::Grid::region`].
     pub elements: Cuboid,

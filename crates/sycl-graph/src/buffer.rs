@@ -1,4 +1,4 @@
-//! The state of one buffer: which pages were written, where they are valid, and what happened to them last.
+//! The state of one buffer: which pages were written, where they are valid, and their last uses.
 
 use crate::part::Piece;
 use crate::{Access, Cuboid, Dep, Deps, Domain, Front, Grid, Mode, PageSet, Transfer};
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-/// What a domain has of the buffer.
+/// The part of the buffer that a domain holds.
 #[derive(Clone, Debug)]
 pub(crate) struct Holding {
     /// Pages whose written content is here.
@@ -15,14 +15,14 @@ pub(crate) struct Holding {
     arriving: Front,
 }
 
-/// How submitted work stands, as far as somebody knows.
+/// The fate of submitted work, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It may end or fail.
     Open,
     /// It has ended well.
     Ended,
-    /// What it was to do did not happen, or nobody can say that it did.
+    /// It did not happen, or is not known to have happened.
     Failed,
 }
 
@@ -36,8 +36,8 @@ pub struct Buffer {
     /// are not among them.
     pub(crate) pieces: BTreeMap<usize, Vec<Piece>>,
     front: Front,
-    /// The last work of each lane that uses the buffer, and pending commands: what may still run where something failed, and how
-    /// much makes a look worth while.
+    /// The last work of each lane that uses the buffer, and pending commands: all that may still run after a failure. And at
+    /// how many the next look is due.
     past: Deps,
     past_tidy_at: usize,
     poisoned: Option<PageSet>,
@@ -49,13 +49,13 @@ pub struct Buffer {
     tidy_at: usize,
 }
 
-/// So many pending commands are kept before somebody is asked whether they have ended.
+/// At so many pending commands the first look drops those that have ended.
 const FEW_PENDING: usize = 64;
 /// So many copies are; each has the boxes of its pages.
 const FEW_COPIES: usize = 8;
 
 impl Buffer {
-    /// A buffer that nobody has written: its pages need no copies.
+    /// A buffer without contents: its pages need no copies.
     pub fn new(grid: Grid) -> Self {
         let written = PageSet::none(&grid);
         Self {
@@ -135,8 +135,8 @@ impl Buffer {
         }
     }
 
-    /// Says that a planned copy was submitted as `dep`: its pages count as valid at the target from now on, and whoever
-    /// uses them there follows `dep`. [`Self::roll_back`] takes it back should it fail.
+    /// Says that a planned copy was submitted as `dep`: its pages count as valid at the target from now on, and later
+    /// uses of them there follow `dep`. If it fails, [`Self::roll_back`] undoes this.
     pub fn commit_transfer(&mut self, transfer: Transfer, dep: Dep) {
         self.pending += usize::from(dep.is_pending());
         self.past.add(dep);
@@ -164,11 +164,12 @@ impl Buffer {
         self.copies.push((transfer, dep));
     }
 
-    /// Takes back what failed: what copies were to bring does not count as there any more; pages that nobody holds then,
-    /// and those whose last writer failed, are poisoned. Whether there are such. Drops what is no longer open.
+    /// Rolls back failed work: contents that failed copies should have brought are no longer valid at the target. Pages that
+    /// no domain holds then, and pages whose last writer failed, are poisoned. Answers whether there are any. Drops work that
+    /// is no longer open.
     ///
-    /// Work that follows failed work must fail too, now or later: nothing of it is taken back on that account. If something
-    /// failed, [`Self::follow_past`] with `running`.
+    /// Work that follows failed work has to fail by itself, now or later; it is not rolled back with it. If work failed, calls
+    /// [`Self::follow_past`] with `running`.
     pub fn roll_back(
         &mut self,
         mut fate: impl FnMut(Dep) -> Fate,
@@ -177,7 +178,7 @@ impl Buffer {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
         let mut any = false;
-        // Each is asked once: what fails meanwhile is for the next look, as a whole.
+        // Each is asked once: a failure during this look is rolled back as a whole at the next.
         let mut known = HashMap::new();
         let mut fate = |dep: Dep| {
             let fate = *known.entry(dep).or_insert_with(|| fate(dep));
@@ -194,21 +195,21 @@ impl Buffer {
         self.poison_pages(lost)
     }
 
-    /// Takes back the copies that failed, by the rule that is given; adds pages that nobody holds then. Drops those that
-    /// are no longer open.
+    /// Rolls back the copies that failed by the given rule; adds pages that no domain holds then. Drops copies that are no
+    /// longer open.
     fn take_copies_back(
         &mut self,
         mut fate: impl FnMut(&Transfer, Dep) -> Fate,
         lost: &mut PageSet,
     ) {
         let grid = self.grid;
-        // The newest first: what it took apart the one before may have put together.
+        // The newest first: it may have taken apart pieces that an earlier one had put together.
         let mut newer = Vec::new();
         while let Some((transfer, dep)) = self.copies.pop() {
             match fate(&transfer, dep) {
                 Fate::Open => newer.push((transfer, dep)),
                 Fate::Ended => {}
-                // What it brought went with that memory.
+                // Its contents went with that memory.
                 Fate::Failed if transfer.given_up => {}
                 Fate::Failed => {
                     self.revoke(&transfer, lost);
@@ -221,8 +222,8 @@ impl Buffer {
         self.copies = newer;
     }
 
-    /// What was before failed work may still run, and the pages know the failed work alone: later writers follow, wherever
-    /// they write, what of all work on the buffer `running` says may still run.
+    /// After a failure the pages name the failed work only, but earlier work may still run. From now on writers of any page
+    /// follow all work on the buffer that may still run by `running`.
     pub fn follow_past(&mut self, running: impl FnOnce(&Deps) -> Deps) {
         let all = self.grid.whole_pages();
         for dep in running(&self.past).iter() {
@@ -230,19 +231,18 @@ impl Buffer {
         }
     }
 
-    /// Copies that nobody has said of how they ended, in the order of their commits.
+    /// Copies whose end is not known, in the order of their commits.
     pub fn copies_under_way(&self) -> impl Iterator<Item = Dep> + '_ {
         self.copies.iter().map(|(_, copy)| *copy)
     }
 
-    /// Says that a domain's memory has lost all that was there, which is poisoned where nobody else holds it. Whether there
-    /// is such. What copies to it and from it that are not settled have brought is not known, nor what others have taken
-    /// from there on.
+    /// A domain's memory has lost its contents. Pages that no other domain holds are poisoned; answers whether there are any.
+    /// Copies to it and from it whose end is not known are in doubt, and so are copies that took their contents on.
     pub fn lose(&mut self, domain: Domain) -> bool {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
         let mut doubted = self.doubted_copies(domain);
-        // First, so that what a copy took from elsewhere goes back there. The newest is asked about first.
+        // First, so that pieces that a copy took from elsewhere go back there. The newest first.
         let fate = |_: &Transfer, _| match doubted.pop() {
             Some(true) => Fate::Failed,
             Some(false) | None => Fate::Open,
@@ -271,7 +271,7 @@ impl Buffer {
         self.poison_pages(lost)
     }
 
-    /// Of each copy, in the order of their commits, whether what it brings is in doubt when a domain's memory is lost.
+    /// For each copy, in the order of their commits, whether its contents are in doubt when a domain's memory is lost.
     fn doubted_copies(&self, lost: Domain) -> Vec<bool> {
         let mut doubted: Vec<&Transfer> = Vec::new();
         let copies = self.copies.iter().map(|(copy, _)| copy);
@@ -285,7 +285,7 @@ impl Buffer {
         is_doubted.collect()
     }
 
-    /// What copies had taken from a domain does not go back there.
+    /// Pieces that copies took from a domain do not go back there.
     fn bar_ways_back(&mut self, domain: Domain) {
         let copies = self.copies.iter_mut();
         let parts = copies.flat_map(|(transfer, _)| &mut transfer.parts);
@@ -306,7 +306,7 @@ impl Buffer {
         true
     }
 
-    /// Takes a committed copy back; adds pages that nobody holds then.
+    /// Undoes the commit of a copy; adds pages that no domain holds then.
     fn revoke(&mut self, transfer: &Transfer, all_lost: &mut PageSet) {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
@@ -346,7 +346,7 @@ impl Buffer {
         parts
             .filter(|part| self.pieces.contains_key(&part.page) && part.gone)
             .for_each(|part| lost.insert(part.page));
-        // It may have begun: a piece that an earlier one left there, when it was taken back, is no longer whole.
+        // It may have begun to write: a piece that an earlier copy left there when it was undone is no longer whole.
         for (&page, pieces) in &self.pieces {
             let mut there = pieces.iter().filter(|piece| piece.holder == transfer.to);
             if there.any(|piece| transfer.overlaps(&grid, page, &piece.elements)) {
@@ -357,8 +357,8 @@ impl Buffer {
         self.pieces.retain(|_, pieces| !pieces.is_empty());
     }
 
-    /// Says that a command group with these accesses was submitted on `domain` as `dep`: what it writes is outdated
-    /// everywhere else, and later work follows it.
+    /// Says that a command group with these accesses was submitted on `domain` as `dep`: pages that it writes are
+    /// outdated everywhere else, and later work follows it.
     pub fn commit_accesses(&mut self, domain: Domain, accesses: &[Access], dep: Dep) {
         self.pending += usize::from(dep.is_pending());
         self.past.add(dep);
@@ -390,13 +390,13 @@ impl Buffer {
         }
     }
 
-    /// Forgets a domain's allocation. What was valid only there must have been copied away ([`Buffer::plan_release`]).
+    /// Forgets a domain's allocation. Pages that are valid only there must have been copied away ([`Buffer::plan_release`]).
     pub fn release(&mut self, domain: Domain) {
         if let Some(holding) = self.holdings.get_mut(domain.number()) {
             *holding = None;
         }
-        // The memory that the domain gets next has nothing of this: neither what copies brought, nor what one that is
-        // taken back had taken.
+        // The domain's next memory starts empty: copies have brought nothing there, and copies that are undone give nothing
+        // back.
         let copies = self.copies.iter_mut().map(|(transfer, _)| transfer);
         copies
             .filter(|transfer| transfer.to == domain)
@@ -404,7 +404,7 @@ impl Buffer {
         self.bar_ways_back(domain);
     }
 
-    /// Marks what `accesses` write as lost: the work that should have written it failed.
+    /// Marks the pages that `accesses` write as lost: the work that should have written it failed.
     pub fn poison(&mut self, accesses: &[Access]) {
         for access in accesses.iter().filter(|access| access.mode.writes()) {
             let pages = self.grid.page_range(&access.elements);
@@ -444,8 +444,8 @@ impl Buffer {
             .for_each(|holding| holding.arriving.retain(&mut unfinished));
     }
 
-    /// Drops finished work when enough has come: unlike work on a lane pending commands and copies are kept one by one, and readers
-    /// may come for ever. `open` is work that has not ended well: what failed is for [`Self::roll_back`].
+    /// Drops finished work when enough has come. Unlike work on lanes, pending commands and copies are kept one by one, and
+    /// readers may come for ever. `open` holds for work that has not ended well: failures wait for [`Self::roll_back`].
     pub fn tidy(&mut self, mut open: impl FnMut(Dep) -> bool) {
         if self.copies.len() >= self.copies_tidy_at {
             self.copies.retain(|(_, dep)| open(*dep));
@@ -465,7 +465,7 @@ impl Buffer {
         self.tidy_at = FEW_PENDING.max(self.front.pending() + arriving);
     }
 
-    /// Adds all unfinished work on the buffer, readers and copies included: what its end has to wait for.
+    /// Adds all unfinished work on the buffer, readers and copies included: its end has to wait for that.
     pub fn last_use(&self, deps: &mut Deps) {
         let all = self.grid.whole_pages();
         self.front.collect(&self.grid, &all, true, deps);
@@ -503,7 +503,7 @@ impl Buffer {
         holding.valid.insert_box(&grid, pages);
         holding.arriving.write(&grid, pages, None);
         self.written.insert_box(&grid, pages);
-        // Whoever overwrites follows the copies, so that it fails with them: of these pages nothing of theirs is left.
+        // A writer follows the copies and fails with them, so it may overwrite the pages they brought.
         if !self.copies.is_empty() {
             self.copies
                 .retain_mut(|(transfer, _)| transfer.leave(&grid, pages));
@@ -604,7 +604,7 @@ impl Buffer {
     }
 }
 
-/// What a domain has, nothing at first.
+/// The part that a domain holds; empty at first.
 fn holding_mut<'a>(
     holdings: &'a mut Vec<Option<Holding>>,
     grid: &Grid,

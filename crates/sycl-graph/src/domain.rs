@@ -3,7 +3,7 @@
 /// How many domains a buffer can be in.
 pub const MAX_DOMAINS: usize = 64;
 
-/// A physical memory in one driver context: what an allocation belongs to.
+/// A physical memory in one driver context: an allocation belongs to one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Domain(u8);
 

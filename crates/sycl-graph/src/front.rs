@@ -49,7 +49,7 @@ impl From<Dep> for Deps {
 }
 
 impl Deps {
-    /// Adds work; what its lane makes sure of already is dropped.
+    /// Adds work; drops work that its lane orders before it.
     pub fn add(&mut self, dep: Dep) {
         let same = |known: &Dep| {
             if dep.is_pending() {
@@ -69,7 +69,7 @@ impl Deps {
         other.0.iter().for_each(|&dep| self.add(dep));
     }
 
-    /// Drops what is finished.
+    /// Drops finished work.
     pub fn retain(&mut self, mut unfinished: impl FnMut(Dep) -> bool) {
         self.0.retain(|dep| unfinished(*dep));
     }
@@ -94,7 +94,7 @@ impl Deps {
     }
 }
 
-/// What happened last to some pages.
+/// The last uses of some pages.
 #[derive(Clone, Default, Debug)]
 struct Last {
     writer: Option<Dep>,
@@ -146,7 +146,7 @@ impl Default for Front {
 }
 
 impl Front {
-    /// Adds what a reader (`writes` false) or writer of these pages must follow.
+    /// Adds the work that a reader (`writes` false) or writer of these pages must follow.
     pub fn collect(&self, grid: &Grid, pages: &Cuboid, writes: bool, deps: &mut Deps) {
         if pages.is_empty() {
             return;
@@ -175,7 +175,7 @@ impl Front {
         self.change(grid, pages, |last| last.readers.add(dep));
     }
 
-    /// Says that `dep` writes these pages: what came before is behind it. `None` forgets what came before.
+    /// Says that `dep` writes these pages: earlier work is behind it. `None` forgets earlier work.
     pub fn write(&mut self, grid: &Grid, pages: &Cuboid, dep: Option<Dep>) {
         if pages.is_empty() {
             return;
@@ -197,7 +197,7 @@ impl Front {
         self.change(grid, pages, |last| last.clone_from(&now));
     }
 
-    /// Drops what is finished, so that its lanes need not be asked again.
+    /// Drops finished work, so that its lanes need not be asked again.
     pub fn retain(&mut self, mut unfinished: impl FnMut(Dep) -> bool) {
         let mut clean = |last: &mut Last| {
             last.writer = last.writer.filter(|&dep| unfinished(dep));

@@ -1,12 +1,17 @@
-//! The hipSYCL buffer-accessor model as a pure core: which pages of a buffer are where, what must be copied before an
-//! access, and which earlier work an access has to wait for.
+//! The hipSYCL buffer-accessor model as a pure core: which pages of a buffer are where, which copies an access
+//! needs before it, and which earlier work it has to wait for.
 //!
 //! A [`Buffer`] is a grid of fixed-size pages ([`Grid`]); each [`Domain`] (a physical memory in one driver context) may
-//! hold one full-size allocation of it. The caller describes what a command group does ([`Access`]), asks for the
+//! hold one full-size allocation of it. The caller describes a command group's uses ([`Access`]), asks for the
 //! copies it needs ([`Buffer::plan`]) and the work it must follow ([`Buffer::dependencies`]), and tells afterwards what
 //! was really submitted ([`Buffer::commit_transfer`], [`Buffer::commit_accesses`]). Nothing changes before a commit, so
-//! a submission that fails half-way leaves exactly the state of what did happen. What fails after its commit is taken back
+//! a submission that fails half-way leaves exactly the state of the work that did happen. Work that fails after its commit is rolled back
 //! ([`Buffer::roll_back`]): copies are remembered until they are known to have ended well.
+//!
+//! Modules, from the bottom up; each uses only those before it
+//! - `cuboid`, `grid`, `view`, `access`, `domain`: boxes, pages, the caller's terms.
+//! - `pages`: sets of pages. `front`: the last uses of pages. `part`, `transfer`: pieces of pages, and copies.
+//! - `buffer`: the state. `tiling`, `plan`: the copies for an access.
 //!
 //! Invariants:
 //! - A page is *valid* on a domain only if its whole written content is there. A page that was written in part without

@@ -15,14 +15,15 @@ pub(crate) struct Piece {
 pub(crate) struct Part {
     pub(crate) page: usize,
     pub(crate) elements: Cuboid,
-    /// Where it is by what is known before the copy; a copy from the host may bring it from elsewhere.
+    /// The domain that held it before the copy; a copy from the host may bring it from elsewhere.
     pub(crate) holder: Domain,
-    /// Its holder may not have it any more: there is no way back.
+    /// Its holder may have lost it: it cannot go back.
     pub(crate) gone: bool,
 }
 
 impl Part {
-    /// A known piece of the page without what of it did not come to `target` after all, and that where it was before.
+    /// Undoes the copy for a known piece of the page: the part that did not come to `target` goes back to its holder, the
+    /// rest of the piece stays.
     pub(crate) fn taken_from(
         self,
         piece: &Piece,
@@ -37,7 +38,7 @@ impl Part {
             elements: back,
             holder: self.holder,
         };
-        // Without a way back nobody has it any more.
+        // If it cannot go back, no domain holds it.
         let returned = (!back.is_empty() && !self.gone).then_some(returned);
         let rest = piece.elements.without(&back);
         returned

@@ -96,12 +96,12 @@ impl Buffer {
         let has_all = |missing: &PageSet, source: &Source| source.pages.count() == missing.count();
         let all = sources.iter().chain(&behind);
         if !all.clone().any(|source| has_all(&missing, source)) {
-            // What nobody has any more, since it was lost, cannot come from anywhere.
+            // Lost contents cannot come from anywhere.
             let mut held = PageSet::none(&self.grid);
             all.for_each(|source| held.unite(&source.pages));
             missing.intersect(&held);
         }
-        // What has no direct way is collected on the host, and goes on from there with what is there already.
+        // Pages without a direct way are collected on the host and go on from there, with pages that are there already.
         let mut staged = PageSet::none(&self.grid);
         if !sources.iter().any(|source| has_all(&missing, source)) {
             staged.unite(&missing);
@@ -279,8 +279,8 @@ impl Buffer {
         Some(best?.into_iter().map(copies).collect())
     }
 
-    /// Whole pages as boxes of elements: as few as have sides in common with all others, or, where parts of pages may be
-    /// put beside some of them, one for each page.
+    /// Whole pages as boxes of elements: one for each page if parts of pages may lie beside some of them, else as few as
+    /// possible.
     fn boxes(&self, pages: &PageSet, beside_parts: bool) -> Vec<Cuboid> {
         if !beside_parts {
             return self.cells(pages, &cuts(&self.grid, &[pages]));
@@ -289,8 +289,8 @@ impl Buffer {
         boxes.map(|pages| self.grid.elements(&pages)).collect()
     }
 
-    /// Who brings what where pages lie on a line: from each place on whoever brings most without a gap, which makes the
-    /// fewest copies.
+    /// Assigns pages on a line to sources. From each position on the source that has most without a gap is taken, which makes
+    /// the fewest copies.
     fn farthest_first(
         &self,
         pages: &PageSet,
@@ -343,7 +343,7 @@ impl Buffer {
         loads
     }
 
-    /// Who brings what in general: again and again whoever has most of what is left.
+    /// Assigns pages to sources in general: repeatedly the source that has most of the rest.
     fn most_first(
         &self,
         pages: &PageSet,
@@ -377,18 +377,18 @@ impl Buffer {
     }
 }
 
-/// What copies move, each with the boxes of elements that it brings.
+/// The extents of copies, each with the boxes of elements that it brings.
 type Copies = Vec<(Extent, Vec<Cuboid>)>;
 
 /// A domain that can give pages to another.
 struct Source {
     from: Domain,
     cost: u32,
-    /// What it has of those that are wanted.
+    /// The wanted pages that it has.
     pages: PageSet,
 }
 
-/// What a plan takes from one domain.
+/// The pages and parts that a plan takes from one domain.
 struct Load {
     from: Domain,
     /// Boxes of elements: whole pages, and parts.

@@ -24,9 +24,10 @@ pub(crate) struct Tiling {
     /// The cells that begin in memory where the one before ends.
     follows: u64,
     wanted: u64,
-    /// What each source has of them.
+    /// The cells that each source has.
     held: Vec<u64>,
-    /// Of each cell and each wanted one behind it, what a tile that has both has: by box, and by run or all if none has.
+    /// For each cell and each wanted one behind it, the cells of a tile with both: as a box, and as a run, or all if there is
+    /// none.
     pairs: Vec<(u64, u64)>,
 }
 
@@ -39,7 +40,7 @@ struct Step {
 }
 
 impl Tiling {
-    /// The cells of the wanted pages, of which each source has some; none if they are too many, or nobody has some.
+    /// The cells of the wanted pages, each with its sources; none if there are too many, or a cell has no source.
     /// `planes` are where some of them are not alike.
     pub(crate) fn new(
         grid: &Grid,
@@ -105,7 +106,7 @@ impl Tiling {
         pairs
     }
 
-    /// So many tiles at least make up what is wanted.
+    /// A lower bound on the number of tiles.
     pub(crate) fn at_least(&self) -> usize {
         let count = self.cells.iter().product::<usize>();
         let mut partners = [0u64; CELLS];
@@ -116,7 +117,7 @@ impl Tiling {
                 partners[other] |= together << one;
             }
         }
-        // Who lies in one tile with few others leaves most that lie in another one than all before.
+        // A cell that shares tiles with few others leaves most cells that lie in other tiles.
         let (mut left, mut apart) = (self.wanted, 0);
         while let Some(one) = bits(left).min_by_key(|one| (partners[*one] & left).count_ones()) {
             left &= !(partners[one] | 1 << one);
@@ -135,8 +136,7 @@ impl Tiling {
         self.held.iter().any(able)
     }
 
-    /// Fewer tiles than so many that make up what is wanted, each with the first source that has all of it; none if none
-    /// were found.
+    /// Fewer tiles than the given number that cover the wanted cells, each with its first source; none if none were found.
     pub(crate) fn fewer_than(&self, count: usize) -> Option<Vec<(usize, Vec<Cuboid>)>> {
         let mut steps = vec![Step {
             missing: self.wanted,

@@ -5,7 +5,7 @@ use crate::domain::Domain;
 use crate::grid::Grid;
 use crate::part::Part;
 
-/// What a copy moves, at the same place in both allocations.
+/// The extent of a copy, at the same place in both allocations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// One run of memory, in bytes.
@@ -67,7 +67,7 @@ pub struct Transfer {
     pub from: Domain,
     /// Where it is needed.
     pub to: Domain,
-    /// What to copy.
+    /// The extent.
     pub extent: Extent,
     /// The boxes of whole pages that it brings.
     pub(crate) pages: Vec<Cuboid>,
@@ -80,7 +80,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// The pages it touches, as boxes, each with whether what others have there may be written over.
+    /// The pages it touches, as boxes, each with whether contents of others may be overwritten there.
     pub(crate) fn page_boxes(&self, grid: &Grid) -> impl Iterator<Item = (Cuboid, bool)> {
         let parts = self.parts.iter().map(|part| part.page);
         let parts = parts.map(|page| (grid.page_box(page), self.passing));
@@ -95,7 +95,7 @@ impl Transfer {
             || parts.any(|part| part.elements.overlaps(elements))
     }
 
-    /// Whether what it brings counts on a domain's memory as that is now.
+    /// Whether it copies from or to a domain's present memory.
     pub(crate) fn uses(&self, domain: Domain) -> bool {
         self.from == domain || self.to == domain && !self.given_up
     }
@@ -110,7 +110,7 @@ impl Transfer {
         self.from == other.to && own.any(|(pages, _)| is_brought(&pages))
     }
 
-    /// Another copy failed: where it may have written, there is no way back for what this one took.
+    /// Another copy failed: pieces that this one took cannot go back where that may have written.
     pub(crate) fn bar_way_back(&mut self, failed: &Self, grid: &Grid) {
         let taken = self.parts.iter_mut();
         taken

@@ -1,4 +1,4 @@
-//! What stands between the braces of `kernels!`.
+//! The declaration between the braces of `kernels!`.
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;

@@ -7,7 +7,7 @@ use spirv_reflection::{Addressing, Module};
 
 use crate::assembly::assemble;
 
-/// What is embedded.
+/// The embedded module.
 #[derive(Debug)]
 pub(crate) struct Embedded {
     pub(crate) words: Vec<u32>,
@@ -53,7 +53,7 @@ fn module(bytes: &[u8]) -> Result<Embedded, String> {
         .chunks_exact(4)
         .map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
         .collect();
-    // The reader accepts either byte order; what is embedded has the usual one.
+    // The reader accepts either byte order; the embedded words have the usual one.
     let swapped = native.first() != Some(&0x0723_0203);
     let words_of = |word: u32| if swapped { word.swap_bytes() } else { word };
     debug_assert_eq!(words.len(), native.len());

@@ -19,7 +19,7 @@ use crate::names::{Unique, constant_name, identifier, type_name};
 /// The declaration's module.
 ///
 /// # Errors
-/// What is wrong, at the file's name or the kernel's.
+/// An error, at the file's name or the kernel's.
 pub(crate) fn expand(declaration: &Declaration) -> Result<TokenStream, Error> {
     let path = locate(&declaration.file)?;
     let embedded =
@@ -169,7 +169,7 @@ fn choose<'m>(
             Some(name) => (name.to_string(), name.span()),
             None => (wanted, choice.kernel.span()),
         };
-        // Lints on names are not for what a macro writes.
+        // Lints on names are not for code that a macro writes.
         chosen.push((kernel, name, Span::call_site().located_at(span)));
     }
     Ok(chosen)
@@ -358,7 +358,7 @@ fn refuse(kernel: &Kernel, index: usize, name: &str, what: &str, span: Span, fil
 }
 
 impl Scope {
-    /// What `sycl::embedded` calls the type; a structure is written out, once.
+    /// The type's name in `sycl::embedded`; a structure is written out, once.
     fn tag(&mut self, ty: &Type, label: &str) -> TokenStream {
         match ty {
             Type::Int(bits) => quote!(::sycl::embedded::Int<#bits>),
@@ -394,7 +394,7 @@ impl Scope {
             Type::Float(_) => quote!(f64),
             Type::Vector(scalar, count) => {
                 let scalar = self.member(scalar, label);
-                // Three components have the room of four.
+                // Three components take the space of four.
                 let count = if *count == 3 { 4 } else { *count as usize };
                 quote!([#scalar; #count])
             }

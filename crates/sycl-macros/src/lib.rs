@@ -2,9 +2,9 @@
 //!
 //! The file may be binary (`.spv`) or assembly (`.spvasm`), which is assembled here without any tool. Each kernel becomes
 //! a value that `sycl` launches with exactly the arguments that the kernel takes: an argument of another type does not
-//! compile, and no launch is `unsafe`. What is wrong with the file ends the build with its name, the place and the reason.
+//! compile, and no launch is `unsafe`. An error in the file ends the build with the file's name, the position and the reason.
 //!
-//! Invariants: what is embedded has capability Kernel and 64-bit addresses, and every kernel's parameters can be passed;
+//! Invariants: an embedded module has capability Kernel and 64-bit addresses, and every kernel's parameters can be passed;
 //! the file's changes rebuild the program. Not here: compiling (the driver does that), checking function bodies.
 #![forbid(unsafe_code)]
 

@@ -24,7 +24,7 @@ pub(crate) fn identifier(name: &str, span: Span) -> Ident {
     }
 }
 
-/// `particle_list` to `ParticleList`; what has capitals keeps them.
+/// `particle_list` to `ParticleList`; capitals stay.
 pub(crate) fn type_name(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric());
     words

@@ -10,7 +10,7 @@ use crate::info::descriptor::Info;
 use crate::platform::Platform;
 use crate::ze::{Api, enumerate, text, ze};
 
-/// What a device is.
+/// The type of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DeviceType {
     /// A CPU.
@@ -23,7 +23,7 @@ pub enum DeviceType {
     Custom,
 }
 
-/// What a device may have.
+/// A capability of devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "SYCL 2020's aspects by their names, 4.6.4.5")]
@@ -162,7 +162,7 @@ impl Device {
         self.0.platform
     }
 
-    /// What it is.
+    /// Its type.
     #[must_use]
     pub fn kind(&self) -> DeviceType {
         match self.0.properties.r#type {
@@ -178,7 +178,7 @@ impl Device {
     /// A property, such as `device.info::<info::device::Name>()`.
     ///
     /// # Errors
-    /// [`Errc::FeatureNotSupported`] for what the driver does not answer.
+    /// [`Errc::FeatureNotSupported`] for a question that the driver does not answer.
     pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
         I::get(self)
     }
@@ -228,7 +228,7 @@ impl Device {
         self.0.handle
     }
 
-    /// What the driver divides it into; asked once.
+    /// Its parts by the driver; asked once.
     pub(crate) fn parts(&self) -> &'static [Self] {
         self.0.parts.get_or_init(|| {
             let api = self.api();

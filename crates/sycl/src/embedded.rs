@@ -108,14 +108,14 @@ pub trait Value<'cg, S>: Argument {}
 /// Arguments for an image that the kernel reads: an accessor of any mode.
 #[diagnostic::on_unimplemented(
     message = "the kernel takes an image of {N} dimensions here, `{Self}` is none",
-    note = "pass the `&` of what `cg.image(..)` or `cg.sampled(..)` answered for an image of as many dimensions"
+    note = "pass a reference to the result of `cg.image(..)` or `cg.sampled(..)` for an image of as many dimensions"
 )]
 pub trait ReadableImage<'cg, const N: usize>: Argument {}
 
 /// Arguments for an image that the kernel writes.
 #[diagnostic::on_unimplemented(
     message = "the kernel writes an image of {N} dimensions here, `{Self}` does not allow it",
-    note = "pass the `&` of what `cg.image(..)` answered for a mode that writes"
+    note = "pass a reference to the result of `cg.image(..)` for a mode that writes"
 )]
 pub trait WritableImage<'cg, const N: usize>: Argument {}
 

@@ -109,7 +109,10 @@ fn find() -> Option<&'static Loader> {
     } else if let Some(path) = named {
         match Loader::open_at(Path::new(&path)) {
             Ok(loader) => {
-                say(CHOICES, || "Level Zero is what SOLUM_ZE_LOADER names");
+                say(
+                    CHOICES,
+                    || "Level Zero is the loader that SOLUM_ZE_LOADER names",
+                );
                 return Some(keep(loader));
             }
             Err(error) => complain(&format!("SOLUM_ZE_LOADER: {error}; trying the next loader")),

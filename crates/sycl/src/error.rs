@@ -30,7 +30,7 @@ pub enum Errc {
     MemoryAllocation,
     /// No such platform.
     Platform,
-    /// Profiling information is not to be had.
+    /// Profiling information is not available.
     Profiling,
     /// The device lacks the feature.
     FeatureNotSupported,
@@ -40,7 +40,7 @@ pub enum Errc {
     BackendMismatch,
 }
 
-/// Why something failed. Cheap to clone.
+/// A failure and its cause. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Error(Arc<Inner>);
 
@@ -52,7 +52,7 @@ struct Inner {
     cause: Option<Error>,
 }
 
-/// What fallible functions of this crate answer.
+/// The result of fallible functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Receives asynchronous errors, SYCL's `exception_list`.

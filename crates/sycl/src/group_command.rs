@@ -223,7 +223,7 @@ impl Deferrable for Deferred {
 
     fn fail_behind(mut self, own: &Arc<PendingCommand>, cause: &Error) {
         self.barrier = None;
-        let error = Error::because("what the command depends on failed", cause);
+        let error = Error::because("a dependency of the command failed", cause);
         self.fail(own, &error);
     }
 }

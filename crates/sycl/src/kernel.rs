@@ -375,7 +375,7 @@ fn build(
     match refused.filter(|_| modules.is_empty()) {
         Some((device, aspect)) => Err(Error::new(
             Errc::KernelNotSupported,
-            format!("the kernels need {aspect:?}, which {device:?} has not"),
+            format!("the kernels need {aspect:?}, which {device:?} lacks"),
         )),
         None => Ok(KernelBundle::with(context, devices, Some(source), modules)),
     }

@@ -107,7 +107,7 @@ pub(crate) fn start() {
 /// A line for each kind that the program used.
 pub(crate) fn report() -> String {
     let read = |counts: &AtomicU64| counts.load(Ordering::Relaxed);
-    let mut text = String::from("UR_L0_LEAKS_DEBUG: what was made and destroyed");
+    let mut text = String::from("UR_L0_LEAKS_DEBUG: objects made and destroyed");
     for (kind, (made, gone)) in KINDS.iter().zip(MADE.iter().zip(&GONE)) {
         let (made, gone) = (read(made), read(gone));
         if made + gone > 0 {

@@ -55,7 +55,7 @@ pub(crate) enum Operation {
     Barrier,
 }
 
-// SAFETY: the pointers are to memory that outlives the command by the contract of whoever made the operation.
+// SAFETY: the pointers are to memory that outlives the command by the contract of the operation's maker.
 unsafe impl Send for Operation {}
 
 /// Which sides of a copy are images.
@@ -191,7 +191,7 @@ impl Operation {
                 source,
                 bytes,
             } => {
-                // SAFETY: live handles; the memory outlives the command by the contract of whoever made the operation.
+                // SAFETY: live handles; the memory outlives the command by the contract of the operation's maker.
                 unsafe {
                     ze!(
                         api,
@@ -207,81 +207,12 @@ impl Operation {
                     )
                 }
             }
-            Self::Region(region) => {
-                let target_region = region_of(region.target_origin, region.size);
-                let source_region = region_of(region.source_origin, region.size);
-                let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-                // SAFETY: as above, and two valid regions.
-                unsafe {
-                    ze!(
-                        api,
-                        zeCommandListAppendMemoryCopyRegion = command_list
-                            .pfnAppendMemoryCopyRegion(
-                                list,
-                                region.target.cast(),
-                                &raw const target_region,
-                                narrow(region.target_pitches[0]),
-                                narrow(region.target_pitches[1]),
-                                region.source.cast(),
-                                &raw const source_region,
-                                narrow(region.source_pitches[0]),
-                                narrow(region.source_pitches[1]),
-                                signal,
-                                count,
-                                waits
-                            )
-                    )
-                }
-            }
+            Self::Region(region) => region.append(to),
             Self::Image {
                 target,
                 source,
                 direction,
-            } => {
-                let whole = std::ptr::null();
-                // SAFETY: as above; what is an image and what memory with room for its rows says the direction.
-                unsafe {
-                    match direction {
-                        ImageCopy::FromMemory => ze!(
-                            api,
-                            zeCommandListAppendImageCopyFromMemory = command_list
-                                .pfnAppendImageCopyFromMemory(
-                                    list,
-                                    target.cast(),
-                                    source.cast_const().cast(),
-                                    whole,
-                                    signal,
-                                    count,
-                                    waits
-                                )
-                        ),
-                        ImageCopy::ToMemory => ze!(
-                            api,
-                            zeCommandListAppendImageCopyToMemory = command_list
-                                .pfnAppendImageCopyToMemory(
-                                    list,
-                                    target.cast(),
-                                    source.cast(),
-                                    whole,
-                                    signal,
-                                    count,
-                                    waits
-                                )
-                        ),
-                        ImageCopy::Between => ze!(
-                            api,
-                            zeCommandListAppendImageCopy = command_list.pfnAppendImageCopy(
-                                list,
-                                target.cast(),
-                                source.cast(),
-                                signal,
-                                count,
-                                waits
-                            )
-                        ),
-                    }
-                }
-            }
+            } => direction.append(*target, *source, to),
             Self::Fill {
                 target,
                 pattern,
@@ -308,13 +239,7 @@ impl Operation {
             Self::Prefetch { pointer, bytes } => {
                 // SAFETY: as above. It takes no events: a barrier before and a signal after it give it its place.
                 unsafe {
-                    if count > 0 {
-                        ze!(
-                            api,
-                            zeCommandListAppendWaitOnEvents =
-                                command_list.pfnAppendWaitOnEvents(list, count, waits)
-                        )?;
-                    }
+                    wait_before(api, list, count, waits)?;
                     ze!(
                         api,
                         zeCommandListAppendMemoryPrefetch =
@@ -331,13 +256,7 @@ impl Operation {
             } => {
                 // SAFETY: as for prefetches.
                 unsafe {
-                    if count > 0 {
-                        ze!(
-                            api,
-                            zeCommandListAppendWaitOnEvents =
-                                command_list.pfnAppendWaitOnEvents(list, count, waits)
-                        )?;
-                    }
+                    wait_before(api, list, count, waits)?;
                     ze!(
                         api,
                         zeCommandListAppendMemAdvise = command_list
@@ -348,7 +267,7 @@ impl Operation {
             }
             Self::Replay(graph) => {
                 let mut recorded = graph.list;
-                // SAFETY: live handles; what the list uses is kept by its graph and its buffers.
+                // SAFETY: live handles: the graph destroys its list, and drops what that uses, after its last submission has ended.
                 let appended = unsafe {
                     ze!(
                         api,
@@ -379,6 +298,29 @@ impl Operation {
     }
 }
 
+/// Has later commands of a list wait for events.
+///
+/// # Safety
+/// Live handles.
+unsafe fn wait_before(
+    api: Api,
+    list: ze_command_list_handle_t,
+    count: u32,
+    waits: *mut ze_event_handle_t,
+) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller's contract.
+    unsafe {
+        ze!(
+            api,
+            zeCommandListAppendWaitOnEvents =
+                command_list.pfnAppendWaitOnEvents(list, count, waits)
+        )
+    }
+}
+
 /// Signals an event after all earlier commands; a recorded list signals none.
 ///
 /// # Safety
@@ -400,7 +342,86 @@ unsafe fn signal_after(
     }
 }
 
+impl ImageCopy {
+    /// A whole image and its rows in memory, or two images; handles stand for images.
+    fn append(self, target: *mut u8, source: *mut u8, to: &mut Target<'_>) -> Result<()> {
+        let (api, list, signal, count) = (to.api, to.list, to.signal, to.wait_count());
+        let waits = to.waits();
+        let whole = std::ptr::null();
+        // SAFETY: live handles, which outlive the command by the contract of the operation's maker; the direction says
+        // which side is an image, and which is memory for its rows.
+        unsafe {
+            match self {
+                Self::FromMemory => ze!(
+                    api,
+                    zeCommandListAppendImageCopyFromMemory = command_list
+                        .pfnAppendImageCopyFromMemory(
+                            list,
+                            target.cast(),
+                            source.cast_const().cast(),
+                            whole,
+                            signal,
+                            count,
+                            waits
+                        )
+                ),
+                Self::ToMemory => ze!(
+                    api,
+                    zeCommandListAppendImageCopyToMemory = command_list.pfnAppendImageCopyToMemory(
+                        list,
+                        target.cast(),
+                        source.cast(),
+                        whole,
+                        signal,
+                        count,
+                        waits
+                    )
+                ),
+                Self::Between => ze!(
+                    api,
+                    zeCommandListAppendImageCopy = command_list.pfnAppendImageCopy(
+                        list,
+                        target.cast(),
+                        source.cast(),
+                        signal,
+                        count,
+                        waits
+                    )
+                ),
+            }
+        }
+    }
+}
+
 impl Region {
+    fn append(&self, to: &mut Target<'_>) -> Result<()> {
+        let (api, list, signal, count) = (to.api, to.list, to.signal, to.wait_count());
+        let waits = to.waits();
+        let target_region = region_of(self.target_origin, self.size);
+        let source_region = region_of(self.source_origin, self.size);
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        // SAFETY: live handles and two valid regions; the memory outlives the command by the contract of the operation's maker.
+        unsafe {
+            ze!(
+                api,
+                zeCommandListAppendMemoryCopyRegion = command_list.pfnAppendMemoryCopyRegion(
+                    list,
+                    self.target.cast(),
+                    &raw const target_region,
+                    narrow(self.target_pitches[0]),
+                    narrow(self.target_pitches[1]),
+                    self.source.cast(),
+                    &raw const source_region,
+                    narrow(self.source_pitches[0]),
+                    narrow(self.source_pitches[1]),
+                    signal,
+                    count,
+                    waits
+                )
+            )
+        }
+    }
+
     /// A plain copy where the part is one run of memory on both sides.
     pub(crate) fn simplest(self: Box<Self>) -> Operation {
         let [width, height, depth] = self.size;

@@ -23,7 +23,7 @@ pub(crate) fn is_fork() -> bool {
     owner != 0 && owner != std::process::id()
 }
 
-/// Looks until it is so, or the process has been held up for long enough; all who wait here share that time.
+/// Looks until `is_so` holds or the process has been held up for long enough; all waits share that time.
 pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
     static END: OnceLock<Instant> = OnceLock::new();
     let end = *END.get_or_init(|| Instant::now() + PATIENCE);

@@ -1,4 +1,4 @@
-//! What SPIR-V says of its kernels: how each takes its arguments.
+//! Reflection of SPIR-V: how each kernel takes its arguments.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::error::{Errc, Error, Result};
 pub(crate) struct Reflection {
     /// Names of all kernels, in the module's order.
     pub(crate) names: Vec<String>,
-    /// What its code needs of a device.
+    /// Aspects that its code needs.
     pub(crate) aspects: Vec<Aspect>,
     /// Numbers of the specialization constants.
     pub(crate) constants: Vec<u32>,
@@ -25,7 +25,7 @@ impl Reflection {
     /// Reads a module.
     ///
     /// # Errors
-    /// `Build` with what is wrong and where when it is not SPIR-V.
+    /// `Build` with the error and its position if it is not SPIR-V.
     pub(crate) fn read(words: &[u32]) -> Result<Self> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let module = Module::read(&bytes)
@@ -63,7 +63,7 @@ impl Reflection {
     }
 }
 
-/// What a device must have for a capability; none where all have it, or SYCL knows nothing of it.
+/// The aspect that a capability needs; none if all devices have it, or SYCL has no aspect for it.
 fn aspect(capability: u32) -> Option<Aspect> {
     match capability {
         // Float16, Float64, Int64Atomics, ImageBasic.

@@ -1,4 +1,4 @@
-//! Which handles this runtime destroys, so that none is given to it twice.
+//! The handles that this runtime destroys, so that none is transferred to it twice.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

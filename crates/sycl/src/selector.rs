@@ -1,4 +1,4 @@
-//! Device selectors: who gets to be the device when none is named.
+//! Device selectors: the choice of a device when none is named.
 
 use std::str::FromStr;
 
@@ -123,7 +123,7 @@ impl FromStr for FilterSelector {
     type Err = Error;
 
     /// # Errors
-    /// [`Errc::Runtime`] with the place that breaks the grammar.
+    /// [`Errc::Runtime`] with the position that breaks the grammar.
     fn from_str(text: &str) -> Result<Self> {
         Filters::parse(text)
             .map(Self)

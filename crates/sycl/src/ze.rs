@@ -1,4 +1,4 @@
-//! Calls of Level Zero: the one place where every call of this crate passes.
+//! Calls of Level Zero: every call of this crate passes here.
 
 use std::hash::{Hash, Hasher};
 
@@ -39,7 +39,7 @@ impl Hash for Api {
 }
 
 impl Api {
-    /// What a call answered, as ours.
+    /// A call's result as this crate's.
     #[inline]
     pub(crate) fn check(self, function: &'static str, code: ze_result_t) -> Result<()> {
         if code == ZE_RESULT_SUCCESS {

@@ -16,7 +16,7 @@ pub(super) enum Kind<'t> {
     Id(&'t str),
     /// `=`.
     Equals,
-    /// What stands between quotes, escapes as they are.
+    /// The text between quotes, escapes as they are.
     Text(&'t str),
     /// Anything else: names, numbers, `A|B`.
     Word(&'t str),

@@ -75,7 +75,7 @@ fn begins_instruction(tokens: &[Token<'_>]) -> bool {
     }
 }
 
-/// What the comment of a disassembler says, `; Version: 1.4`.
+/// The version in a disassembler's comment, `; Version: 1.4`.
 fn version(text: &str) -> u32 {
     let said = text
         .lines()
@@ -113,7 +113,7 @@ struct Assembler<'t> {
 struct Line<'a, 't> {
     tokens: &'a [Token<'t>],
     at: usize,
-    /// The opcode's token, for what is missing at the end.
+    /// The opcode's token, for errors about missing operands.
     op: Token<'t>,
     words: Vec<u32>,
     result_type: Option<u32>,
@@ -211,7 +211,7 @@ impl<'t> Assembler<'t> {
                 return Err(extra.error("raw words are not read here; embed the assembled .spv"));
             }
             return Err(extra.error(format!(
-                "{op_name} takes nothing more, found {}",
+                "{op_name} takes no more operands, found {}",
                 extra.text()
             )));
         }
@@ -226,7 +226,7 @@ impl<'t> Assembler<'t> {
         Ok(())
     }
 
-    /// Keeps what later literals depend on.
+    /// Remembers types, on which later literals depend.
     fn learn(&mut self, op: spirv::Op, line: &Line<'_, 't>) {
         if let (Some(ty), Some(id)) = (line.result_type, line.result) {
             self.types_of_values.insert(id, ty);
@@ -529,7 +529,7 @@ mod tests {
             ),
             (
                 "OpCapability Kernel Addresses",
-                "1:21: OpCapability takes nothing more, found Addresses",
+                "1:21: OpCapability takes no more operands, found Addresses",
             ),
             (
                 "\n; x\n%a = OpReturn",

@@ -91,7 +91,7 @@ impl Number {
         } else {
             u64::from(u32::MAX)
         };
-        // The low bits of two's complement are what is meant.
+        // The low bits of two's complement are meant.
         Some(value as u64 & word)
     }
 

@@ -6,7 +6,7 @@ use rspirv::grammar::{LogicalOperand, OperandKind};
 use super::lexer::{Kind, Token};
 use super::text_error::TextError;
 
-/// The number of an enumerant of `kind`, and what must follow it.
+/// The number of an enumerant of `kind`, and the operands that must follow it.
 pub(super) fn enumerant(
     kind: OperandKind,
     token: &Token<'_>,
@@ -94,7 +94,7 @@ fn flags(
                             .or_else(|| (name == "None").then(spirv::$name::empty))
                             .ok_or_else(|| token.error(format!("{name} is no {kind:?}")))?;
                     }
-                    // What flags bring comes in the order of their bits.
+                    // Operands of flags come in the order of the bits.
                     let single = (0..32).map(|bit| spirv::$name::from_bits_retain(1 << bit));
                     let more = single.filter(|flag| all.contains(*flag));
                     Ok((all.bits(), more.flat_map(|flag| Operand::$name(flag).additional_operands()).collect()))

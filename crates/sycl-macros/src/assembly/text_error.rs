@@ -1,4 +1,4 @@
-//! What is wrong with a text.
+//! Errors in assembly text.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub(crate) struct TextError {
     pub(crate) line: usize,
     /// From one, in characters.
     pub(crate) column: usize,
-    /// What was found and what is allowed.
+    /// The words found and the words allowed.
     pub(crate) reason: String,
 }
 

@@ -36,7 +36,7 @@ impl CommandLane {
                 pinned.push(event);
             }
             if let Some(error) = lane.failure(dep.sequence()) {
-                return Err(Error::because("what this would follow failed", &error));
+                return Err(Error::because("a dependency of the command failed", &error));
             }
         }
         let mut inner = self.inner();

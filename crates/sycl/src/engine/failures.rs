@@ -26,7 +26,7 @@ pub(crate) fn count_failure() {
 
 /// The error of a submission to lost hardware.
 pub(crate) fn lost(cause: &Error) -> Error {
-    Error::because("nothing runs here any more", cause).with_code(cause.errc())
+    Error::because("no work can run here any more", cause).with_code(cause.errc())
 }
 
 /// So many lists of a lane are told apart.
@@ -181,7 +181,7 @@ impl Failures {
         }
         let known = self.known();
         let cause = known.failures.last().map(|failure| &failure.error);
-        let unknown = || Error::new(Errc::Runtime, "nothing runs here any more");
+        let unknown = || Error::new(Errc::Runtime, "no work can run here any more");
         Err(cause.map_or_else(unknown, lost))
     }
 }

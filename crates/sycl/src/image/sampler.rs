@@ -18,7 +18,7 @@ pub enum Addressing {
     None,
 }
 
-/// What lies between texels.
+/// The value between texels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Filtering {
     /// The nearest texel.

@@ -1,7 +1,7 @@
 //! SYCL's interoperability with Level Zero: native handles out of SYCL objects, and SYCL objects around native handles.
 //!
-//! Version [`SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO`] of the extension. What a handle's owner may do with it, and which
-//! thread may use it when, is Level Zero's own rule: the runtime never holds a lock while a host task uses handles, and
+//! Version [`SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO`] of the extension. Level Zero's own rules decide
+//! how the owner and the threads of the program may use a handle: the runtime never holds a lock while a host task uses handles, and
 //! a program that uses a handle while the runtime may use it synchronises the two.
 
 pub(crate) mod native_queue;
@@ -258,8 +258,8 @@ fn not_null<T>(what: &str, handle: *mut T) -> Result<()> {
     Ok(())
 }
 
-/// Makes an object around a handle, which is taken over once at most; `make` is told whether it is, and when it fails the
-/// handle is the program's as before.
+/// Makes an object around a handle, which is transferred at most once; `make` gets whether it is. If `make` fails the handle
+/// stays the program's.
 fn adopt<T, R>(
     what: &str,
     handle: *mut T,

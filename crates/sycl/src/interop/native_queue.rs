@@ -4,7 +4,7 @@ use level_zero::sys::*;
 
 use crate::engine::command_lane::NativeLane;
 
-/// What a queue appends to.
+/// The handle that a queue appends to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NativeQueue {
     /// Lists are executed on it.
@@ -14,7 +14,7 @@ pub enum NativeQueue {
 }
 
 impl NativeQueue {
-    /// What versions 1 to 3 answered.
+    /// The answer of versions 1 to 3.
     #[must_use]
     pub fn command_queue(self) -> Option<ze_command_queue_handle_t> {
         match self {

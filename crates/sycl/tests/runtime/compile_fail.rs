@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{Test, Where};
 
-pub(crate) const TESTS: &[Test] = &[("t97_compile_fail", Where::Host, compile_fail)];
+pub(crate) const TESTS: &[Test] = &[("compile_fail", Where::Host, compile_fail)];
 
 /// Code, or words where the compiler has none, and the body of a function of `q: &Queue`, `k: &Kernel`,
 /// `b: &Buffer<'_, f32>`.

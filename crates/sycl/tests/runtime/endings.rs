@@ -19,27 +19,27 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "b16_a_transferred_queue_ends_after_its_work",
+        "a_transferred_queue_ends_after_its_work",
         Where::Everywhere,
         a_transferred_queue_ends_after_its_work,
     ),
     (
-        "b16_a_kept_queue_s_lists_end_with_it",
+        "a_kept_queue_s_lists_end_with_it",
         Where::Everywhere,
         a_kept_queues_lists_end_with_it,
     ),
     (
-        "b17_a_transferred_event_ends_after_what_follows_it",
+        "a_transferred_event_ends_after_what_follows_it",
         Where::Everywhere,
         a_transferred_event_ends_after_what_follows_it,
     ),
     (
-        "b19_a_transferred_kernel_ends_after_its_launch",
+        "a_transferred_kernel_ends_after_its_launch",
         Where::Everywhere,
         a_transferred_kernel_ends_after_its_launch,
     ),
     (
-        "b14_a_transferred_context_ends_last",
+        "a_transferred_context_ends_last",
         Where::Everywhere,
         a_transferred_context_ends_last,
     ),

@@ -12,9 +12,9 @@ use crate::world::{Gate, Log, devices, kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("t77_device_lost", Where::Everywhere, device_lost),
+    ("device_lost", Where::Everywhere, device_lost),
     (
-        "t77_drops_do_not_wait_for_a_lost_device",
+        "drops_do_not_wait_for_a_lost_device",
         Where::Everywhere,
         drops_do_not_wait_for_a_lost_device,
     ),
@@ -23,24 +23,20 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Everywhere,
         fails_at_every_call,
     ),
-    ("t73_host_task_error", Where::Everywhere, host_task_error),
+    ("host_task_error", Where::Everywhere, host_task_error),
     (
         "what_comes_after_a_failure_in_order_fails",
         Where::Everywhere,
         in_order_after_a_failure,
     ),
-    ("t74_wait_and_throw", Where::Everywhere, wait_and_throw),
-    ("t76_append_fails", Where::Discrete, append_fails),
+    ("wait_and_throw", Where::Everywhere, wait_and_throw),
+    ("append_fails", Where::Discrete, append_fails),
     (
         "level_zeros_codes_become_sycls",
         Where::Everywhere,
         codes_become_sycls,
     ),
-    (
-        "t109_flush_append_fails",
-        Where::Everywhere,
-        flush_append_fails,
-    ),
+    ("flush_append_fails", Where::Everywhere, flush_append_fails),
     (
         "a_held_back_copy_that_fails_brings_nothing",
         Where::Discrete,

@@ -58,7 +58,7 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Everywhere,
         a_queue_that_nobody_waits_for_keeps_no_events,
     ),
-    ("t105_leaks_env", Where::Everywhere, leaks_env),
+    ("leaks_env", Where::Everywhere, leaks_env),
 ];
 
 /// The system's allocator, with the blocks and bytes counted that live: of this program, the runtime, and the driver

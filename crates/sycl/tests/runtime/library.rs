@@ -9,8 +9,8 @@ use sycl::{
 use crate::{Test, Where, world};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("t111_info_descriptors", Where::Everywhere, info_descriptors),
-    ("t45_filter_selector", Where::Everywhere, filter_selector),
+    ("info_descriptors", Where::Everywhere, info_descriptors),
+    ("filter_selector", Where::Everywhere, filter_selector),
     (
         "selectors_choose_by_aspect_and_by_closure",
         Where::Everywhere,
@@ -21,8 +21,8 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Everywhere,
         sub_devices,
     ),
-    ("t85_spec_constants", Where::Everywhere, spec_constants),
-    ("t89_reduction_ops", Where::Everywhere, reduction_ops),
+    ("spec_constants", Where::Everywhere, spec_constants),
+    ("reduction_ops", Where::Everywhere, reduction_ops),
     (
         "reductions_by_a_kernel_of_the_programs",
         Where::Everywhere,

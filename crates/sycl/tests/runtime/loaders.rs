@@ -28,11 +28,7 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Host,
         privileged,
     ),
-    (
-        "t104_devices_of_several_drivers",
-        Where::Host,
-        several_drivers,
-    ),
+    ("devices_of_several_drivers", Where::Host, several_drivers),
 ];
 
 /// In a process of its own: its devices, and the loaders that it has open.

@@ -214,7 +214,7 @@ fn main() -> ExitCode {
 }
 
 fn all_worlds() -> ExitCode {
-    let mut good = true;
+    let mut failed = Vec::new();
     // How queues reach the device unless a test says otherwise: by immediate lists, or by lists on command queues.
     for (world, devices, lists) in [
         ("discrete", "cpu:4,discrete", ""),
@@ -233,11 +233,13 @@ fn all_worlds() -> ExitCode {
             .env("ONEAPI_DEVICE_SELECTOR", "")
             .status()
             .unwrap();
-        good &= status.success();
+        if !status.success() {
+            failed.push(world);
+        }
     }
-    if good {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    if failed.is_empty() {
+        return ExitCode::SUCCESS;
     }
+    eprintln!("failed in: {}", failed.join(", "));
+    ExitCode::FAILURE
 }

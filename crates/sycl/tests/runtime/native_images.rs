@@ -16,11 +16,11 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "t38_make_image_ownership",
+        "make_image_ownership",
         Where::Everywhere,
         make_image_ownership,
     ),
-    ("t39_image_native_mem", Where::Everywhere, image_native_mem),
+    ("image_native_mem", Where::Everywhere, image_native_mem),
     (
         "make_image_available_event_gates",
         Where::Everywhere,
@@ -32,7 +32,7 @@ pub(crate) const TESTS: &[Test] = &[
         only_its_device,
     ),
     (
-        "b38_images_of_one_and_three_dimensions",
+        "images_of_one_and_three_dimensions",
         Where::Everywhere,
         one_and_three_dimensions,
     ),

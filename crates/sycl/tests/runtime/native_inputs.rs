@@ -20,62 +20,62 @@ use crate::{Test, Where, bundles};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "b13_b30_parts_are_devices_like_others",
+        "parts_are_devices_like_others",
         Where::Tiles,
         parts_are_devices_like_others,
     ),
     (
-        "b23_a_queue_s_handle_stays_the_same",
+        "a_queue_s_handle_stays_the_same",
         Where::Everywhere,
         a_queues_handle_stays_the_same,
     ),
     (
-        "b26_native_memory_is_up_to_date",
+        "native_memory_is_up_to_date",
         Where::Everywhere,
         native_memory_is_up_to_date,
     ),
     (
-        "b29_a_context_is_not_created_again",
+        "a_context_is_not_created_again",
         Where::Everywhere,
         a_context_is_not_created_again,
     ),
     (
-        "b32_commands_go_to_the_handle",
+        "commands_go_to_the_handle",
         Where::Everywhere,
         commands_go_to_the_handle,
     ),
     (
-        "b32_order_is_kept_whichever_side_keeps_it",
+        "order_is_kept_whichever_side_keeps_it",
         Where::Everywhere,
         order_is_kept,
     ),
     (
-        "b33_native_timestamps_are_profiling",
+        "native_timestamps_are_profiling",
         Where::Everywhere,
         native_timestamps_are_profiling,
     ),
     (
-        "b34_b35_modules_that_the_program_linked",
+        "modules_that_the_program_linked",
         Where::Everywhere,
         modules_that_the_program_linked,
     ),
     (
-        "b36_memory_of_another_device_is_refused",
+        "memory_of_another_device_is_refused",
         Where::Everywhere,
         memory_of_another_device,
     ),
     (
-        "b36_buffers_of_any_shape_over_memory",
+        "buffers_of_any_shape_over_memory",
         Where::Everywhere,
         buffers_of_any_shape,
     ),
     (
-        "b42_kept_handles_may_be_the_runtime_s",
+        "kept_handles_may_be_the_runtime_s",
         Where::Everywhere,
         kept_handles_may_be_the_runtimes,
     ),
     (
-        "b44_memory_of_no_device_is_the_host_s",
+        "memory_of_no_device_is_the_host_s",
         Where::Everywhere,
         memory_of_no_device,
     ),

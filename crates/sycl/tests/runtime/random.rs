@@ -13,8 +13,8 @@ use crate::world::{devices, has_peers, is_discrete, kernel, queue};
 use crate::{Test, WORLD, Where, copies};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("t61_random_oracle", Where::Everywhere, random_oracle),
-    ("t61_random_oracle_with_peers", Where::Peers, random_oracle),
+    ("random_oracle", Where::Everywhere, random_oracle),
+    ("random_oracle_with_peers", Where::Peers, random_oracle),
 ];
 
 /// Programs of one world where nobody asks for more.

@@ -13,23 +13,23 @@ use crate::world::{Log, call, devices};
 use crate::{Test, WORLD, Where, shim};
 
 pub(crate) const TESTS: &[Test] = &[
-    (
-        "t10_subdevice_shares_root",
-        Where::Tiles,
-        subdevice_shares_root,
-    ),
+    ("subdevice_shares_root", Where::Tiles, subdevice_shares_root),
     (
         "h14_parts_that_are_devices_share_memory",
         Where::Tiles,
         parts_that_are_devices_share_memory,
     ),
     ("parts_run_at_once", Where::Tiles, parts_run_at_once),
-    ("t40_ods_grammar_ok", Where::Tiles, grammar_ok),
-    ("t41_ods_grammar_bad", Where::Tiles, grammar_bad),
-    ("t42_ods_discard", Where::Tiles, discard),
-    ("t43_ods_subdevices", Where::Tiles, subdevices),
-    ("t44_make_device_hidden", Where::Tiles, make_device_hidden),
-    ("t45_filter_selector_ranks", Where::Tiles, filter_ranks),
+    ("device_selector_grammar", Where::Tiles, grammar_ok),
+    (
+        "device_selector_refuses_other_grammar",
+        Where::Tiles,
+        grammar_bad,
+    ),
+    ("device_selector_discards", Where::Tiles, discard),
+    ("device_selector_sub_devices", Where::Tiles, subdevices),
+    ("make_device_hidden", Where::Tiles, make_device_hidden),
+    ("filter_selector_ranks", Where::Tiles, filter_ranks),
     (
         "the_older_variable_is_honoured_where_the_other_is_not_set",
         Where::Tiles,

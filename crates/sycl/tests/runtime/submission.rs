@@ -17,16 +17,16 @@ pub(crate) const TESTS: &[Test] = &[
         a_batch_that_fails,
     ),
     (
-        "t68_chain_no_wait_events",
+        "chain_no_wait_events",
         Where::Everywhere,
         chain_no_wait_events,
     ),
     (
-        "t94_thread_worker_events",
+        "thread_worker_events",
         Where::Everywhere,
         thread_worker_events,
     ),
-    ("t84_scope_borrow", Where::Everywhere, scope_borrow),
+    ("scope_borrow", Where::Everywhere, scope_borrow),
     (
         "a_group_that_panics_leaves_nothing",
         Where::Everywhere,
@@ -34,7 +34,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
     ("from_iterator", Where::Everywhere, from_iterator),
     (
-        "t46_one_queue_and_kernel_by_many_threads",
+        "threads_submit_to_one_queue_and_kernel",
         Where::Everywhere,
         one_queue_and_kernel_by_many_threads,
     ),

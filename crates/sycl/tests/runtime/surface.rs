@@ -39,17 +39,17 @@ pub(crate) const TESTS: &[Test] = &[
         queue_properties,
     ),
     (
-        "t83_usm_operations_wait_for_events",
+        "usm_operations_wait_for_events",
         Where::Everywhere,
         usm_operations_wait,
     ),
     (
-        "t83_usm_is_copied_between_all_kinds",
+        "usm_is_copied_between_all_kinds",
         Where::Everywhere,
         usm_kinds,
     ),
     (
-        "b43_a_host_task_may_use_everything",
+        "a_host_task_may_use_everything",
         Where::Everywhere,
         a_host_task_may_use_everything,
     ),

@@ -15,11 +15,7 @@ use crate::groups::kernels;
 use crate::{Test, WORLD, Where, world};
 
 pub(crate) const TESTS: &[Test] = &[
-    (
-        "t91_t92_every_stream_has_its_golden_log",
-        Where::Host,
-        golden_logs,
-    ),
+    ("every_stream_has_its_golden_log", Where::Host, golden_logs),
     (
         "the_stream_of_images_has_its_golden_log",
         Where::Host,

@@ -13,7 +13,7 @@ use crate::world::{Gate, Log, call, devices, immediate, is_running};
 use crate::{Test, WORLD, Where, shim};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("t22_variables_are_honoured", Where::Host, honoured),
+    ("variables_are_honoured", Where::Host, honoured),
     ("our_own_variables_are_checked", Where::Host, checked),
     ("what_happens_is_said", Where::Host, said),
 ];
