@@ -113,7 +113,7 @@ where
     /// A buffer without contents. Allocates nothing and copies nothing before it is used.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when it does not fit into the address space.
+    /// [`crate::Errc::Invalid`] when it does not fit into the address space.
     #[track_caller]
     pub fn new(range: impl Into<Range<D>>) -> Result<Self> {
         Self::with_options(range, &BufferOptions::default())
@@ -122,7 +122,7 @@ where
     /// As [`Self::new`].
     ///
     /// # Errors
-    /// [`Errc::Invalid`] also for pages without elements or too many of them.
+    /// [`crate::Errc::Invalid`] also for pages without elements or too many of them.
     #[track_caller]
     pub fn with_options(range: impl Into<Range<D>>, options: &BufferOptions<D>) -> Result<Self> {
         Self::create(range.into(), options, 0)
@@ -132,7 +132,7 @@ where
     /// buffer's end does not wait.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when there are not as many elements as places; [`Errc::MemoryAllocation`].
+    /// [`crate::Errc::Invalid`] when there are not as many elements as places; [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn from_slice(data: &[T], range: impl Into<Range<D>>) -> Result<Self> {
         Self::from_slice_with(data, range, &BufferOptions::default())
@@ -170,7 +170,7 @@ where
     /// and which lives until then.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] for two views on one memory, a device outside its context, an allocation that is too small, or a
+    /// [`crate::Errc::Invalid`] for two views on one memory, a device outside its context, an allocation that is too small, or a
     /// pointer that no element may have; then all memory is the program's as before.
     #[track_caller]
     pub unsafe fn from_usm(views: &[UsmView<T>], range: impl Into<Range<D>>) -> Result<Self> {
@@ -399,7 +399,7 @@ where
     /// The same bytes as other elements or another shape; the same buffer for conflicts and copies.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when the bytes are not as many.
+    /// [`crate::Errc::Invalid`] when the bytes are not as many.
     pub fn reinterpret<U: DeviceData, const E: usize>(
         &self,
         range: impl Into<Range<E>>,
@@ -431,7 +431,7 @@ where
     /// A part of it whose elements follow each other in memory; the same buffer for conflicts and copies.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when it ends outside, or has gaps in memory.
+    /// [`crate::Errc::Invalid`] when it ends outside, or has gaps in memory.
     #[track_caller]
     pub fn sub(&self, offset: impl Into<Id<D>>, range: impl Into<Range<D>>) -> Result<Self> {
         let (offset, range) = (offset.into(), range.into());
@@ -499,8 +499,8 @@ where
     /// Its elements on the host. Waits for conflicting work; work that conflicts waits until this is dropped.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when it would wait for a host accessor that this thread holds; failures of work it waits for;
-    /// [`Errc::MemoryAllocation`].
+    /// [`crate::Errc::Invalid`] when it would wait for a host accessor that this thread holds; failures of work it waits for;
+    /// [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn host_access<M: Mode>(&self, mode: M) -> Result<HostAccessor<'_, T, D, M>> {
         self.host_access_ranged(mode, self.range, Id([0; D]))
@@ -509,7 +509,7 @@ where
     /// As [`Self::host_access`], for a part: place 0 of the accessor is `offset`.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] also for a part that ends outside.
+    /// [`crate::Errc::Invalid`] also for a part that ends outside.
     #[track_caller]
     pub fn host_access_ranged<M: Mode>(
         &self,

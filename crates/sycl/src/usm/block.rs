@@ -171,8 +171,8 @@ impl<T: DeviceData, K: HostVisible> Block<T, K> {
 /// The memory is used as its kind allows, and freed once.
 ///
 /// # Errors
-/// [`Errc::Invalid`] for device memory without a device, or one outside the context, or no kind;
-/// [`Errc::MemoryAllocation`].
+/// [`crate::Errc::Invalid`] for device memory without a device, or one outside the context, or no kind;
+/// [`crate::Errc::MemoryAllocation`].
 #[track_caller]
 pub unsafe fn malloc(
     bytes: usize,
@@ -210,7 +210,7 @@ pub unsafe fn malloc(
 /// Only those commands use the memory afterwards.
 ///
 /// # Errors
-/// [`Errc::Invalid`] for a pointer that is not the first byte of USM of this context, or a buffer's.
+/// [`crate::Errc::Invalid`] for a pointer that is not the first byte of USM of this context, or a buffer's.
 #[track_caller]
 pub unsafe fn free(pointer: *mut c_void, context: &Context) -> Result<()> {
     if pointer.is_null() {

@@ -17,7 +17,7 @@ impl<T: DeviceData> Block<T, DeviceKind> {
     /// Memory of the queue's device. Its contents are undefined.
     ///
     /// # Errors
-    /// [`Errc::MemoryAllocation`].
+    /// [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn device(queue: &Queue, count: usize) -> Result<Self> {
         Self::allocate(&queue.0.context, Some(&queue.0.device), count)
@@ -27,7 +27,7 @@ impl<T: DeviceData> Block<T, HostKind> {
     /// Memory of the host.
     ///
     /// # Errors
-    /// [`Errc::MemoryAllocation`].
+    /// [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn host(queue: &Queue, count: usize) -> Result<Self> {
         Self::allocate(&queue.0.context, None, count)
@@ -37,7 +37,7 @@ impl<T: DeviceData> Block<T, SharedKind> {
     /// Memory for the queue's device and the host.
     ///
     /// # Errors
-    /// [`Errc::MemoryAllocation`].
+    /// [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn shared(queue: &Queue, count: usize) -> Result<Self> {
         Self::allocate(&queue.0.context, Some(&queue.0.device), count)
@@ -116,7 +116,7 @@ impl Queue {
     /// As [`Self::memcpy`] for every row.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] for a pitch below the width.
+    /// [`crate::Errc::Invalid`] for a pitch below the width.
     #[track_caller]
     pub unsafe fn memcpy_2d(
         &self,
@@ -172,7 +172,7 @@ impl Queue {
     /// As [`Self::memcpy`].
     ///
     /// # Errors
-    /// As [`Queue::submit`]; [`Errc::MemoryAllocation`] for room to repeat an odd pattern.
+    /// As [`Queue::submit`]; [`crate::Errc::MemoryAllocation`] for room to repeat an odd pattern.
     #[track_caller]
     pub unsafe fn fill<T: DeviceData>(
         &self,
