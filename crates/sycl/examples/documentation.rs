@@ -113,6 +113,7 @@ fn buffers(queue: &Queue) -> Result<()> {
 
 #[rustfmt::skip]
 fn unified_memory(queue: &Queue) -> Result<()> {
+    let queue = queue.clone();
     let context = queue.context();
     let block = usm::Block::<f32, usm::SharedKind>::shared(&queue, 256)?;
     // SAFETY: the memory lives until the work has ended, and nobody else uses it meanwhile.
