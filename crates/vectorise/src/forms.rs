@@ -2,6 +2,7 @@
 
 use kernel_ir::{Function, Kernel};
 
+use crate::cost::costs;
 use crate::input::Input;
 use crate::plan::Plan;
 use crate::segments::{LaneOrder, Segments};
@@ -22,7 +23,8 @@ pub struct Planned<'a> {
 }
 
 /// Plans the first of `forms`, which are numbered, that can run as lanes of vectors. Each form replaces the function
-/// and the segments of `input`. `copies`, `wanted`: as for [`Plan::new`].
+/// and the segments of `input`. `copies`: work-items have copies of arguments that they write to. `wanted`: lanes of
+/// kernels without sub-group operations; by speed when `None`.
 ///
 /// # Errors
 /// Why the last of them cannot; `None` if there are no forms.
@@ -47,7 +49,8 @@ pub fn first_plan<'a>(
             segments: &segments,
             ..*input
         };
-        match Plan::new(&form, kernel, copies, wanted) {
+        let plan = Plan::new(&form, kernel, copies, wanted);
+        match plan.and_then(|plan| judged(plan, &form, wanted)) {
             Ok(plan) => {
                 return Ok(Planned {
                     number,
@@ -60,4 +63,18 @@ pub fn first_plan<'a>(
         }
     }
     Err(refused)
+}
+
+/// The plan with its cost, where speed decides; the reason why it does not pay otherwise.
+fn judged(mut plan: Plan, form: &Input<'_>, wanted: Option<u32>) -> Result<Plan, &'static str> {
+    if plan.sub_groups.is_some() || wanted.is_some() {
+        return Ok(plan);
+    }
+    let (lanes, scalar) = costs(form, &plan);
+    // With barriers the scalar form keeps each work-item's state in a record: it is slower in any case.
+    if form.segments.stops.is_empty() && lanes > scalar {
+        return Err("side by side was estimated to be slower");
+    }
+    plan.cost = Some((lanes, scalar));
+    Ok(plan)
 }

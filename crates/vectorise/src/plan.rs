@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use kernel_ir::{Function, GroupScope, InstId, Kernel, Op, ValueDef, ValueId};
 
 use crate::array_layout::private_arrays;
-use crate::cost;
 use crate::facts::Facts;
 use crate::form_regions::{meet_as_a_group, regions};
 use crate::input::Input;
@@ -94,8 +93,8 @@ impl Plan {
     /// `wanted`: lanes of kernels without sub-group operations; by speed when `None`.
     ///
     /// # Errors
-    /// The reason, for the kernel's author, why it cannot run so or why that does not pay.
-    pub fn new(
+    /// The reason, for the kernel's author, why it cannot run so.
+    pub(crate) fn new(
         input: &Input<'_>,
         kernel: &Kernel,
         copies: bool,
@@ -111,7 +110,6 @@ impl Plan {
         }
         let count = instructions(input)?;
         let rows = bounded_rows(rows, function, count)?;
-        let by_speed = rows.is_none() && wanted.is_none();
         let has_stops = !input.segments.stops.is_empty();
         if has_stops && !meet_as_a_group(input) {
             return Err("work-items may part where they wait for each other");
@@ -147,7 +145,7 @@ impl Plan {
             ValueDef::Inst(inst) => Some(inst),
             _ => None,
         };
-        let mut plan = Self {
+        Ok(Self {
             width,
             tail_widths: match (rows, wanted) {
                 (None, None) => width::tail_widths(input, width, count),
@@ -169,16 +167,7 @@ impl Plan {
             },
             state_bytes: state.bytes.next_multiple_of(64),
             cost: None,
-        };
-        if by_speed {
-            let (lanes, scalar) = cost::costs(input, &plan);
-            // With barriers the scalar form keeps each work-item's state in a record: it is slower in any case.
-            if !has_stops && lanes > scalar {
-                return Err("side by side was estimated to be slower");
-            }
-            plan.cost = Some((lanes, scalar));
-        }
-        Ok(plan)
+        })
     }
 }
 

@@ -61,14 +61,14 @@ pub(super) fn chunks(
         ir.at_end(rows.chunk);
         let mut may_fail = true;
         if tightening.is_some_and(|tightening| tightening.scattered) {
-            rows.rest_one_by_one();
+            rows.scalarise_rest();
         } else {
             if let Some(jam) = jam.filter(|jam| jam.chunks > 1) {
                 rows.several(jam)?;
             }
             may_fail = rows.vectors()?;
         }
-        rows.one_by_one(may_fail)?;
+        rows.scalar_loop(may_fail)?;
     } else {
         // No jump leads to these blocks; they still need a terminator.
         for at in [rows.chunk, rows.one] {
@@ -208,7 +208,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
     }
 
     /// Makes the work-items from the chunk on run one after another.
-    fn rest_one_by_one(&self) {
+    fn scalarise_rest(&self) {
         self.put(self.get(self.x), self.i);
         self.put(self.length(), self.end);
         self.ir.br(self.one);
@@ -251,7 +251,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
         let in_order = self.low.new_block(c"row.holds");
         ir.cond_br(holds, in_order, other);
         ir.at_end(other);
-        self.rest_one_by_one();
+        self.scalarise_rest();
         ir.at_end(in_order);
         self.is_row_tested = true;
     }
@@ -415,7 +415,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
             part = rest;
         }
         ir.at_end(part);
-        self.rest_one_by_one();
+        self.scalarise_rest();
         Ok(())
     }
 
@@ -449,7 +449,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
     }
 
     /// The loop over work-items that run one after another. `may_fail`: whether assumptions about chunks may fail.
-    fn one_by_one(&mut self, may_fail: bool) -> Result<(), BuildError> {
+    fn scalar_loop(&mut self, may_fail: bool) -> Result<(), BuildError> {
         let ir = self.ir;
         ir.at_end(self.one);
         if self.whole_rows && !may_fail && !self.is_row_tested {
