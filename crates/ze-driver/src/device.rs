@@ -505,7 +505,7 @@ impl Clone for Keeps {
 pub struct Launch {
     /// The program.
     pub program: Arc<dyn Program>,
-    /// Index into [`Program::kernels`].
+    /// Index into [`Program::names`].
     pub kernel: usize,
     /// The argument block of [`KernelFacts::args_size`] bytes; the 8 bytes of a `Local` argument are its size.
     pub args: Box<[u8]>,

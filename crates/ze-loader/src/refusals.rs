@@ -30,8 +30,8 @@ const LOWEST: usize = 0x1_0000;
 /// Bits of a program's addresses; without the highest byte on AArch64, which is a tag there.
 const ADDRESS_BITS: u32 = if cfg!(target_arch = "x86_64") { 47 } else { 56 };
 
-/// Whether nothing can lie at an address that begins with a driver's tables: null, below [`LOWEST`], not a multiple of
-/// eight, or not the program's. In place of a look for null alone it adds no measurable time to a call.
+/// Whether nothing can lie at an address that begins with a driver's tables: null, below the lowest usable address, not
+/// a multiple of eight, or not the program's. In place of a look for null alone it adds no measurable time to a call.
 #[inline(always)]
 #[must_use]
 pub fn is_no_object(address: usize) -> bool {
