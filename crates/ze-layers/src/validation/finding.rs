@@ -109,7 +109,7 @@ impl Finding {
         code
     }
 
-    /// Writes it to stderr, as the settings say: a line, or a JSON object. What [`report`](Self::report) does when there is
+    /// Writes it to stderr, as the settings say: a line, or a JSON object. What `report` does when there is
     /// no sink; for sinks that do more.
     pub fn print(&self) {
         let mut line = if is_json() {
