@@ -1,7 +1,7 @@
 //! `docs/environment.md`: every variable that this repository's libraries read, from the tables that they themselves,
 //! `solum env` and `solum doctor` have.
 
-use super::Output;
+use super::output::Output;
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
 use std::path::Path;

@@ -3,7 +3,7 @@
 //! Within a header: macros, handles, numbers, enumerations, then all structs declared, function pointer types, structs
 //! defined, constant structs, functions. Declaring first makes the order of pointers free; structs that hold structs keep the table's.
 
-use super::Output;
+use super::output::Output;
 use crate::table::{Direction, Kind, Param, Struct, Table, Value};
 use anyhow::Result;
 use std::fmt::Write as _;

@@ -1,6 +1,8 @@
 //! The layers: lists of functions, tables, getters and tracing callbacks that the layers' own macros expand.
 
-use super::{Output, loader, rust, validation};
+use super::output::Output;
+use super::slots::{AGGREGATES, Slots};
+use super::{driver_tables, rust, validation};
 use crate::table::{Function, Table};
 use anyhow::{Context as _, Result};
 use std::collections::HashMap;
@@ -11,16 +13,8 @@ const VALIDATION: &str = "crates/libze_validation_layer/src/generated";
 const TRACING: &str = "crates/libze_tracing_layer/src/generated";
 const NULL: &str = "crates/libze_null/src/generated";
 
-/// The tables that hold one table of functions per object, with the namespace's prefix.
-const AGGREGATES: [(&str, &str); 4] = [
-    ("ze", "ze_dditable_t"),
-    ("zet", "zet_dditable_t"),
-    ("zes", "zes_dditable_t"),
-    ("zer", "zer_dditable_t"),
-];
-
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
-    let ways = Ways::new(table)?;
+    let slots = Slots::new(table)?;
     let modules = rust::head(
         "Lists that the layers' macros expand, and what the API table says about each function.",
     ) + "#[macro_use]\nmod functions;\n#[macro_use]\nmod tables;\n#[macro_use]\nmod callbacks;\npub(crate) mod kinds;\npub(crate) mod lifetimes;\npub(crate) mod parameters;\n\npub(crate) use callbacks::{CALLBACKS, TRACED};\npub(crate) use functions::{FUNCTIONS, PLACES};\n";
@@ -32,98 +26,54 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
         ),
         Output::new(format!("{NULL}/mod.rs"), super::stub::getters(table)),
         Output::new(format!("{FOLDER}/mod.rs"), modules),
-        Output::new(format!("{FOLDER}/functions.rs"), functions(table, &ways)?),
-        Output::new(format!("{FOLDER}/tables.rs"), tables(table, &ways)?),
-        Output::new(format!("{FOLDER}/callbacks.rs"), callbacks(table, &ways)?),
+        Output::new(format!("{FOLDER}/functions.rs"), functions(table, &slots)?),
+        Output::new(format!("{FOLDER}/tables.rs"), tables(table, &slots)?),
+        Output::new(format!("{FOLDER}/callbacks.rs"), callbacks(table, &slots)?),
         Output::new(
             format!("{FOLDER}/parameters.rs"),
-            validation::parameters(table, &ways)?,
+            validation::parameters(table, &slots)?,
         ),
         Output::new(format!("{FOLDER}/kinds.rs"), validation::kinds(table)?),
         Output::new(
             format!("{FOLDER}/lifetimes.rs"),
-            validation::lifetimes(table, &ways)?,
+            validation::lifetimes(table, &slots)?,
         ),
     ])
 }
 
-/// A function with its place in `Tables`.
-pub(super) struct Way<'t> {
-    pub(super) function: &'t Function,
-    /// Aggregate, member, slot: `ze`, `Fence`, `pfnCreate`.
-    pub(super) path: (&'static str, &'t str, &'t str),
-}
-
-/// The functions of the four namespaces in the order of their slots.
-pub(super) struct Ways<'t> {
-    pub(super) all: Vec<Way<'t>>,
-    index: HashMap<&'t str, usize>,
-}
-
-impl<'t> Ways<'t> {
-    pub(super) fn new(table: &'t Table) -> Result<Ways<'t>> {
-        let mut all = Vec::new();
-        for (prefix, name) in AGGREGATES {
-            let aggregate = table
-                .structure(name)
-                .with_context(|| format!("no {name}"))?;
-            for member in &aggregate.fields {
-                let inner = table
-                    .structure(&member.ty)
-                    .with_context(|| format!("no {}", member.ty))?;
-                for slot in &inner.fields {
-                    let function = table
-                        .function_of_pfn(&slot.ty)
-                        .with_context(|| format!("{}.{}: no function", inner.name, slot.name))?;
-                    all.push(Way {
-                        function,
-                        path: (prefix, &member.name, &slot.name),
-                    });
-                }
-            }
-        }
-        let index = all
-            .iter()
-            .enumerate()
-            .map(|(i, w)| (w.function.name.as_str(), i))
-            .collect();
-        Ok(Ways { all, index })
-    }
-}
-
-fn functions(table: &Table, ways: &Ways<'_>) -> Result<String> {
+fn functions(table: &Table, slots: &Slots<'_>) -> Result<String> {
     let mut out = rust::head("Every function that has a slot, in the order of the slots.");
     out += "/// Expands `$m!` over all functions: `INDEX name(param: Type, …) -> Type = aggregate.Table.slot;`.\n";
     out += "macro_rules! each_function {\n    ($m:ident) => {\n        $m! {\n";
-    for (index, way) in ways.all.iter().enumerate() {
-        let (aggregate, member, slot) = way.path;
+    for (index, entry) in slots.all.iter().enumerate() {
+        let (aggregate, member, slot) = entry.path;
         writeln!(
             out,
             "            {index} {}({}) -> {} = {aggregate}.{member}.{slot};",
-            way.function.name,
-            loader::parameters(way.function)?,
-            rust::ty(&way.function.ret)?,
+            entry.function.name,
+            driver_tables::parameters(entry.function)?,
+            rust::ty(&entry.function.ret)?,
         )?;
     }
     out += "        }\n    };\n}\n\n";
     writeln!(
         out,
         "/// How many functions have a slot.\npub(crate) const FUNCTIONS: usize = {};\n",
-        ways.all.len()
+        slots.all.len()
     )?;
     out += "/// Their places in `ze_spec::FUNCTIONS`, by index.\npub(crate) static PLACES: [u16; FUNCTIONS] = [\n";
     let mut names: Vec<&str> = table.functions.iter().map(|f| f.name.as_str()).collect();
     names.sort_unstable();
-    for way in &ways.all {
+    for entry in &slots.all {
         let place = names
-            .binary_search(&way.function.name.as_str())
-            .map_err(|_| anyhow::anyhow!("{}: not in the table", way.function.name))?;
+            .binary_search(&entry.function.name.as_str())
+            .map_err(|_| anyhow::anyhow!("{}: not in the table", entry.function.name))?;
         writeln!(out, "    {place},")?;
     }
     Ok(out + "];\n")
 }
 
-fn tables(table: &Table, ways: &Ways<'_>) -> Result<String> {
+fn tables(table: &Table, slots: &Slots<'_>) -> Result<String> {
     let mut out = rust::head("The tables of `Tables`.");
     out += "/// `Tables` whose slots are the functions of the API's names in scope.\nmacro_rules! complete_tables {\n    () => {\n        $crate::Tables {\n";
     for (prefix, name) in AGGREGATES {
@@ -137,15 +87,15 @@ fn tables(table: &Table, ways: &Ways<'_>) -> Result<String> {
                 "                {}: level_zero_sys::{} {{",
                 member.name, member.ty
             )?;
-            let slots = ways
+            let slots = slots
                 .all
                 .iter()
                 .filter(|w| w.path.0 == prefix && w.path.1 == member.name);
-            for way in slots {
+            for entry in slots {
                 writeln!(
                     out,
                     "                    {}: Some({}),",
-                    way.path.2, way.function.name
+                    entry.path.2, entry.function.name
                 )?;
             }
             out += "                },\n";
@@ -154,8 +104,8 @@ fn tables(table: &Table, ways: &Ways<'_>) -> Result<String> {
     }
     out += "        }\n    };\n}\n\n";
     out += "/// Expands `$m!` over the tables: `zeGet…ProcAddrTable aggregate.Table: type [(since, slots), …];`, the slots\n/// that exist at each version.\nmacro_rules! each_table {\n    ($m:ident) => {\n        $m! {\n";
-    for getter in loader::driver_getters(table) {
-        let inner = loader::filled(table, getter)?;
+    for getter in driver_tables::driver_getters(table) {
+        let inner = driver_tables::filled(table, getter)?;
         let (prefix, member) = AGGREGATES
             .iter()
             .find_map(|(prefix, name)| {
@@ -169,7 +119,7 @@ fn tables(table: &Table, ways: &Ways<'_>) -> Result<String> {
             .with_context(|| format!("{}: in no aggregate", inner.name))?;
         let mut reach: Vec<(u32, usize)> = Vec::new();
         for (index, slot) in inner.fields.iter().enumerate() {
-            let since = loader::number(slot.since);
+            let since = driver_tables::number(slot.since);
             match reach.last_mut() {
                 Some(last) if last.0 == since => last.1 = index + 1,
                 _ => reach.push((since, index + 1)),
@@ -191,7 +141,7 @@ fn tables(table: &Table, ways: &Ways<'_>) -> Result<String> {
 }
 
 /// The tracing callbacks: one per function whose calls can be traced.
-fn callbacks(table: &Table, ways: &Ways<'_>) -> Result<String> {
+fn callbacks(table: &Table, slots: &Slots<'_>) -> Result<String> {
     let mut out =
         rust::head("Tracing callbacks: which function each belongs to, and its parameter block.");
     let mut list = String::new();
@@ -216,11 +166,11 @@ fn callbacks(table: &Table, ways: &Ways<'_>) -> Result<String> {
             rest.strip_suffix("Cb_t")
                 .with_context(|| format!("{callback}: unusual name"))?
         );
-        let index = *ways
+        let index = *slots
             .index
             .get(name.as_str())
             .with_context(|| format!("{callback}: no function {name}"))?;
-        let function = ways.all[index].function;
+        let function = slots.all[index].function;
         let block = table
             .callbacks
             .iter()
@@ -254,7 +204,7 @@ fn callbacks(table: &Table, ways: &Ways<'_>) -> Result<String> {
                 rust::ty(&parameter.ty)?
             ));
         }
-        let (aggregate, member, slot) = ways.all[index].path;
+        let (aggregate, member, slot) = slots.all[index].path;
         writeln!(
             list,
             "            {number} {name}({}) -> {} = {aggregate}.{member}.{slot}, {block};",
@@ -271,18 +221,18 @@ fn callbacks(table: &Table, ways: &Ways<'_>) -> Result<String> {
     )?;
     // Everything with a slot that no tracer sees goes straight on.
     out += "/// Expands `$m!` over the functions that cannot be traced: `name = aggregate.Table.slot;`.\nmacro_rules! each_untraced {\n    ($m:ident) => {\n        $m! {\n";
-    for way in &ways.all {
+    for entry in &slots.all {
         let traced = names
             .lines()
-            .any(|l| l.trim() == format!("{:?},", way.function.name));
+            .any(|l| l.trim() == format!("{:?},", entry.function.name));
         if !traced {
-            let (aggregate, member, slot) = way.path;
+            let (aggregate, member, slot) = entry.path;
             writeln!(
                 out,
                 "            {}({}) -> {} = {aggregate}.{member}.{slot};",
-                way.function.name,
-                loader::parameters(way.function)?,
-                rust::ty(&way.function.ret)?
+                entry.function.name,
+                driver_tables::parameters(entry.function)?,
+                rust::ty(&entry.function.ret)?
             )?;
         }
     }
@@ -318,7 +268,7 @@ fn callbacks(table: &Table, ways: &Ways<'_>) -> Result<String> {
 /// The exports of a layer's library that loaders ask for tables.
 fn getters(table: &Table, is_wanted: impl Fn(&Function) -> bool) -> String {
     let mut out = rust::head("The exported functions, by name.") + "crate::getters! {\n";
-    for getter in loader::driver_getters(table).filter(|f| is_wanted(f)) {
+    for getter in driver_tables::driver_getters(table).filter(|f| is_wanted(f)) {
         writeln!(out, "    {}", getter.name).ok();
     }
     out + "}\n"

@@ -2,13 +2,17 @@
 
 mod legacy;
 
-use super::{Output, rust};
-use crate::table::{Function, Kind, Struct, Table, Version};
+use super::driver_tables::{
+    DRIVER_TABLES, FLOOR, LOGIC, driver_getters, filled, is_optional, members, number, parameters,
+    reach, since, trim_imports,
+};
+use super::output::Output;
+use super::rust;
+use crate::table::Table;
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;
 
 const SHELL: &str = "crates/libze_loader/src/generated";
-const LOGIC: &str = "crates/ze-loader/src/generated";
 
 /// The rooms of the loader's generated code.
 const MODULES: &str = "\
@@ -33,20 +37,6 @@ pub(crate) mod legacy_facts;
 mod legacy_sysman;
 mod legacy_tools;
 ";
-
-/// The tables of tables behind a handle's header: struct, header member, name of the generated list.
-const DRIVER_TABLES: [(&str, &str, &str); 4] = [
-    ("ze_dditable_driver_t", "pCore", "CORE"),
-    ("zet_dditable_driver_t", "pTools", "TOOLS"),
-    ("zes_dditable_driver_t", "pSysman", "SYSMAN"),
-    ("zer_dditable_driver_t", "pRuntime", "RUNTIME"),
-];
-
-/// The oldest driver table that the loader lets in; functions up to it need no version check.
-const FLOOR: Version = Version {
-    major: 1,
-    minor: 13,
-};
 
 /// Functions with a slot that `libze_loader` defines by hand: no handle decides, all drivers are asked, or the result
 /// is no code.
@@ -89,29 +79,6 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     Ok(outputs)
 }
 
-pub(super) fn number(version: Version) -> u32 {
-    version.major << 16 | version.minor
-}
-
-/// The sub-tables of a table of tables: member name and struct.
-pub(super) fn members<'t>(table: &'t Table, name: &str) -> Result<Vec<(&'t str, &'t Struct)>> {
-    let outer = table
-        .structure(name)
-        .with_context(|| format!("no table {name}"))?;
-    let pointers = outer
-        .fields
-        .iter()
-        .filter_map(|f| f.ty.strip_suffix(" *").map(|inner| (f, inner)));
-    pointers
-        .map(|(field, inner)| {
-            let inner = table
-                .structure(inner)
-                .with_context(|| format!("{name}.{}: no table {inner}", field.name))?;
-            Ok((field.name.as_str(), inner))
-        })
-        .collect()
-}
-
 fn driver_tables(table: &Table) -> Result<String> {
     let mut out =
         rust::head("The members of the four driver tables, in the order of their offsets from 8.");
@@ -136,47 +103,6 @@ fn driver_tables(table: &Table) -> Result<String> {
     Ok(out)
 }
 
-/// The version that added a table: that of its first function.
-fn since(inner: &Struct) -> Result<Version> {
-    let versions = inner.fields.iter().map(|field| field.since);
-    versions.min().context("an empty table")
-}
-
-/// Whether drivers may leave a table out: it came after 1.0, or is experimental. `Global` begins everything.
-fn is_optional(member: &str, inner: &Struct) -> Result<bool> {
-    let is_late = member.ends_with("Exp") || number(since(inner)?) > 0x1_0000;
-    Ok(is_late && member != "Global")
-}
-
-/// Header member and sub-table through which a function is reached; a table that may be missing with a look for null.
-fn way(table: &Table, function: &Function) -> Result<Option<(&'static str, String)>> {
-    let Some(slot) = &function.slot else {
-        return Ok(None);
-    };
-    for (name, header, _) in DRIVER_TABLES {
-        if let Some((member, inner)) = members(table, name)?
-            .into_iter()
-            .find(|(_, inner)| inner.name == slot.table)
-        {
-            let look = if is_optional(member, inner)? {
-                " unless is_null"
-            } else {
-                ""
-            };
-            return Ok(Some((header, format!("{member}{look}"))));
-        }
-    }
-    Ok(None)
-}
-
-pub(super) fn parameters(function: &Function) -> Result<String> {
-    let mut list = Vec::new();
-    for p in &function.params {
-        list.push(format!("{}: {}", rust::ident(&p.name), rust::ty(&p.ty)?));
-    }
-    Ok(list.join(", "))
-}
-
 const LINTS: &str =
     "#![expect(non_snake_case, reason = \"functions and parameters carry C's names\")]\n\n";
 
@@ -190,7 +116,7 @@ fn entries(table: &Table, prefix: &str) -> Result<String> {
         .iter()
         .filter(|f| f.prefix() == prefix && !BY_HAND.contains(&f.name.as_str()))
     {
-        let Some((header, member)) = way(table, function)? else {
+        let Some((header, member)) = reach(table, function)? else {
             continue;
         };
         let slot = function.slot.as_ref().context("a way without a slot")?;
@@ -226,45 +152,6 @@ fn entries(table: &Table, prefix: &str) -> Result<String> {
         )?;
     }
     Ok(trim_imports(out))
-}
-
-/// Leaves out what a file does not use.
-pub(super) fn trim_imports(text: String) -> String {
-    let used: Vec<&str> = ["c_char", "c_void"]
-        .into_iter()
-        .filter(|n| text.contains(&format!(" {n}")))
-        .filter(|n| text.matches(n).count() > 1)
-        .collect();
-    let line = match used.as_slice() {
-        [] => String::new(),
-        [one] => format!("use std::ffi::{one};\n"),
-        several => format!("use std::ffi::{{{}}};\n", several.join(", ")),
-    };
-    text.replace("use std::ffi::{c_char, c_void};\n", &line)
-}
-
-/// The table that a getter fills.
-pub(super) fn filled<'t>(table: &'t Table, getter: &Function) -> Result<&'t Struct> {
-    let out = getter
-        .params
-        .get(1)
-        .with_context(|| format!("{}: no table", getter.name))?;
-    let name = out.ty.strip_suffix(" *").unwrap_or(&out.ty);
-    let found = table
-        .structure(name)
-        .with_context(|| format!("{}: no table {name}", getter.name))?;
-    if found.kind != Kind::Table {
-        bail!("{}: {name} is no table", getter.name);
-    }
-    Ok(found)
-}
-
-/// The getters of drivers' tables, without that of the tracer table.
-pub(super) fn driver_getters(table: &Table) -> impl Iterator<Item = &Function> {
-    table
-        .functions
-        .iter()
-        .filter(|f| f.is_getter() && f.prefix() != "zel")
 }
 
 fn getters(table: &Table) -> Result<String> {

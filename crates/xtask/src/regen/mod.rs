@@ -1,12 +1,15 @@
 //! `xtask regen`: writes every generated file from the API table; `--check` compares instead.
 //!
-//! Each room yields [`Output`]s and touches no file; writing and comparing happen here only.
+//! Each generator returns [`Output`]s and touches no file; writing and comparing happen here only.
 
+mod driver_tables;
 mod environment;
 mod headers;
 mod layers;
 mod loader;
+mod output;
 mod rust;
+mod slots;
 mod spec;
 mod spirv;
 mod stub;
@@ -16,29 +19,14 @@ mod validation;
 
 use crate::table::Table;
 use anyhow::{Context as _, Result, bail};
+use output::Output;
 use std::path::{Path, PathBuf};
 
-/// One generated file.
-pub(crate) struct Output {
-    /// From the repository's root.
-    pub(crate) path: PathBuf,
-    pub(crate) text: String,
-}
+/// A generator: its name for errors, and the function that makes its files.
+type Generator = (&'static str, fn(&Table) -> Result<Vec<Output>>);
 
-impl Output {
-    pub(crate) fn new(path: impl Into<PathBuf>, text: String) -> Output {
-        Output {
-            path: path.into(),
-            text,
-        }
-    }
-}
-
-/// A room: its name for errors, and what it yields.
-type Room = (&'static str, fn(&Table) -> Result<Vec<Output>>);
-
-/// Every room, one line each.
-const ROOMS: &[Room] = &[
+/// The generators that need nothing but the API table.
+const GENERATORS: &[Generator] = &[
     ("sys", sys::generate),
     ("spec", spec::generate),
     ("unsupported", unsupported::generate),
@@ -48,15 +36,16 @@ const ROOMS: &[Room] = &[
     ("layers", layers::generate),
 ];
 
-/// Writes what differs, or with `check` fails naming it. A room that fails does not keep the others from writing.
+/// Writes the files that differ, or with `check` fails and names them. A generator that fails does not keep the others
+/// from writing.
 pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
     let table = Table::load(root)?;
     let mut failed = None;
     let mut outputs = Vec::new();
-    for (name, room) in ROOMS {
-        match room(&table) {
+    for (name, generate) in GENERATORS {
+        match generate(&table) {
             Ok(files) => outputs.extend(files),
-            Err(error) => failed = failed.or(Some(error.context(format!("room '{name}'")))),
+            Err(error) => failed = failed.or(Some(error.context(format!("generator '{name}'")))),
         }
     }
     outputs.push(Output::new(

@@ -1,6 +1,7 @@
 //! `ze-spec`: the table's rules as constant data, for checks at run time.
 
-use super::{Output, rust};
+use super::output::Output;
+use super::rust;
 use crate::table::{Direction, Function, Kind, Table, Version};
 use anyhow::{Context as _, Result};
 use std::collections::HashMap;
@@ -99,7 +100,7 @@ fn extensions(table: &Table) -> Result<String> {
 
 fn functions(table: &Table) -> Result<String> {
     let mut out = rust::head("Functions: parameters, versions, slots and error rules.");
-    out += "use super::ENUMS;\nuse crate::Direction::{In, InOut, Out};\nuse crate::Kind::{Enum, Flags, Handle, Number, Pointer, Struct};\nuse crate::Namespace::{Ze, Zel, Zer, Zes, Zet};\nuse crate::{Function, Slot, Version};\nuse crate::{param as p, rule as e};\n\n";
+    out += "use super::ENUMS;\nuse crate::Direction::{In, InOut, Out};\nuse crate::Kind::{Enum, Flags, Handle, Number, Pointer, Struct};\nuse crate::Namespace::{Ze, Zel, Zer, Zes, Zet};\nuse crate::{Function, Slot, Version};\nuse crate::model::{param as p, rule as e};\n\n";
     let kinds = Kinds::new(table);
     let codes: HashMap<&str, u32> = table
         .enums

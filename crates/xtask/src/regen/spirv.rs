@@ -4,7 +4,7 @@
 //! itself; that tests hold it is seen in the corpus, or in the text of the tests that write single instructions.
 //! Nothing here keeps a list of its own.
 
-use super::Output;
+use super::output::Output;
 use anyhow::{Context as _, Result};
 use kernel_ir::build::SpirvInput;
 use kernel_ir::{BuildErrorKind, Request};

@@ -1,6 +1,7 @@
 //! The stub driver: every slot logs its name and answers what the script says; creation hands out an object.
 
-use super::{Output, loader, rust};
+use super::output::Output;
+use super::{driver_tables, rust};
 use crate::table::{Direction, Function, Table};
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
@@ -52,7 +53,7 @@ fn slots(table: &Table) -> Result<String> {
             out,
             "    {}({}) -> {} {{ {} }}",
             function.name,
-            loader::parameters(function)?,
+            driver_tables::parameters(function)?,
             rust::ty(&function.ret)?,
             steps
                 .iter()
@@ -62,7 +63,7 @@ fn slots(table: &Table) -> Result<String> {
         )?;
     }
     out += "}\n";
-    Ok(loader::trim_imports(out))
+    Ok(driver_tables::trim_imports(out))
 }
 
 /// The body that all slots share.
@@ -157,7 +158,7 @@ fn steps(table: &Table, function: &Function) -> Vec<String> {
 fn tables(table: &Table) -> Result<String> {
     let mut out = rust::head("Which function stands in which slot, and how tables hang together.");
     out += "use super::slots::*;\nuse crate::answers::*;\nuse crate::objects::{DriverTable, Slot, Table};\n\n";
-    let getters: Vec<_> = loader::driver_getters(table).collect();
+    let getters: Vec<_> = driver_tables::driver_getters(table).collect();
     writeln!(
         out,
         "/// The tables of functions, in the order of the getters.\npub(crate) static TABLES: [Table; {}] = [",
@@ -165,7 +166,7 @@ fn tables(table: &Table) -> Result<String> {
     )?;
     let mut names = Vec::new();
     for getter in getters {
-        let inner = loader::filled(table, getter)?;
+        let inner = driver_tables::filled(table, getter)?;
         names.push(inner.name.as_str());
         out += "    Table {\n        slots: &[\n";
         for slot in &inner.fields {
@@ -190,7 +191,7 @@ fn tables(table: &Table) -> Result<String> {
         "zer_dditable_driver_t",
     ] {
         let mut places = Vec::new();
-        for (_, inner) in loader::members(table, name)? {
+        for (_, inner) in driver_tables::members(table, name)? {
             let place = names.iter().position(|n| *n == inner.name);
             places.push(
                 place
@@ -210,7 +211,7 @@ fn tables(table: &Table) -> Result<String> {
 pub(super) fn getters(table: &Table) -> String {
     let mut out = rust::head("The getters, by place in the stub's list of tables.");
     out += "crate::getters! {\n";
-    for (place, getter) in loader::driver_getters(table).enumerate() {
+    for (place, getter) in driver_tables::driver_getters(table).enumerate() {
         writeln!(out, "    {} {place}", getter.name).ok();
     }
     out + "}\n"

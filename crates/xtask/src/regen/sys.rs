@@ -1,6 +1,7 @@
 //! `level-zero-sys`: the C ABI as Rust, with the table's layout facts asserted at compile time.
 
-use super::{Output, rust};
+use super::output::Output;
+use super::rust;
 use crate::table::{Enum, Kind, Struct, Table, Value, Version};
 use anyhow::Result;
 use std::collections::HashSet;

@@ -1,6 +1,7 @@
 //! The driver's default tables: every slot filled with an entry that answers "unsupported" by the right code.
 
-use super::{Output, rust};
+use super::output::Output;
+use super::rust;
 use crate::table::{Direction, Function, Param, Table};
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! The validation layer's checks: what the table says about each function's parameters and handles, as code.
 
-use super::layers::{Way, Ways};
-use super::{loader, rust};
+use super::slots::{SlotFunction, Slots};
+use super::{driver_tables, rust};
 use crate::table::{Direction, ErrorRule, Field, Function, Param, Struct, Table};
 use anyhow::{Context as _, Result};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -139,7 +139,7 @@ fn field_checks(enums: &Enums<'_>, of: &Struct, field: &Field) -> Lines {
     out
 }
 
-pub(super) fn parameters(table: &Table, ways: &Ways<'_>) -> Result<String> {
+pub(super) fn parameters(table: &Table, slots: &Slots<'_>) -> Result<String> {
     let enums = Enums::new(table);
     let mut out = rust::head(
         "The checks that need no memory of earlier calls: per function its parameters, per struct its fields.",
@@ -147,28 +147,28 @@ pub(super) fn parameters(table: &Table, ways: &Ways<'_>) -> Result<String> {
     out += "#![expect(non_snake_case, unused_variables, clippy::too_many_arguments, reason = \"functions and parameters carry C's names; most are not looked at\")]\n\n";
     out += "use crate::validation::found;\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
     let mut structs = BTreeSet::new();
-    for (index, way) in ways.all.iter().enumerate() {
-        out += &function(table, &enums, index, way, &mut structs)?;
+    for (index, slot) in slots.all.iter().enumerate() {
+        out += &function(table, &enums, index, slot, &mut structs)?;
     }
     for name in structs {
         let of = checked(table, &enums, &name).with_context(|| format!("no {name}"))?;
         out += &structure(table, &enums, of)?;
     }
-    Ok(loader::trim_imports(out).trim_end().to_string() + "\n")
+    Ok(driver_tables::trim_imports(out).trim_end().to_string() + "\n")
 }
 
 fn function(
     table: &Table,
     enums: &Enums<'_>,
     index: usize,
-    way: &Way<'_>,
+    slot: &SlotFunction<'_>,
     structs: &mut BTreeSet<String>,
 ) -> Result<String> {
-    let f = way.function;
+    let f = slot.function;
     let mut out = format!(
         "#[inline(always)]\npub(crate) unsafe fn {}({}) -> ze_result_t {{\n",
         f.name,
-        loader::parameters(f)?
+        driver_tables::parameters(f)?
     );
     let named = |p: &Param| rust::ident(&p.name);
     for (place, p) in f
@@ -502,7 +502,7 @@ pub(super) fn kinds(table: &Table) -> Result<String> {
     Ok(out)
 }
 
-pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
+pub(super) fn lifetimes(table: &Table, slots: &Slots<'_>) -> Result<String> {
     let kinds = kind_numbers(table);
     let kind = |ty: &str| kinds.get(base(table, ty)).copied();
     let mut out = rust::head("Which handles a call needs alive, which it makes and which it ends.");
@@ -514,9 +514,9 @@ pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
         .as_str();
     out += "use crate::validation::lifetime as life;\nuse level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
     let (mut before, mut after) = (String::new(), String::new());
-    for (index, way) in ways.all.iter().enumerate() {
-        let f = way.function;
-        let parameters = loader::parameters(f)?;
+    for (index, slot) in slots.all.iter().enumerate() {
+        let f = slot.function;
+        let parameters = driver_tables::parameters(f)?;
         writeln!(
             before,
             "#[inline(always)]\npub(crate) unsafe fn {}({parameters}) -> ze_result_t {{",
@@ -657,7 +657,7 @@ pub(super) fn lifetimes(table: &Table, ways: &Ways<'_>) -> Result<String> {
         out,
         "\n{before}/// What calls leave behind.\npub(crate) mod after {{\n    use super::*;\n\n{after}}}"
     )?;
-    Ok(loader::trim_imports(out).trim_end().to_string() + "\n")
+    Ok(driver_tables::trim_imports(out).trim_end().to_string() + "\n")
 }
 
 enum State {

@@ -7,7 +7,7 @@ use crate::Direction::{In, InOut, Out};
 use crate::Kind::{Enum, Flags, Handle, Number, Pointer, Struct};
 use crate::Namespace::{Ze, Zel, Zer, Zes, Zet};
 use crate::{Function, Slot, Version};
-use crate::{param as p, rule as e};
+use crate::model::{param as p, rule as e};
 
 /// Every exported function, in the order of the names.
 pub static FUNCTIONS: [Function; 833] = [

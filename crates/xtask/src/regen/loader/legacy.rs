@@ -1,9 +1,13 @@
 //! The loader's functions for drivers without DDI handles: each unwraps what the API table says is a handle, calls the
 //! driver, and wraps what it returns. And the functions below all layers, which tell handles apart.
 
-use super::{DRIVER_TABLES, FLOOR, LOGIC, members, number, parameters, trim_imports, way};
-use crate::regen::{Output, rust};
+use crate::regen::driver_tables::{
+    DRIVER_TABLES, FLOOR, LOGIC, members, number, parameters, reach, trim_imports,
+};
+use crate::regen::output::Output;
+use crate::regen::rust;
 use crate::table::{Direction, Function, Kind, Param, Table};
+
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;
 
@@ -567,7 +571,7 @@ fn bottom(table: &Table, prefix: &str, file: &str) -> Result<String> {
         "use super::legacy_{file} as legacy;\nuse crate::checked::bottom;\n"
     )?;
     for f in slotted(table, prefix) {
-        let (header, member) = way(table, f)?.with_context(|| format!("{}: no way", f.name))?;
+        let (header, member) = reach(table, f)?.with_context(|| format!("{}: no way", f.name))?;
         let slot = f.slot.as_ref().context("no slot")?;
         let since = table
             .structure(&slot.table)
