@@ -13,6 +13,7 @@ use crate::arguments::Arguments;
 use crate::context::Context;
 use crate::device::Device;
 use crate::engine::command_lane::lose_if_lost;
+use crate::engine::completion::probe;
 use crate::engine::deferred_release::release_after;
 use crate::engine::target::Target;
 use crate::error::{Errc, Error, Result};
@@ -70,8 +71,17 @@ pub(crate) struct GraphInner {
     records: Vec<Record>,
     /// Kernels, and patterns of fills.
     operations: Mutex<Kept>,
-    /// The latest submission: a list runs once at a time.
-    last: Mutex<Event>,
+    submissions: Mutex<Submissions>,
+}
+
+/// The submissions of a graph.
+#[derive(Default)]
+struct Submissions {
+    /// The latest one, which the next one follows: a list runs once at a time.
+    last: Event,
+    /// All that may still run. The latest one alone does not tell: it fails at once if an event that it waits for fails,
+    /// while an earlier one runs.
+    unfinished: Deps,
 }
 
 type Kept = Vec<(
@@ -166,7 +176,7 @@ impl Graph {
             groups: self.groups.len(),
             records: Vec::new(),
             operations: Mutex::default(),
-            last: Mutex::new(Event::default()),
+            submissions: Mutex::default(),
         };
         let mut kept = Kept::new();
         let mut all_pointers = Vec::new();
@@ -224,11 +234,9 @@ impl GraphInner {
 
 impl Drop for GraphInner {
     fn drop(&mut self) {
-        let mut after = Deps::default();
-        let last = self.last.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(dep) = last.dep() {
-            after.add(dep);
-        }
+        let submissions = self.submissions.get_mut();
+        let submissions = submissions.unwrap_or_else(PoisonError::into_inner);
+        let after = std::mem::take(&mut submissions.unfinished);
         let (context, list) = (self.context.clone(), self.list.list.expose_provenance());
         let kept = std::mem::take(
             self.operations
@@ -237,7 +245,7 @@ impl Drop for GraphInner {
         );
         release_after(after, self.context.0.native.kept(), move || {
             let list = std::ptr::with_exposed_provenance_mut(list);
-            // SAFETY: ours, and its last execution has ended.
+            // SAFETY: ours, and all its executions have ended.
             let _ = unsafe {
                 ze!(
                     context.api(),
@@ -271,7 +279,8 @@ impl Queue {
             ));
         }
         let site = crate::trace::Site::here();
-        let mut last = inner.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let submissions = inner.submissions.lock();
+        let mut submissions = submissions.unwrap_or_else(PoisonError::into_inner);
         let mut group = Group {
             action: Some(Action::Replay(Arc::clone(&inner.list))),
             ..Group::default()
@@ -280,9 +289,13 @@ impl Queue {
             .records
             .extend(inner.records.iter().map(Record::again));
         group.events.extend(after.iter().cloned());
-        group.events.push(last.clone());
+        group.events.push(submissions.last.clone());
         let event = submit(&self.0, &mut group, site)?;
-        *last = event.clone();
+        submissions.unfinished.retain(|dep| !probe(dep));
+        if let Some(dep) = event.dep() {
+            submissions.unfinished.add(dep);
+        }
+        submissions.last = event.clone();
         Ok(event)
     }
 }

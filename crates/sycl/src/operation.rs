@@ -267,7 +267,8 @@ impl Operation {
             }
             Self::Replay(graph) => {
                 let mut recorded = graph.list;
-                // SAFETY: live handles: the graph destroys its list, and drops what that uses, after its last submission has ended.
+                // SAFETY: live handles: the graph destroys its list, and drops the list's kernels and patterns, after all its
+                // submissions have ended.
                 let appended = unsafe {
                     ze!(
                         api,

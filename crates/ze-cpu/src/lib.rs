@@ -18,6 +18,7 @@
 //! - `memory`: one address space of whole pages;
 //! - `cache`, `printf`, `image`, `location`: compiled code on disk, output of kernels, image records, places in a launch;
 //! - `program`: kernels from SPIR-V, a native binary or the cache;
+//! - `witness`: proof that a kernel ran here, for `solum run --require-kernels`;
 //! - `engine`: workers that run tasks;
 //! - `platform`, `entry`: all of it together.
 //!

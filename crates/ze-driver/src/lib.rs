@@ -14,6 +14,8 @@
 //!
 //! # Modules, from the top down
 //!
+//! Core's entry points also use metrics (`tools::metric`) and ray tracing (`rtas`). There are no cycles.
+//!
 //! ```text
 //! getters, install                 what a shell uses
 //! traced_tables, tables            entry points in DDI tables, with and without tracing

@@ -25,12 +25,13 @@ impl DefaultDriver {
         }
     }
 
-    /// Its `zer` functions.
-    pub(crate) fn functions(&self) -> &'static sys::zer_global_dditable_t {
+    /// Its `zer` functions; `None` where its table is older than they are (1.14).
+    pub(crate) fn functions(&self) -> Option<&'static sys::zer_global_dditable_t> {
         match self {
-            // SAFETY: sub-tables were checked on load.
-            DefaultDriver::Ddi(tables) => unsafe { &*tables.Global },
-            DefaultDriver::Wrapped(driver) => &driver.tables.zer.Global,
+            DefaultDriver::Ddi(tables) if tables.version.0 < sys::ZE_API_VERSION_1_14.0 => None,
+            // SAFETY: the version says that the member is there; it is null or a static table.
+            DefaultDriver::Ddi(tables) => unsafe { tables.Global.as_ref() },
+            DefaultDriver::Wrapped(driver) => Some(&driver.tables.zer.Global),
         }
     }
 

@@ -105,7 +105,7 @@ fn choose() {
         table.bottom()
     } else if !top.is_null() {
         top
-    } else if phase::is_ready() && !arena::is_in_use() {
+    } else if phase::is_ready_in_order() && !arena::is_in_use() {
         std::ptr::null_mut()
     } else {
         table.bottom()

@@ -385,7 +385,7 @@ impl Loader {
                 );
             }
             let first = drivers.first().copied().map(DefaultDriver::of);
-            text::set_default_driver(first.map(|driver| driver.functions()));
+            text::set_default_driver(first.and_then(|driver| driver.functions()));
             // Leaked on purpose: readers of an older list hold no count.
             SNAPSHOT.store(
                 Box::into_raw(Box::new(Snapshot { drivers, sysman })),

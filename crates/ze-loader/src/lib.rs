@@ -1,6 +1,6 @@
 //! The Level Zero loader's logic: finding drivers, initialising them, dispatch through the handles' own tables.
 //!
-//! Modules, from the floor up; each uses only those before it:
+//! Modules, from the floor up, without cycles:
 //! - `phase`, [`text`], [`tables`]: before init, ready or torn down; the last-error text; getters of tables;
 //! - `refusals`, `legacy_driver`, `log`, `guard`: answers to calls that reach no driver, a wrapped driver, log and panics;
 //! - `wrapper`, [`dispatch_table`], `default_driver`: wrapped handles, the choice of each call's path, the first driver;

@@ -21,6 +21,12 @@ pub(crate) fn is_ready() -> bool {
     PHASE.load(Ordering::Relaxed) == READY
 }
 
+/// As [`is_ready`]; drivers that were wrapped before are seen afterwards (Acquire).
+#[must_use]
+pub(crate) fn is_ready_in_order() -> bool {
+    PHASE.load(Ordering::Acquire) == READY
+}
+
 /// True once teardown has begun.
 #[must_use]
 pub(crate) fn is_torn_down() -> bool {

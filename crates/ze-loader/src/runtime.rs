@@ -91,7 +91,10 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
             device
         }
     };
-    match default.functions().pfnTranslateDeviceHandleToIdentifier {
+    match default
+        .functions()
+        .and_then(|zer| zer.pfnTranslateDeviceHandleToIdentifier)
+    {
         // SAFETY: the driver's own handle.
         Some(translate) => unsafe { translate(native) },
         None => {
@@ -109,7 +112,10 @@ pub fn identifier_to_device(identifier: u32) -> ze_device_handle_t {
         not_ready(&NAME);
         return std::ptr::null_mut();
     };
-    match default.functions().pfnTranslateIdentifierToDeviceHandle {
+    match default
+        .functions()
+        .and_then(|zer| zer.pfnTranslateIdentifierToDeviceHandle)
+    {
         // SAFETY: any number is allowed.
         Some(translate) => default.shown(&NAME, DEVICE, unsafe { translate(identifier) }),
         None => {
@@ -127,7 +133,7 @@ pub fn default_context() -> ze_context_handle_t {
         not_ready(&NAME);
         return std::ptr::null_mut();
     };
-    match default.functions().pfnGetDefaultContext {
+    match default.functions().and_then(|zer| zer.pfnGetDefaultContext) {
         // SAFETY: no arguments.
         Some(get) => default.shown(&NAME, CONTEXT, unsafe { get() }),
         None => {

@@ -50,11 +50,13 @@ fn built() -> &'static Built {
             // Version and valid flag share the first eight bytes, little-endian.
             let mut words = vec![script.table_version as usize | 1 << 32];
             words.extend(DRIVER_TABLES[index].members.iter().map(|place| {
-                let missing = TABLES[*place]
-                    .slots
+                let slots = TABLES[*place].slots;
+                let missing = slots
                     .iter()
                     .any(|slot| is_in(&script.null_tables, slot.name));
-                if missing {
+                // A table of that version ends before the members that came later.
+                let since = slots.iter().map(|slot| slot.since).min();
+                if missing || since.is_some_and(|since| since > script.table_version) {
                     0
                 } else {
                     tables[*place].as_ptr().expose_provenance()

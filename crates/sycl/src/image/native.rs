@@ -107,7 +107,7 @@ pub(crate) fn create(
 static OVER_MEMORY: Mutex<Vec<(Device, bool)>> = Mutex::new(Vec::new());
 
 /// Whether a device's images may lie over rows in memory of the host's, without gaps. A driver that lists the extension
-/// pending commands that for memory of the device's only, and with gaps: it is tried, once for each device.
+/// promises that for memory of the device's only, and with gaps: it is tried, once for each device.
 ///
 /// # Errors
 /// [`Errc::MemoryAllocation`], or another error that prevents a try now; a refusal is an answer.

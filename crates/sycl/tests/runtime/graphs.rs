@@ -1,8 +1,10 @@
 //! Command graphs: recorded once, submitted many times.
 
-use sycl::{Buffer, Command, Errc, Graph, Handler, Read, ReadWrite, Write, usm};
+use sycl::{
+    Buffer, Command, Errc, Error, EventStatus, Graph, Handler, Read, ReadWrite, Write, usm,
+};
 
-use crate::world::{Gate, Log, immediate, is_running, kernel};
+use crate::world::{Gate, Log, immediate, is_running, kernel, queue};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -18,6 +20,11 @@ pub(crate) const TESTS: &[Test] = &[
         reads_what_it_overwrites,
     ),
     ("graph_refuses", Where::Everywhere, refuses),
+    (
+        "graph_dropped_after_a_failed_submission",
+        Where::Everywhere,
+        dropped_after_a_failed_submission,
+    ),
 ];
 
 fn replay() {
@@ -136,4 +143,44 @@ fn refuses() {
             Errc::Invalid
         );
     }
+}
+
+/// The last submission fails because an event that it waits for fails; the one before still runs: its list must stay.
+fn dropped_after_a_failed_submission() {
+    let (queue, other) = (immediate(), queue(0));
+    let add_one = kernel("add_one");
+    let a = Buffer::from_vec(vec![0i32; 16], 16).unwrap();
+    let mut graph = Graph::new(&queue);
+    graph
+        .add(|cg| {
+            let a = cg.access(&a, ReadWrite)?;
+            cg.parallel_for(&add_one, 16, (&a,))
+        })
+        .unwrap();
+    let graph = graph.finalize().unwrap();
+    let (gate, start) = (Gate::new(), Gate::new());
+    let running = queue
+        .submit_graph(&graph, std::slice::from_ref(&gate.event))
+        .unwrap();
+    let task = other
+        .submit(|cg| {
+            cg.depends_on(std::slice::from_ref(&start.event));
+            cg.host_task((), |_, ()| Err(Error::new(Errc::Runtime, "no paper")))
+        })
+        .unwrap();
+    let failed = queue
+        .submit_graph(&graph, std::slice::from_ref(&task))
+        .unwrap();
+    start.open();
+    assert!(task.wait().is_err());
+    assert_eq!(failed.status(), EventStatus::Failed);
+    assert!(is_running(&running));
+    let log = Log::start();
+    drop(graph);
+    assert_eq!(log.count("zeCommandListDestroy"), 0, "the list runs");
+    gate.open();
+    running.wait().unwrap();
+    drop(queue.throw_asynchronous());
+    drop(other.throw_asynchronous());
+    assert_eq!(a.into_vec().unwrap()[0], 1);
 }

@@ -190,7 +190,7 @@ pub(crate) fn zeEventCounterBasedOpenIpcHandle(
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
-                "hIpc names {count} uses of an event in {} bytes, which is impossible: pass the handle unchanged",
+                "hIpc names {count} uses of an event in {} bytes, more than fit: pass the handle unchanged",
                 part.size
             ),
         );

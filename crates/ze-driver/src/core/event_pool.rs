@@ -192,7 +192,7 @@ pub(crate) fn zeEventPoolOpenIpcHandle(
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
-                "hIpc names {count} events in {} bytes, which is impossible: pass the handle unchanged",
+                "hIpc names {count} events in {} bytes, more than fit: pass the handle unchanged",
                 part.size
             ),
         );

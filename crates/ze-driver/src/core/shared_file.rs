@@ -213,7 +213,7 @@ impl Refused {
             Self::OtherUser => {
                 "belongs to another user: set SOLUM_IPC_ANY_USER=1 in this process to trust all users of the machine"
             }
-            Self::Outside => "is shorter than the memory in the handle",
+            Self::Outside => "is shorter than the memory that the handle describes",
         };
         error(ZE_RESULT_ERROR_INVALID_ARGUMENT, format!("{file} {text}"))
     }

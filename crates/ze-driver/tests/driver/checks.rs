@@ -395,7 +395,7 @@ fn what_is_missing_says_so() {
         "{}",
         last_error()
     );
-    // System management is there, but this platform tells nothing of its sensors.
+    // System management is there, but this platform has no sensors.
     let mut table = zes_global_dditable_t::default();
     let mut devices = zes_device_dditable_t::default();
     let (mut count, mut handles) = (0, [null_mut(); 4]);

@@ -535,6 +535,17 @@ fn old_tables(loader: &Loader) {
         .unwrap();
     // SAFETY: a driver of this process.
     assert!(unsafe { default(driver) }.is_null());
+    // The runtime functions came with 1.14: this driver's runtime table ends before them.
+    let default = loader
+        .get::<zer_pfnGetDefaultContext_t>("zerGetDefaultContext")
+        .unwrap();
+    // SAFETY: no arguments.
+    assert!(unsafe { default() }.is_null());
+    assert!(
+        loader.text().1.contains("zerGetDefaultContext"),
+        "{:?}",
+        loader.text()
+    );
 }
 
 /// Before and after initialisation, which may be tried several times.
