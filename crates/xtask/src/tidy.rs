@@ -96,24 +96,52 @@ fn may_need_llvm(name: &str, dependency: &Dependency) -> bool {
     name == "libsolum_codegen" || (name == "ze-cpu" && dependency.optional)
 }
 
-/// Words of the compiler's former private dialect, with the field's own: no definition in these crates has them again.
-const OLD_WORDS: &[(&str, &str)] = &[
-    ("convoy", "uniform step"),
-    ("everybody", "mask"),
-    ("nowhere", "scratch"),
-    ("one_by_one", "scalarise"),
-    ("remade", "rematerialised"),
-    ("room", "alloca"),
-    ("narrowed", "tightened"),
-    ("flatten_branches", "if_convert"),
-    ("graveyard", "deferred release"),
-];
+/// Words of a former private dialect, with the field's own.
+type Words = &'static [(&'static str, &'static str)];
 
-/// Crates whose definitions keep to the field's words.
-const PLAIN_CRATES: [&str; 3] = [
-    "crates/kernel-ir/src/",
-    "crates/vectorise/src/",
-    "crates/codegen-llvm/src/",
+/// No definition below these folders has one of the old words again.
+const OLD_WORDS: &[(&[&str], Words)] = &[
+    (
+        &[
+            "crates/kernel-ir/src/",
+            "crates/vectorise/src/",
+            "crates/codegen-llvm/src/",
+        ],
+        &[
+            ("convoy", "uniform step"),
+            ("everybody", "mask"),
+            ("nowhere", "scratch"),
+            ("one_by_one", "scalarise"),
+            ("remade", "rematerialised"),
+            ("room", "alloca"),
+            ("narrowed", "tightened"),
+            ("flatten_branches", "if_convert"),
+        ],
+    ),
+    (
+        &[
+            "crates/sycl/src/",
+            "crates/sycl-graph/src/",
+            "crates/ze-driver/src/",
+            "crates/ze-cpu/src/",
+            "crates/ze-loader/src/",
+            "crates/work-group-pool/src/",
+        ],
+        &[
+            ("graveyard", "deferred release"),
+            ("bury", "release after"),
+            ("ticket", "pending command"),
+            ("promises", "pending set"),
+            ("is_shut", "is_unsignaled"),
+            ("has_reached_or_hang", "is_reached_or_subscribe"),
+            ("berth", "inline slot"),
+            ("berths", "inline slots"),
+            ("errand", "stack call"),
+            ("roster", "idle workers"),
+            ("census", "lock audit"),
+            ("become_as", "replace_code"),
+        ],
+    ),
 ];
 
 /// The longest hand-written file.
@@ -281,7 +309,7 @@ fn files(root: &Path) -> Result<Vec<String>> {
 }
 
 /// The old word in the name that a line defines, and the word for it.
-fn old_word(line: &str) -> Option<(&'static str, &'static str)> {
+fn old_word(words: Words, line: &str) -> Option<(&'static str, &'static str)> {
     const KINDS: [&str; 8] = [
         "fn ", "struct ", "enum ", "const ", "static ", "mod ", "type ", "trait ",
     ];
@@ -297,7 +325,7 @@ fn old_word(line: &str) -> Option<(&'static str, &'static str)> {
         is_word.then(|| &name[..end.unwrap_or(name.len())])
     })?;
     let name = format!("_{}_", name.to_lowercase());
-    let found = OLD_WORDS
+    let found = words
         .iter()
         .find(|(old, _)| name.contains(&format!("_{old}_")));
     found.copied()
@@ -349,9 +377,11 @@ fn file_findings(file: &str, text: &str) -> Vec<String> {
     if rust && ["utils", "util", "helpers", "helper", "common", "misc"].contains(&stem) {
         findings.push(format!("{file}: name the module by what it holds"));
     }
-    let is_plain = PLAIN_CRATES.iter().any(|c| file.starts_with(c));
+    let is_there = |folders: &&[&str]| folders.iter().any(|folder| file.starts_with(folder));
+    let words = OLD_WORDS.iter().find(|(folders, _)| is_there(folders));
+    let words = words.map_or(&[][..], |(_, words)| words);
     for (number, line) in (1..).zip(text.lines()) {
-        if is_plain && let Some((old, new)) = old_word(line) {
+        if let Some((old, new)) = old_word(words, line) {
             findings.push(format!("{file}:{number}: {old} is called {new}"));
         }
         if rust {
@@ -396,7 +426,7 @@ mod tests {
             ("/// fn everybody of the past", false),
             ("fn mushroom() {}", false),
         ] {
-            assert_eq!(old_word(line).is_some(), is_found, "{line}");
+            assert_eq!(old_word(OLD_WORDS[0].1, line).is_some(), is_found, "{line}");
         }
     }
 

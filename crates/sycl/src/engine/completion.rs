@@ -219,7 +219,7 @@ mod tests {
 
     /// After a wait the outcome does not depend on the progress of the thread that ended the work.
     #[test]
-    fn who_has_waited_for_a_failed_ticket_finds_it_no_more() {
+    fn a_failed_command_is_forgotten_by_its_waiter() {
         for _ in 0..2000 {
             let pending = PendingCommand::open(None, Vec::new());
             std::thread::scope(|scope| {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_that_are_kept_are_forgotten() {
+    fn commands_that_ended_are_forgotten() {
         let promises = PendingSet::default();
         for _ in 0..10_000 {
             let pending = PendingCommand::open(None, Vec::new());
