@@ -102,6 +102,11 @@ pub(crate) fn known() -> impl Iterator<Item = Known> {
         })
 }
 
+/// Whether the build reads the variable, so that developers may have set it.
+pub(crate) fn is_of_the_build(name: &str) -> bool {
+    name == "SOLUM_LLVM"
+}
+
 /// The names that begin with SOLUM_ but that Solum does not read, each with the name that may be meant.
 pub(crate) fn misspelled(
     names: impl Iterator<Item = std::ffi::OsString>,
@@ -109,7 +114,8 @@ pub(crate) fn misspelled(
     let own = table();
     names
         .map(|name| name.to_string_lossy().into_owned())
-        .filter(|name| name.starts_with("SOLUM_") && own.iter().all(|known| known.name != name))
+        .filter(|name| name.starts_with("SOLUM_") && !is_of_the_build(name))
+        .filter(|name| own.iter().all(|known| known.name != name))
         .map(|name| {
             let near = nearest(&name, own.iter().map(|variable| variable.name));
             (name, near)
@@ -149,6 +155,14 @@ pub(crate) fn warn_of_misspellings() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_of_the_build_are_no_misspellings() {
+        let names = ["SOLUM_LLVM", "SOLUM_LLVN", "HOME"].map(Into::into);
+        let found = misspelled(names.into_iter());
+        let found: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(found, ["SOLUM_LLVN"]);
+    }
 
     #[test]
     fn forms_are_known() {

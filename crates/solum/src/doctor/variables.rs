@@ -30,7 +30,7 @@ pub(crate) fn check(environment: &Environment) -> Vec<Check> {
         } else if let Some(variable) = own.iter().find(|variable| variable.name == name) {
             set.push(format!("{name}={value} ({})", variable.meaning));
             checks.extend(choice(variable, &value));
-        } else if ours {
+        } else if ours && !variables::is_of_the_build(&name) {
             checks.push(unknown(&name, own.iter().map(|variable| variable.name)));
         }
     }
