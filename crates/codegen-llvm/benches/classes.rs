@@ -15,50 +15,27 @@ const REPEATED: usize = 4;
 /// Work-items of a launch, in two groups: the memory of all repetitions fits into the first-level cache.
 const ITEMS: u32 = 256;
 
+/// Loads of one element: the class, and the bytes from a work-item's element to the next.
+const LOADS: &[(&str, i32)] = &[
+    ("load contiguous", 4),
+    ("load reversed", -4),
+    ("load interleaved 2", 8),
+    ("load interleaved 3", 12),
+    ("load interleaved 4", 16),
+    ("load interleaved 7", 28),
+];
+const KEY: &str = "%x#: ptr<global> = offset %k [%i * 4 + @]
+  %y#: i32 = load %x# align 4";
+const FLOAT: &str = "\n  %f#: f32 = to.utof %y#";
+
 /// A class: its name, the lines of one repetition, and the type of its result `%r#`. `#` is the repetition's number, `@`
 /// the offset of its part of a buffer, `~0` its first block. `%i` is the work-item's id, `%v` a value of its own. The
 /// buffers `%a` and `%k` hold numbers from 1 to 255 in mixed order; `%out` is written.
+/// A line `KEY` loads `%y#` from `%k`; `FLOAT` also converts it to `%f#`.
 const CLASSES: &[(&str, &str, &str)] = &[
     (
-        "load contiguous",
-        "%p#: ptr<global> = offset %a [%i * 4 + @]
-  %r#: i32 = load %p# align 4",
-        "i32",
-    ),
-    (
-        "load reversed",
-        "%p#: ptr<global> = offset %a [%i * -4 + @1020]
-  %r#: i32 = load %p# align 4",
-        "i32",
-    ),
-    (
-        "load interleaved 2",
-        "%p#: ptr<global> = offset %a [%i * 8 + @]
-  %r#: i32 = load %p# align 4",
-        "i32",
-    ),
-    (
-        "load interleaved 3",
-        "%p#: ptr<global> = offset %a [%i * 12 + @]
-  %r#: i32 = load %p# align 4",
-        "i32",
-    ),
-    (
-        "load interleaved 4",
-        "%p#: ptr<global> = offset %a [%i * 16 + @]
-  %r#: i32 = load %p# align 4",
-        "i32",
-    ),
-    (
-        "load interleaved 7",
-        "%p#: ptr<global> = offset %a [%i * 28 + @]
-  %r#: i32 = load %p# align 4",
-        "i32",
-    ),
-    (
         "load scattered",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
+        "KEY
   %z#: i64 = to.zext %y#
   %p#: ptr<global> = offset %a [%z# * 4 + @]
   %r#: i32 = load %p# align 4",
@@ -98,8 +75,7 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ),
     (
         "division of 32 bits",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
+        "KEY
   %d#: i32 = or %v, i32 1
   %r#: i32 = udiv %y#, %d#",
         "i32",
@@ -117,8 +93,7 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ),
     (
         "multiplication",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
+        "KEY
   %r#: i32 = imul %y#, %v",
         "i32",
     ),
@@ -132,32 +107,25 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ),
     (
         "square root",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
-  %f#: f32 = to.utof %y#
+        "FLOAT
   %r#: f32 = math.sqrt %f#",
         "f32",
     ),
     (
         "exponential",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
-  %f#: f32 = to.utof %y#
+        "FLOAT
   %r#: f32 = math.exp %f#",
         "f32",
     ),
     (
         "power",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
-  %f#: f32 = to.utof %y#
+        "FLOAT
   %r#: f32 = math.pow %f#, f32 1.5",
         "f32",
     ),
     (
         "masked load",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
+        "KEY
   %c#: bool = cmp.ult %y#, i32 128
   br_if %c#, ~1, ~2
 ~1:
@@ -170,8 +138,7 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ),
     (
         "masked scattered load",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
+        "KEY
   %c#: bool = cmp.ult %y#, i32 128
   br_if %c#, ~1, ~2
 ~1:
@@ -212,8 +179,7 @@ const CLASSES: &[(&str, &str, &str)] = &[
     ),
     (
         "divergent loop",
-        "%x#: ptr<global> = offset %k [%i * 4 + @]
-  %y#: i32 = load %x# align 4
+        "KEY
   br ~1
 ~1:
   %n#: i32 = phi ~0: %y#, ~2: %h#
@@ -248,7 +214,7 @@ mod run {
     use vectorise::{Input, LaneOrder, Segments, TargetInfo};
 
     use super::native::{Native, settings, v4};
-    use super::{CLASSES, ITEMS, REPEATED};
+    use super::{CLASSES, FLOAT, ITEMS, KEY, LOADS, REPEATED};
 
     /// Rounds; the fastest one of each form counts.
     const ROUNDS: usize = 40;
@@ -269,10 +235,22 @@ mod run {
                 "{cpu:24} {:>8} {:>8} {:>9} {:>9}",
                 "lanes", "scalar", "measured", "model"
             );
-            for (name, lines, ty) in CLASSES {
-                if wanted.is_empty() || wanted.iter().any(|wanted| name.contains(wanted.as_str())) {
-                    class(name, &kernel(lines, ty), cpu, features);
-                }
+            let is_wanted = |name: &str| {
+                wanted.is_empty() || wanted.iter().any(|wanted| name.contains(wanted.as_str()))
+            };
+            for (name, bytes) in LOADS.iter().filter(|load| is_wanted(load.0)) {
+                // Backwards from the last element.
+                let first = if *bytes < 0 { ITEMS * 4 - 4 } else { 0 };
+                let lines = format!(
+                    "%p#: ptr<global> = offset %a [%i * {bytes} + @{first}]\n  %r#: i32 = load %p# align 4"
+                );
+                class(name, &kernel(&lines, "i32"), cpu, features);
+            }
+            for (name, lines, ty) in CLASSES.iter().filter(|class| is_wanted(class.0)) {
+                let lines = lines
+                    .replace("FLOAT", &format!("{KEY}{FLOAT}"))
+                    .replace("KEY", KEY);
+                class(name, &kernel(&lines, ty), cpu, features);
             }
         }
     }

@@ -17,7 +17,7 @@ pub(crate) struct Staging {
     native: Arc<NativeContext>,
 }
 
-// SAFETY: memory that nobody writes after its making.
+// SAFETY: memory that is never written after its making.
 unsafe impl Send for Staging {}
 
 /// Room for repeated patterns.

@@ -36,9 +36,8 @@ const CALL: u64 = 30;
 /// Instructions for each lane of a division with doubles. Measured 4.1 times faster than one work-item after another
 /// (32 bits; model: 4.6) and 5.2 times (64 bits; model: 4.4).
 const DIVIDED: u64 = 2;
-/// Factor of a divergent loop, in halves: its iterations also run for lanes that have left it. Kernels of divergent
-/// loops with two instructions are as fast as one work-item after another (model: 4.6 times faster); with the longer
-/// loops of real kernels lanes win.
+/// Factor of a divergent loop, in halves: its iterations also run for lanes that have left it. Loops of two
+/// instructions are as fast as one work-item after another (model: 4.6 times faster); longer ones were not measured.
 const DIVERGENT: u64 = 3;
 
 /// The costs of all regions of `plan`: as lanes, and one work-item after another.
@@ -170,36 +169,35 @@ impl Block<'_> {
     }
 
     fn load(&self, ptr: ValueId, result: Option<ValueId>, registers: u64) -> u64 {
-        let lanes = u64::from(self.accesses.width);
         let Some(result) = result else {
             return 1;
         };
         let ty = self.accesses.region.function.ty(result);
-        match self.accesses.load(ptr, ty, self.block, self.masked) {
-            Access::Uniform => 1,
-            Access::Contiguous { .. } => registers,
-            Access::Reversed => 2 * registers,
-            // Each register is loaded, and shuffled once at least.
-            Access::Interleaved(element_step) => {
-                (2 * element_step.unsigned_abs() * registers).min(2 * lanes)
-            }
-            _ if self.masked => 3 * lanes,
-            _ => 2 * lanes,
-        }
+        let class = self.accesses.load(ptr, ty, self.block, self.masked);
+        self.access(class, registers, 3)
     }
 
     fn store(&self, inst: InstId, ptr: ValueId, value: ValueId, registers: u64) -> u64 {
-        let lanes = u64::from(self.accesses.width);
-        let ty = self.accesses.region.function.ty(value);
         let is_member = |group: &StoreGroup| group.members.iter().any(|m| m.inst == inst);
         if self.groups.iter().any(is_member) {
             return 2 * registers;
         }
-        match self.accesses.store(ptr, ty, self.block, self.masked) {
+        let ty = self.accesses.region.function.ty(value);
+        let class = self.accesses.store(ptr, ty, self.block, self.masked);
+        self.access(class, registers, 6)
+    }
+
+    /// The cost of an access of one scalar for each lane. `masked`: the cost for each lane of a scattered access in a
+    /// masked block.
+    fn access(&self, class: Access, registers: u64, masked: u64) -> u64 {
+        let lanes = u64::from(self.accesses.width);
+        match class {
             Access::Uniform => 1,
             Access::Contiguous { .. } => registers,
             Access::Reversed => 2 * registers,
-            _ if self.masked => 6 * lanes,
+            // Each register is loaded, and shuffled once at least.
+            Access::Interleaved(step) => (2 * step.unsigned_abs() * registers).min(2 * lanes),
+            _ if self.masked => masked * lanes,
             _ => 2 * lanes,
         }
     }

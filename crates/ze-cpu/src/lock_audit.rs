@@ -9,6 +9,7 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 use ze_driver::address_space::AddressSpace as _;
 use ze_driver::device::{AllocRequest, MemoryKind, Need, Outcome, Task, Work};
 
+/// More threads than the audit's machines have processors, and operations for each; chosen, not measured.
 const THREADS: usize = 64;
 const OPERATIONS: usize = 10_000;
 

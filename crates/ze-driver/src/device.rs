@@ -592,7 +592,7 @@ pub enum Work {
     WriteTimestamp(*mut u64),
     /// Write bytes that are known when the work runs.
     Write {
-        /// What is written, for the text of a fault.
+        /// A name of the bytes, for the text of a fault.
         what: &'static str,
         /// Addresses and bytes. An address without memory is a fault.
         parts: Arc<dyn Fn() -> Vec<Part> + Send + Sync>,

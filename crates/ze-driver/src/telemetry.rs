@@ -132,7 +132,7 @@ pub struct TemperatureSensor {
     pub critical: Option<f64>,
 }
 
-/// What a power domain supplies.
+/// The part of the processor that a power domain supplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerPlace {
     /// The processor's package.
@@ -146,7 +146,7 @@ pub enum PowerPlace {
 /// A power domain: its energy is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerDomain {
-    /// What it supplies.
+    /// The part that it supplies.
     pub place: PowerPlace,
     /// Default limit in milliwatts.
     pub default_limit_mw: Option<i32>,

@@ -40,7 +40,7 @@ pub enum Namespace {
     Zel,
 }
 
-/// Who writes behind a pointer.
+/// Whether the caller or the function writes behind a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The caller; the callee only reads.
@@ -51,7 +51,7 @@ pub enum Direction {
     InOut,
 }
 
-/// What a parameter is to a check that knows nothing of its meaning.
+/// The kind of a parameter, for checks that know nothing of its meaning.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A handle: null is `INVALID_NULL_HANDLE` unless optional.
@@ -75,9 +75,9 @@ pub struct Param {
     pub name: &'static str,
     /// The C type.
     pub ty: &'static str,
-    /// What a check may expect.
+    /// The values that a check may expect.
     pub kind: Kind,
-    /// Who writes it.
+    /// Whether the caller or the function writes it.
     pub direction: Direction,
     /// Null or zero is allowed.
     pub optional: bool,
@@ -234,7 +234,7 @@ pub struct Struct {
     pub passed: &'static [&'static str],
 }
 
-/// What the bytes of a field mean.
+/// The meaning of a field's bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Content {
     /// One byte; an array of them is a text up to its NUL.

@@ -7,7 +7,7 @@
 //! ```
 
 use kernel_ir::passes::shape::Shape;
-use kernel_ir::{BuildError, Builtin, InstId, Op, TypeId, UnaryOp, ValueDef, ValueId};
+use kernel_ir::{BuildError, Builtin, ConvertOp, InstId, Op, TypeId, UnaryOp, ValueDef, ValueId};
 
 use vectorise::{Operation, Representation};
 
@@ -257,7 +257,9 @@ impl Lanes<'_, '_, '_> {
             Op::Convert(op, a, rounding) => {
                 let to = self.scalar_type(ty);
                 let parts = self.vectors(*a);
-                if let Operation::Recast(recast) = self.operation_class(whole, result) {
+                if *op == ConvertOp::Bitcast
+                    && let Operation::Recast(recast) = self.operation_class(whole, result)
+                {
                     return self.recast_parts(parts, recast, to);
                 }
                 parts

@@ -20,7 +20,7 @@ impl CommandLane {
     /// signal and those to wait for, and is called once.
     ///
     /// # Errors
-    /// What `append` answers; the lane is then as before.
+    /// The error of `append`; the lane is then as before.
     pub(crate) fn append(
         &'static self,
         after: &Deps,
@@ -116,7 +116,7 @@ impl CommandLane {
             let next = inner
                 .ring
                 .recycle(&self.progress, |slot| is_unused(slot, Self::is_done));
-            // Otherwise nobody might ever ask about work that waits for events that were set aside.
+            // Without this, work that waits for events that were set aside might never be asked about.
             let next = next.or_else(|| {
                 let ring = &mut inner.ring;
                 ring.reclaim(&self.progress, |slot| is_unused(slot, Self::try_probe))

@@ -61,7 +61,7 @@ impl<C: Deferrable> DeferredCommand<C> {
         }
         match resolved.failed {
             Some(error) => self.command.fail_behind(&self.own, &error),
-            // What it waited for is on a device now, but behind too many events, or for the host or another context.
+            // The work that it waited for is on a device now, but behind too many events, or for the host or another context.
             None => self.wait_for(&resolved.open),
         }
     }

@@ -1,4 +1,4 @@
-//! What a descriptor is.
+//! The trait of information descriptors.
 
 use crate::error::Result;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
     note = "descriptors of platforms are in `info::platform`, of devices in `info::device`, and so on"
 )]
 pub trait Info<Of> {
-    /// What it answers.
+    /// The answer.
     type Value;
     /// Asks.
     ///

@@ -10,7 +10,7 @@ use crate::ze::{enumerate, text, ze};
 descriptors! { Platform;
     /// "Solum" and the backend's name.
     Name: String = |_it| Ok("Solum Level-Zero".to_owned());
-    /// Who made the runtime.
+    /// The runtime's vendor.
     Vendor: String = |_it| Ok("Solum".to_owned());
     /// The driver's API version, such as "1.17".
     Version: String = |it| api_version(it);

@@ -1,6 +1,6 @@
-//! Who destroys a handle.
+//! Ownership of native handles.
 
-/// Who destroys a handle.
+/// The owner of a handle, who destroys it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ownership {
     /// The runtime, when the last SYCL object that needs it is gone. The program no longer uses it then.

@@ -11,7 +11,7 @@ use crate::engine::native_context::NativeContext;
 use crate::error::{Errc, Error, Result};
 use crate::ze::ze;
 
-/// What a pointer points into, SYCL's `usm::alloc`.
+/// The kind of memory that a pointer points into, SYCL's `usm::alloc`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PointerType {
     /// Host USM.
@@ -76,7 +76,7 @@ pub(crate) fn properties_of(
     Ok((kind, device))
 }
 
-/// What a pointer points into; `Unknown` for anything but USM of the context.
+/// The kind of memory that a pointer points into; `Unknown` for anything but USM of the context.
 #[must_use]
 pub fn pointer_type(pointer: *const c_void, context: &Context) -> PointerType {
     properties_of(&context.0.native, pointer).map_or(PointerType::Unknown, |(kind, _)| kind)

@@ -84,6 +84,7 @@ pub(super) struct Block {
     len: usize,
 }
 
+/// Bytes of a page.
 const PAGE: usize = 4096;
 
 impl Block {

@@ -1,4 +1,4 @@
-//! What an append waits for, and what it signals.
+//! The events that an append waits for, and the one that it signals.
 
 use crate::core::event::Event;
 use crate::schedule::{Command, Op, Signal};

@@ -208,7 +208,7 @@ pub(crate) fn zeDeviceGetComputeProperties(
     Ok(())
 }
 
-/// What modules may use; chains: float atomics, scheduling hints; core/device.yml.
+/// The features that modules may use; chains: float atomics, scheduling hints; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetModuleProperties_t)]
 pub(crate) fn zeDeviceGetModuleProperties(
     hDevice: Handle<'_, Device>,

@@ -1,4 +1,4 @@
-//! What graphs hold: commands, recorded while command lists are in graph capture mode.
+//! The content of graphs: commands, recorded while command lists are in graph capture mode.
 //!
 //! A capture has branches: the primary list's, and one for each list that joined by waiting for an event of the
 //! capture. A branch is a row of steps: commands, with references to events whose signal differs from one execution

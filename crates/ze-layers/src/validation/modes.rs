@@ -25,7 +25,7 @@ pub(super) fn modes() -> u32 {
     MODES.load(Ordering::Relaxed)
 }
 
-/// What is checked.
+/// The checks that are on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
