@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::group::Action;
 use crate::host_task::{Task, TaskContext, run};
-use crate::operation::{Launch, Operation, append_all};
+use crate::operation::{AppendError, Launch, Operation, append_all};
 use crate::queue_inner::QueueInner;
 use crate::trace::{Barrier, Node};
 use crate::uses::Uses;
@@ -142,22 +142,32 @@ impl GroupCommand {
     }
 }
 
+/// Appends all operations of a command to a lane; the last one's times go to `profile`.
 pub(crate) fn append_profiled(
     lane: &'static CommandLane,
     after: &Deps,
     command: &mut GroupCommand,
     profile: Option<Arc<Profile>>,
-) -> Result<Dep> {
+) -> Result<Dep, AppendError> {
     let before = command.before.as_ref();
     match command.operations.as_mut_slice() {
         // The common case without a second list of dependencies.
-        [operation] => lane.append(after, profile, &mut |target| {
-            operation.append_to(before, target)
-        }),
+        [operation] => {
+            let append = &mut |target: &mut Target<'_>| operation.append_to(before, target);
+            let appended = lane.append(after, profile, append);
+            appended.map_err(|error| AppendError {
+                error,
+                running: None,
+            })
+        }
         [first @ .., last] => {
-            append_all(lane, after, before, first)?;
+            let running = append_all(lane, after, before, first)?;
             let append = &mut |target: &mut Target<'_>| last.append_to(before, target);
-            lane.append(&Deps::default(), profile, append)
+            let appended = lane.append(&Deps::default(), profile, append);
+            appended.map_err(|error| AppendError {
+                error,
+                running: Some(running),
+            })
         }
         [] => append_all(lane, after, None, &mut [Operation::Barrier]),
     }
@@ -241,11 +251,33 @@ impl Deferred {
         };
         self.barrier = None;
         let (after, command) = (&resolved.device, &mut self.command);
-        Some(self.node.task(|| {
+        let appended = self.node.task(|| {
             let dep = append_profiled(chosen.lane, after, command, self.profile.clone())?;
             self.node.signal(|| native_of(dep));
-            Ok(dep)
+            Ok::<Dep, AppendError>(dep)
+        });
+        drop(chosen);
+        Some(appended.map_err(|failed| {
+            if let Some(running) = failed.running {
+                self.outlive(running);
+            }
+            failed.error
         }))
+    }
+
+    /// Makes the memory of the command outlive its operations up to `running`: the lane took those before one failed.
+    fn outlive(&mut self, running: Dep) {
+        let queue = &self.queue;
+        for entry in &self.uses {
+            let mut state = entry.core.lock();
+            // Its memory is there: the command was given its address.
+            if let Some(list) = &entry.device
+                && let Ok(domain) = state.domain_of(&queue.context, &queue.device)
+            {
+                state.graph.commit_accesses(domain, list, running);
+            }
+        }
+        self.command.keep_until(running, &queue.context.0.native);
     }
 
     /// Drops everything before it reports the end: a thread that has waited for the end and then drops the queue or a

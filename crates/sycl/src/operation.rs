@@ -557,6 +557,19 @@ impl Shape {
     }
 }
 
+/// Why a lane did not take all operations of a command.
+pub(crate) struct AppendError {
+    pub(crate) error: Error,
+    /// The last operation that the lane did take. It and the ones before it run: memory that they use has to outlive them.
+    pub(crate) running: Option<Dep>,
+}
+
+impl From<AppendError> for Error {
+    fn from(failed: AppendError) -> Self {
+        failed.error
+    }
+}
+
 /// Appends operations to a lane in order, the first after `after`; answers the last one's place. `before` is why a device
 /// was lost since memory was made that they use.
 pub(crate) fn append_all(
@@ -564,14 +577,15 @@ pub(crate) fn append_all(
     after: &Deps,
     before: Option<&Error>,
     operations: &mut [Operation],
-) -> Result<Dep> {
+) -> Result<Dep, AppendError> {
     let nothing = Deps::default();
-    let (mut last, mut after) = (lane.tail(), after);
+    let (mut last, mut after) = (None, after);
     for operation in operations {
-        last = lane.append(after, None, &mut |target| {
-            operation.append_to(before, target)
-        })?;
+        let append = &mut |target: &mut Target<'_>| operation.append_to(before, target);
+        let appended = lane.append(after, None, append);
+        let running = last;
+        last = Some(appended.map_err(|error| AppendError { error, running })?);
         after = &nothing;
     }
-    Ok(last)
+    Ok(last.unwrap_or_else(|| lane.tail()))
 }

@@ -26,7 +26,7 @@ use crate::event::{Event, EventKind, device_clock};
 use crate::group::{Action, Group, Record};
 use crate::group_command::{Deferred, GroupCommand, Pointers, append_profiled, native_of};
 use crate::log::{COMMANDS, say};
-use crate::operation::Operation;
+use crate::operation::{AppendError, Operation};
 use crate::queue_inner::QueueInner;
 use crate::storage::{BufferState, TargetMemory};
 use crate::trace::{Label, Node, Reason, Site};
@@ -324,7 +324,7 @@ impl Submission<'_> {
         } = self;
         let (lane, after) = (chosen.lane, &resolved.device);
         let mut rest = None;
-        let dep = node.task(|| {
+        let appended = node.task(|| {
             let dep = match &group.action {
                 // The common case, without moving anything.
                 Some(Action::Launch(shape)) => {
@@ -334,7 +334,11 @@ impl Submission<'_> {
                         let appended = shape.append(arguments, target);
                         appended.map_err(|error| outlived(error, || before.clone()))
                     };
-                    lane.append(after, profile.clone(), append)
+                    let appended = lane.append(after, profile.clone(), append);
+                    appended.map_err(|error| AppendError {
+                        error,
+                        running: None,
+                    })
                 }
                 _ => {
                     let arguments = std::mem::take(&mut group.arguments);
@@ -346,17 +350,36 @@ impl Submission<'_> {
                 }
             }?;
             node.signal(|| native_of(dep));
-            Ok::<Dep, Error>(dep)
-        })?;
+            Ok::<Dep, AppendError>(dep)
+        });
         drop(chosen);
-        commit(&mut locked, dep);
-        if let Some(order) = &mut order {
-            **order = Some(dep);
+        let running = match &appended {
+            Ok(dep) => Some(*dep),
+            Err(failed) => failed.running,
+        };
+        if let Some(dep) = running {
+            commit(&mut locked, dep);
+            if let Some(order) = &mut order {
+                **order = Some(dep);
+            }
+        }
+        // A part of the command runs: the contents of its buffers are unknown.
+        if let Err(AppendError {
+            error,
+            running: Some(_),
+        }) = &appended
+        {
+            for entry in &mut *locked {
+                for (_, list) in entry.lists() {
+                    entry.state.lose(list, error);
+                }
+            }
         }
         drop(locked);
-        if let Some(mut command) = rest {
+        if let (Some(mut command), Some(dep)) = (rest, running) {
             command.keep_until(dep, &queue.context.0.native);
         }
+        let dep = appended?;
         if dep.sequence() % SWEEP == 0 {
             sweep_some();
         }

@@ -172,6 +172,7 @@ fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
             direction: ImageCopy::ToMemory,
         }];
         let copied = append_all(lane, &Deps::default(), None, &mut copy)
+            .map_err(Error::from)
             .and_then(|dep| lane.wait(dep.sequence()));
         if let Err(error) = copied {
             ended = false;

@@ -8,7 +8,7 @@ use sycl::{Buffer, Errc, Error, Event, EventStatus, Queue, Read, ReadWrite, Writ
 
 use crate::groups::{paged, submit_add_one};
 use crate::order::access;
-use crate::world::{Gate, Log, devices, kernel, queue};
+use crate::world::{Gate, Log, argument, devices, kernel, queue, settle};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -46,6 +46,11 @@ pub(crate) const TESTS: &[Test] = &[
         "what_a_failed_copy_was_for_is_poisoned",
         Where::Discrete,
         what_a_failed_copy_was_for_is_poisoned,
+    ),
+    (
+        "a_fill_that_fails_half_way_keeps_its_pattern",
+        Where::Everywhere,
+        a_fill_that_fails_half_way_keeps_its_pattern,
     ),
     (
         "a_failed_half_of_a_way_brings_nothing",
@@ -191,6 +196,35 @@ fn what_a_failed_copy_was_for_is_poisoned() {
     assert_eq!(*buffer.host_access_ranged(Read, 8, 8).unwrap(), [7; 8]);
     access(&queue, &buffer, 3, (0, 8), &[]).wait().unwrap();
     buffer.host_access(Read).unwrap();
+}
+
+/// The lane takes the first copy of a staged fill and refuses the second. The first still reads the pattern.
+fn a_fill_that_fails_half_way_keeps_its_pattern() {
+    for held_back in [false, true] {
+        let (queue, _seen) = collecting();
+        let buffer = Buffer::<[u8; 3], 2>::new([4, 8]).unwrap();
+        let gate = Gate::new();
+        let held = held_back.then(|| buffer.host_access(ReadWrite).unwrap());
+        let log = Log::with("fail zeCommandListAppendMemoryCopy INVALID_ARGUMENT at 2");
+        let filled = queue.submit(|cg| {
+            cg.depends_on(std::slice::from_ref(&gate.event));
+            let part = cg.access_ranged(&buffer, Write.no_init(), [4, 3], [0, 0])?;
+            cg.fill(&part, [1, 2, 3])
+        });
+        drop(held);
+        let failed = filled.and_then(|event| event.wait());
+        assert!(failed.is_err(), "held back: {held_back}");
+        let copies = log.calls("zeCommandListAppendMemoryCopy");
+        assert_eq!(copies.len(), 2, "held back: {held_back}");
+        let pattern = argument(&copies[0], "srcptr") as usize;
+        assert_eq!(log.frees_of(pattern), 0, "held back: {held_back}");
+        gate.open();
+        drop(queue.wait_and_throw());
+        let lost = buffer.host_access(Read).map(drop).unwrap_err();
+        assert!(lost.to_string().contains("poisoned"), "{lost}");
+        settle();
+        assert_eq!(log.frees_of(pattern), 1, "held back: {held_back}");
+    }
 }
 
 /// On its way from device to device by the host; the first half fails, and with it the second.
