@@ -1,7 +1,7 @@
 //! A fork finds every table whole: all locks are taken before it and left on both sides after it.
 
 use crate::sync::Lock;
-use crate::{callbacks, locations, metadata, streams, strings, values, visits};
+use crate::{callback_table, locations, metadata, streams, strings, values, visits};
 
 /// In the order in which threads nest them: a visit's lock before the pool's, the rest alone.
 fn for_each(mut each: impl FnMut(&'static Lock)) {
@@ -10,7 +10,7 @@ fn for_each(mut each: impl FnMut(&'static Lock)) {
         &values::LOCK.0,
         &locations::LOCK.0,
         &streams::LOCK,
-        &callbacks::LOCK,
+        &callback_table::LOCK,
     ] {
         each(lock);
     }
@@ -23,17 +23,13 @@ extern "C" fn before() {
     for_each(Lock::enter);
 }
 
-extern "C" fn after() {
+/// Leaves all locks after a fork.
+pub(crate) extern "C" fn leave() {
     for_each(Lock::leave);
 }
 
-extern "C" fn after_in_child() {
-    for_each(Lock::leave);
-    crate::subscribers::after_fork();
-}
-
-/// Once, when the framework starts.
-pub(crate) fn prepare() {
+/// Called once, when the framework starts. `in_child` calls [`leave`] in a forked child.
+pub(crate) fn prepare(in_child: unsafe extern "C" fn()) {
     // SAFETY: functions of a library that is never unloaded.
-    unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after_in_child)) };
+    unsafe { libc::pthread_atfork(Some(before), Some(leave), Some(in_child)) };
 }

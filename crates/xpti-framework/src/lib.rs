@@ -34,6 +34,8 @@ pub mod callback_list;
 #[cfg(not(loom))]
 mod arena;
 #[cfg(not(loom))]
+mod callback_table;
+#[cfg(not(loom))]
 mod directory;
 #[cfg(not(loom))]
 mod fork;
@@ -42,6 +44,8 @@ mod fork;
 pub mod callbacks;
 #[cfg(not(loom))]
 pub mod environment;
+#[cfg(not(loom))]
+mod location;
 #[cfg(not(loom))]
 pub mod locations;
 #[cfg(not(loom))]
@@ -62,6 +66,8 @@ pub mod thread;
 pub mod trial;
 #[cfg(not(loom))]
 pub mod values;
+#[cfg(not(loom))]
+mod visit;
 #[cfg(not(loom))]
 pub mod visits;
 #[cfg(not(loom))]
@@ -94,6 +100,6 @@ pub fn reset() {
     strings::reset();
     values::reset();
     locations::reset();
-    callbacks::reset();
+    callback_table::reset();
     UNIQUE.0.store(1, Ordering::Relaxed);
 }

@@ -1,17 +1,16 @@
-//! Where visits lie: chunks that double and never move, so that any address can be judged before it is read.
+//! Objects by number in chunks that double and never move: any address can be judged before it is read.
 
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::arena;
-use crate::visits::Visit;
 
 const FIRST_LOG: u32 = 8;
 const CHUNKS: usize = 23;
 
-/// Visits by number, from 1.
+/// Objects by number, from 1; all bytes 0 is a value of `T`.
 #[derive(Debug)]
-pub(crate) struct Slab {
-    chunks: [AtomicPtr<Visit>; CHUNKS],
+pub(crate) struct Slab<T> {
+    chunks: [AtomicPtr<T>; CHUNKS],
 }
 
 #[inline]
@@ -19,16 +18,16 @@ const fn capacity(chunk: usize) -> usize {
     1 << (FIRST_LOG as usize + chunk)
 }
 
-impl Slab {
+impl<T> Slab<T> {
     pub(crate) const fn new() -> Self {
         Self {
             chunks: [const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS],
         }
     }
 
-    /// The visit of a number that was given out; null for 0 and others.
+    /// The object of a number that was given out; null for 0 and others.
     #[inline]
-    pub(crate) fn get(&self, number: u32) -> *mut Visit {
+    pub(crate) fn get(&self, number: u32) -> *mut T {
         let shifted = u64::from(number) - u64::from(number != 0) + (1 << FIRST_LOG);
         let log = 63 - shifted.leading_zeros();
         let chunk = self.chunks.get((log - FIRST_LOG) as usize);
@@ -40,7 +39,7 @@ impl Slab {
         unsafe { first.add((shifted - (1 << log)) as usize) }
     }
 
-    /// The number of the visit that begins at this address, if one does.
+    /// The number of the object that begins at this address, if one does.
     #[inline]
     pub(crate) fn number(&self, address: usize) -> Option<u32> {
         for (at, chunk) in self.chunks.iter().enumerate() {
@@ -49,19 +48,18 @@ impl Slab {
                 return None;
             }
             let offset = address.wrapping_sub(first.addr());
-            if offset < capacity(at) * size_of::<Visit>() {
-                let place = offset / size_of::<Visit>();
+            if offset < capacity(at) * size_of::<T>() {
+                let place = offset / size_of::<T>();
                 let before = capacity(at) - capacity(0);
-                return (place * size_of::<Visit>() == offset)
-                    .then_some((before + place + 1) as u32);
+                return (place * size_of::<T>() == offset).then_some((before + place + 1) as u32);
             }
         }
         None
     }
 
-    /// Memory for the visit of this number, the next in order; zero at first. `None` when memory is out. One caller at a
+    /// Memory for the object of this number, the next in order; zero at first. `None` when memory is out. One caller at a
     /// time.
-    pub(crate) fn extend(&self, number: u32) -> Option<*mut Visit> {
+    pub(crate) fn extend(&self, number: u32) -> Option<*mut T> {
         let known = self.get(number);
         if !known.is_null() {
             // Chunks begin after a multiple of the first one's places; later ones are whole steps.
@@ -74,25 +72,25 @@ impl Slab {
             .chunks
             .iter()
             .position(|chunk| chunk.load(Ordering::Relaxed).is_null())?;
-        let layout = std::alloc::Layout::array::<Visit>(capacity(at)).ok()?;
-        // SAFETY: a size that is not 0. Large chunks are fresh pages, touched as visits are made.
+        let layout = std::alloc::Layout::array::<T>(capacity(at)).ok()?;
+        // SAFETY: a size that is not 0. Large chunks are fresh pages, touched as objects are made.
         let memory = unsafe { std::alloc::alloc_zeroed(layout) };
         if memory.is_null() {
             return None;
         }
         self.chunks[at].store(memory.cast(), Ordering::Release);
-        let visit = self.get(number);
-        populate(visit, capacity(at).min(STEP as usize));
-        Some(visit)
+        let new = self.get(number);
+        populate(new, capacity(at).min(STEP as usize));
+        Some(new)
     }
 }
 
-/// Visits whose pages are asked for together.
+/// Objects whose pages are asked for together.
 const STEP: u32 = 2048;
 
-fn populate(first: *mut Visit, visits: usize) {
+fn populate<T>(first: *mut T, count: usize) {
     // SAFETY: places of one chunk.
-    unsafe { arena::populate(first.cast(), visits * size_of::<Visit>()) };
+    unsafe { arena::populate(first.cast(), count * size_of::<T>()) };
 }
 
 #[cfg(test)]
@@ -101,15 +99,15 @@ mod tests {
 
     #[test]
     fn numbers_and_addresses_are_inverse() {
-        let slab = Slab::new();
+        let slab = Slab::<[u64; 26]>::new();
         assert!(slab.get(1).is_null());
         for number in 1..=3000 {
-            let Some(visit) = slab.extend(number) else {
+            let Some(object) = slab.extend(number) else {
                 panic!("memory is out");
             };
-            assert_eq!(slab.get(number), visit);
-            assert_eq!(slab.number(visit.addr()), Some(number));
-            assert_eq!(slab.number(visit.addr() + 8), None);
+            assert_eq!(slab.get(number), object);
+            assert_eq!(slab.number(object.addr()), Some(number));
+            assert_eq!(slab.number(object.addr() + 8), None);
         }
         assert!(slab.get(0).is_null());
         assert_eq!(slab.number(0), None);

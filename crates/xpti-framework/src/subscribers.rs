@@ -14,7 +14,7 @@ use xpti_sys::{
     plugin_fini_t, plugin_init_t, query_detail_level_t, result,
 };
 
-use crate::{callbacks, environment, fork, streams, thread, trial};
+use crate::{callback_table, environment, fork, streams, thread, trial};
 
 struct Subscriber {
     library: *mut c_void,
@@ -62,7 +62,7 @@ fn start_slowly() {
         return;
     }
     STARTER.store(thread::address(), Ordering::Release);
-    fork::prepare();
+    fork::prepare(in_forked_child);
     environment::read_log_level();
     let loaded = if environment::trace_enable() {
         load_all()
@@ -71,7 +71,7 @@ fn start_slowly() {
     };
     let on = !loaded.is_empty();
     let _ = SUBSCRIBERS.set(loaded);
-    callbacks::settle(on);
+    callback_table::settle(on);
     STARTER.store(0, Ordering::Release);
     STATE.store(STARTED, Ordering::Release);
     // SAFETY: a word that lives for ever.
@@ -111,12 +111,13 @@ fn wait_for_start() {
     }
 }
 
-/// In a forked child: a start that another thread was at does not come to its end here.
-pub(crate) fn after_fork() {
+/// A start that another thread had begun does not end in a forked child: tracing is off there.
+extern "C" fn in_forked_child() {
+    fork::leave();
     if STATE.load(Ordering::Acquire) == STARTING
         && STARTER.load(Ordering::Acquire) != thread::address()
     {
-        callbacks::settle(false);
+        callback_table::settle(false);
         STATE.store(STARTED, Ordering::Release);
     }
 }
@@ -272,10 +273,10 @@ pub unsafe fn finalize(stream: *const c_char) {
     static FRAMEWORK: AtomicBool = AtomicBool::new(false);
     if !FRAMEWORK.swap(true, Ordering::AcqRel) {
         finish(FRAMEWORK_STREAM);
-        callbacks::unregister_stream(xpti_sys::FRAMEWORK_STREAM_ID);
+        callback_table::unregister_stream(xpti_sys::FRAMEWORK_STREAM_ID);
     }
     finish(name);
-    callbacks::unregister_stream(id);
+    callback_table::unregister_stream(id);
 }
 
 /// As [`finalize`], for one stream alone. INVALIDARG for null, NOTFOUND when nobody ever listened.
@@ -291,7 +292,7 @@ pub unsafe fn unregister_stream(stream: *const c_char) -> i32 {
         return result::NOTFOUND;
     };
     finish(name);
-    if callbacks::unregister_stream(id) {
+    if callback_table::unregister_stream(id) {
         result::SUCCESS
     } else {
         result::NOTFOUND

@@ -4,43 +4,23 @@
 //! Freed visits stay with their location, a few at a time, so that the next visit finds most of its fields and its
 //! metadata nodes there. Creating and deleting take one lock each, that of the location's group.
 
-use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-
 use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::sync::atomic::Ordering;
 
 use xpti_sys::{
-    event_flag, event_type, metadata_node, metadata_t, payload_t, result, trace_event_data_t,
-    xpti_metadata_t, xpti_trace_event_t, xpti_tracepoint_t,
+    event_flag, event_type, payload_t, result, trace_event_data_t, xpti_trace_event_t,
+    xpti_tracepoint_t,
 };
 
-use crate::locations::{self, Location};
+use crate::location::Location;
+use crate::locations;
 use crate::metadata::{self, Spares};
-use crate::slab::Slab;
 use crate::sync::Lock;
-use crate::{strings, thread, vtables};
+use crate::visit::{FREE, LIVING, SLAB, around, is_living, living};
+use crate::{thread, vtables};
 
-/// A visit. Its address is that of the tracepoint that clients hold; it never moves.
-#[repr(C)]
-#[derive(Debug)]
-pub struct Visit {
-    pub(crate) tracepoint: xpti_tracepoint_t,
-    pub(crate) metadata: xpti_metadata_t,
-    pub(crate) trace_event: xpti_trace_event_t,
-    location: AtomicPtr<Location>,
-    pub(crate) event: trace_event_data_t,
-    /// Where the metadata object's iteration stands.
-    pub(crate) cursor: *mut metadata_node,
-    spares: Spares,
-    /// Neighbours among the location's living visits; `older` of a free one is the next free one.
-    newer: u32,
-    older: u32,
-    state: AtomicU32,
-}
-const _: () = assert!(size_of::<Visit>() <= 208);
-
-const FREE: u32 = 0;
-const LIVING: u32 = 1;
+pub use crate::visit::{Visit, add_metadata};
 
 /// Freed visits that a location keeps.
 const KEPT: u32 = 8;
@@ -61,7 +41,6 @@ struct Places {
 }
 
 pub(crate) static POOL: Pool = Pool(Lock::new(), UnsafeCell::new(Places { free: 0, made: 0 }));
-static SLAB: Slab = Slab::new();
 
 #[inline]
 fn lock(location: &Location) -> &'static Lock {
@@ -127,29 +106,6 @@ fn give_back(number: u32, visit: &mut Visit) {
     let places = unsafe { &mut *POOL.1.get() };
     visit.older = places.free;
     places.free = number;
-}
-
-/// The living visit whose tracepoint begins at this address: nothing is read that is not a visit's.
-#[inline]
-fn living(address: usize) -> Option<(u32, *mut Visit)> {
-    let number = SLAB.number(address)?;
-    let visit = SLAB.get(number);
-    is_living(visit).then_some((number, visit))
-}
-
-/// Of a place of the slab.
-#[inline]
-fn is_living(visit: *const Visit) -> bool {
-    // SAFETY: the caller's place, at worst all zero; its state is only touched atomically.
-    unsafe { &(*visit).state }.load(Ordering::Acquire) == LIVING
-}
-
-/// The address of the visit that an event lies in, if it is a visit's.
-#[inline]
-fn around(event: *const trace_event_data_t) -> usize {
-    event
-        .addr()
-        .wrapping_sub(core::mem::offset_of!(Visit, event))
 }
 
 fn delete(address: usize) -> i32 {
@@ -236,12 +192,6 @@ pub fn find_object(uid: u64) -> *const xpti_trace_event_t {
 }
 
 impl Visit {
-    #[inline]
-    pub(crate) fn location(&self) -> &'static Location {
-        // SAFETY: set when the visit was created; locations live for ever.
-        unsafe { &*self.location.load(Ordering::Relaxed) }
-    }
-
     /// Fills a place that was free, or is all zero.
     #[inline]
     fn begin(&mut self, location: &'static Location, instance: u64, kind: u16, activity: i32) {
@@ -352,38 +302,4 @@ pub fn set_scope(tracepoint: *mut xpti_tracepoint_t) -> i32 {
     // SAFETY: a living visit.
     thread::set_scope(tracepoint, unsafe { (*visit).location().uid() });
     result::SUCCESS
-}
-
-/// Adds metadata to an event, anybody's. DUPLICATE when the key had a value, which is replaced; INVALIDARG for a null event
-/// and a null or empty key. The object's number is not checked.
-///
-/// # Safety
-/// Null or an event with a valid map; null or a C string.
-#[inline]
-pub unsafe fn add_metadata(
-    event: *mut trace_event_data_t,
-    key: *const core::ffi::c_char,
-    value: i32,
-) -> i32 {
-    if event.is_null() || key.is_null() {
-        return result::INVALIDARG;
-    }
-    // SAFETY: the caller's.
-    let key = unsafe { core::slice::from_raw_parts(key.cast::<u8>(), libc::strlen(key)) };
-    let Some(key) = strings::intern(key) else {
-        return result::INVALIDARG;
-    };
-    // SAFETY: the caller's.
-    let map: *mut metadata_t = unsafe { &raw mut (*event).metadata };
-    let spares = match living(around(event)) {
-        // SAFETY: a place of the slab; its spares are under the map's lock while it lives.
-        Some((_, visit)) => unsafe { &raw mut (*visit).spares },
-        None => core::ptr::null_mut(),
-    };
-    let _held = metadata::lock(map).hold();
-    // SAFETY: the caller's, under the lock.
-    match unsafe { metadata::set(map, key.id(), value, spares) } {
-        metadata::Added::New => result::SUCCESS,
-        metadata::Added::Overwritten => result::DUPLICATE,
-    }
 }

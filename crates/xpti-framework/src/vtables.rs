@@ -13,9 +13,9 @@ use xpti_sys::{
     xpti_trace_event_t, xpti_tracepoint_t,
 };
 
-use crate::locations::Location;
+use crate::location::Location;
 use crate::strings;
-use crate::visits::{self, Visit};
+use crate::visit::{self, Visit};
 
 const fn table<Table>(table: Table) -> with_type_information<Table> {
     with_type_information {
@@ -251,7 +251,7 @@ unsafe fn item(node: *const metadata_node, key: *mut *mut c_char, value: *mut i3
 }
 unsafe extern "C" fn add_item(this: *mut xpti_metadata_t, key: *const c_char, value: i32) -> i32 {
     // SAFETY: the caller's.
-    unsafe { visits::add_metadata(&raw mut (*Part::visit(this)).event, key, value) }
+    unsafe { visit::add_metadata(&raw mut (*Part::visit(this)).event, key, value) }
 }
 unsafe extern "C" fn count(this: *mut xpti_metadata_t) -> usize {
     // SAFETY: the caller's.

@@ -1,14 +1,13 @@
 //! `xtask tidy`: the rules of the house that the compiler does not check.
 //!
-//! Crates keep their levels (arrows only down), generated files are what the table says, each crate and room begins by
-//! saying what it is, nothing unfinished or of one machine is committed. All findings are reported, not the first.
+//! Crates keep their levels (arrows only down), modules of a crate have no dependency cycles, generated files are what the
+//! table says, each crate and room begins by saying what it is, nothing unfinished or of one machine is committed. All
+//! findings are reported, not the first.
 
 use crate::cycles::Graph;
 use crate::regen;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -82,9 +81,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "the attribute and the types that it expands to are one boundary in two crates",
     ),
 ];
-
-/// Modules of a crate that may be in dependency cycles. The numbers only fall; a crate without one has none.
-const CYCLES: &[(&str, usize)] = &[("xpti-framework", 7)];
 
 /// A shell is the only kind of crate that may use a product (level 4).
 fn is_shell(name: &str) -> bool {
@@ -250,9 +246,9 @@ fn levels(metadata: &Metadata) -> Vec<String> {
     findings
 }
 
-/// Crates whose modules have more cycles than the list allows, or fewer.
+/// Crates whose modules depend on each other in cycles.
 fn cycles(root: &Path, files: &[String]) -> Vec<String> {
-    let mut found: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
+    let mut findings = Vec::new();
     for file in files {
         let Some((name, path)) = file
             .strip_prefix("crates/")
@@ -264,29 +260,12 @@ fn cycles(root: &Path, files: &[String]) -> Vec<String> {
             continue;
         }
         let read = |path: &Path| std::fs::read_to_string(path).ok();
-        let (count, told) = Graph::of(&root.join(file), &read).cycles();
-        let all = found.entry(name).or_default();
-        all.0 += count;
-        all.1.extend(told);
+        let cycles = Graph::of(&root.join(file), &read).cycles();
+        findings.extend(cycles.into_iter().map(|cycle| {
+            format!("crate {name}: modules depend on each other in a cycle: {cycle}")
+        }));
     }
-    let allowed = |name: &str| CYCLES.iter().find(|(n, _)| *n == name).map_or(0, |c| c.1);
-    let wrong = |(name, (count, told)): (&&str, &(usize, Vec<String>))| {
-        cycle_finding(name, *count, allowed(name), told)
-    };
-    found.iter().filter_map(wrong).collect()
-}
-
-fn cycle_finding(name: &str, count: usize, allowed: usize, told: &[String]) -> Option<String> {
-    match count.cmp(&allowed) {
-        Ordering::Equal => None,
-        Ordering::Greater => Some(format!(
-            "crate {name}: {count} modules are in dependency cycles, {allowed} may be: {}",
-            told.join("; ")
-        )),
-        Ordering::Less => Some(format!(
-            "crate {name}: {count} modules are in dependency cycles; lower its number in CYCLES (xtask's tidy) from {allowed}"
-        )),
-    }
+    findings
 }
 
 /// The repository's files, relative to its root; read from the tree itself, so that neither git nor a clone is needed.
@@ -467,20 +446,6 @@ mod tests {
                 packages: vec![package],
             });
             assert_eq!(found.len(), expected, "{from}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn numbers_of_cycles_only_fall() {
-        for (count, allowed, words) in [
-            (2, 2, None),
-            (3, 2, Some("2 may be: a -> b -> a")),
-            (1, 2, Some("lower its number")),
-        ] {
-            let found = cycle_finding("x", count, allowed, &["a -> b -> a".into()]);
-            assert_eq!(found.is_some(), words.is_some(), "{found:?}");
-            let told = found.unwrap_or_default();
-            assert!(told.contains(words.unwrap_or_default()), "{told}");
         }
     }
 
