@@ -57,7 +57,7 @@ fn samples_are_parts_of_programs() {
 
 #[test]
 fn the_level_zero_sample_runs() {
-    let folder = profile_artifacts::build(&["-p", "level-zero", "--example", "scale"]);
+    let folder = test_artifacts::build(&["-p", "level-zero", "--example", "scale"]);
     let output = Command::new(folder.join("examples/scale"))
         .env("LD_LIBRARY_PATH", conformance::artefacts())
         .output()

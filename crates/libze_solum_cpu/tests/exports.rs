@@ -9,7 +9,7 @@ mod elf;
 use std::collections::BTreeSet;
 
 fn library() -> elf::Library {
-    let folder = profile_artifacts::build(&["-p", "libze_solum_cpu"]);
+    let folder = test_artifacts::build(&["-p", "libze_solum_cpu"]);
     elf::read(&folder.join("libze_solum_cpu.so"))
 }
 

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        profile_artifacts::build(&["-p", "libxptifw"]);
-        profile_artifacts::build(&["-p", "xpti", "--examples"])
+        test_artifacts::build(&["-p", "libxptifw"]);
+        test_artifacts::build(&["-p", "xpti", "--examples"])
     })
 }
 

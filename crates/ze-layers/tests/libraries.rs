@@ -30,7 +30,7 @@ fn the_first_misuse_of_each_call_is_named_in_any_order_of_calls() {
 
 /// The folder of this profile with the layers' libraries in it.
 fn folder() -> PathBuf {
-    profile_artifacts::build(&[
+    test_artifacts::build(&[
         "-p",
         "libze_validation_layer",
         "-p",

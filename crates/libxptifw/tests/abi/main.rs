@@ -16,7 +16,7 @@ use std::sync::{Once, OnceLock};
 /// The library of this profile.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| profile_artifacts::build(&["-p", "libxptifw"]).join("libxptifw.so"))
+    LIBRARY.get_or_init(|| test_artifacts::build(&["-p", "libxptifw"]).join("libxptifw.so"))
 }
 
 /// Builds `cpp/NAME` into `OUT` of this test's own folder.

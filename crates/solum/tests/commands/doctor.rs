@@ -10,7 +10,7 @@ use crate::{place, solum, text};
 fn artefacts() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        profile_artifacts::build(&[
+        test_artifacts::build(&[
             "-p",
             "libze_loader",
             "-p",

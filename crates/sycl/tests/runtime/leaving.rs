@@ -244,7 +244,7 @@ fn a_fork_is_silent() {
 
 /// What a loader and its driver do at the end of a process they do afterwards.
 fn over_a_loader() {
-    let built = profile_artifacts::build(&["-p", "libze_loader", "-p", "libze_solum_cpu"]);
+    let built = test_artifacts::build(&["-p", "libze_loader", "-p", "libze_solum_cpu"]);
     let (loader, driver) = (
         built.join("libze_loader.so"),
         built.join("libze_solum_cpu.so"),

@@ -50,7 +50,7 @@ pub(crate) fn found() {
 fn stage(name: &str, is_loader: bool) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let built =
-        BUILT.get_or_init(|| profile_artifacts::build(&["-p", "libze_loader", "-p", "libze_stub"]));
+        BUILT.get_or_init(|| test_artifacts::build(&["-p", "libze_loader", "-p", "libze_stub"]));
     let process = std::process::id();
     let stage = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sycl-{name}-{process}"));
     // Left over from a process of the same number.

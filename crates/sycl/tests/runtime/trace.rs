@@ -210,8 +210,8 @@ pub(crate) fn images() {
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        profile_artifacts::build(&["-p", "libxptifw"]);
-        profile_artifacts::build(&["-p", "xpti", "--examples"])
+        test_artifacts::build(&["-p", "libxptifw"]);
+        test_artifacts::build(&["-p", "xpti", "--examples"])
     })
 }
 

@@ -12,7 +12,7 @@ use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::Arc;
 use ze_abi::{Handle, Handles, In, OptHandle, ZeResult, copied};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 fn copy(
     list: &CommandList,

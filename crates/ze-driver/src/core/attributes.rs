@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use ze_abi::{Handle, OptHandle, Out, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Bits of `ze_memory_atomic_attr_exp_flags_t`.
 const ATTRIBUTE_BITS: u32 = 0x7f;

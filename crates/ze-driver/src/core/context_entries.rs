@@ -9,7 +9,7 @@ use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::Arc;
 use ze_abi::{Handle, Handles, In, Object, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 fn create(desc: &ze_context_desc_t, devices: Vec<Arc<Device>>) -> ZeResult<ze_context_handle_t> {
     flags("desc->flags", desc.flags, ZE_CONTEXT_FLAG_TBD)?;

@@ -15,7 +15,7 @@ use crate::user_memory::UserCounter;
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, In, Object, Out, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Bits of `ze_event_counter_based_flags_t`.
 const COUNTER_FLAGS: u32 = 0x7f;

@@ -11,7 +11,7 @@ use crate::rtas;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Nanoseconds in a second: timestamps tick once a nanosecond.
 const TICKS_PER_SECOND: u64 = 1_000_000_000;

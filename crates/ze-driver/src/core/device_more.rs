@@ -8,7 +8,7 @@ use crate::extensions::COUNTER_MAX;
 use crate::schedule;
 use level_zero_sys::*;
 use ze_abi::{Enumerate, Handle, Out, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Memory by file descriptors, where the platform has files; not of images; core/device.yml.
 #[ze_entry(ze_pfnDeviceGetExternalMemoryProperties_t)]

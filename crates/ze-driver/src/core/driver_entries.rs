@@ -8,7 +8,7 @@ use crate::tracing;
 use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, Prop, ZeResult, last_error};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Bits of `ze_init_flags_t` and `ze_init_driver_type_flags_t`.
 const KINDS: u32 = ZE_INIT_FLAG_GPU_ONLY | ZE_INIT_FLAG_VPU_ONLY;

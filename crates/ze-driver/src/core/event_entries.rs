@@ -11,7 +11,7 @@ use crate::schedule::{Ready, Signal, run};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Enumerate, Handle, Head, In, Object, Out, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// An event in a pool; core/event.yml.
 #[ze_entry(ze_pfnEventCreate_t)]

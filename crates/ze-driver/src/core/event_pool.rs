@@ -11,7 +11,7 @@ use crate::signal::Slots;
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, Head, In, Object, Out, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Bits of `ze_event_pool_flags_t`.
 const POOL_FLAGS: u32 = 0xf;

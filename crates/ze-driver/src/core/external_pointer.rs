@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::Mutex;
 use ze_abi::{Handle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 type ImportFn = Option<unsafe extern "C" fn(ze_driver_handle_t, *mut c_void, usize) -> ze_result_t>;
 type ReleaseFn = Option<unsafe extern "C" fn(ze_driver_handle_t, *mut c_void) -> ze_result_t>;

@@ -8,7 +8,7 @@ use crate::dispatch;
 use level_zero_sys::*;
 use std::sync::{Arc, OnceLock};
 use ze_abi::{Enumerate, Handle, Head, Object, OutHandle, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// A device as a vertex of the fabric; never freed.
 #[repr(C)]

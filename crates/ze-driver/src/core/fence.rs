@@ -8,7 +8,7 @@ use crate::schedule::{Ready, Signal};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Head, In, Object, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// A fence.
 #[repr(C)]

@@ -15,7 +15,7 @@ use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, Object, OptHandle, OutHandle, ZeError, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 fn begin(list: &CommandList, graph: &Arc<Graph>) -> ZeResult {
     list.context().check()?;

@@ -15,7 +15,7 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 use ze_abi::{Chain, ChainMut, Handle, Head, In, Object, Out, OutHandle, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Widest 1D image in texels.
 const MAX_1D: u32 = 1 << 16;

@@ -14,7 +14,7 @@ use crate::schedule::Op;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use ze_abi::{Handle, Handles, OptHandle, OptIn, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// A box of pixels: origin and size, layers in the third dimension.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use crate::device::{AllocRequest, ExportError, MemoryKind};
 use level_zero_sys::*;
 use std::ffi::c_void;
 use ze_abi::{Chain, Handle, Object, Out, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 fn word_of(kind: MemoryKind) -> u32 {
     match kind {

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use ze_abi::{
     ChainMut, Enumerate, Handle, Head, In, Object, Out, OutHandle, Prop, Sized, Text, ZeResult,
 };
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Target size of suggested groups in work-items: enough to fill vectors, few enough to share among workers.
 const SUGGESTED_ITEMS: u32 = 256;

@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, In, OptHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// A launch of `kernel` with its current values; arguments are copied.
 pub(crate) fn launch(

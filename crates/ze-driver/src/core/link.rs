@@ -9,7 +9,7 @@ use crate::device::ProgramInput;
 use level_zero_sys::*;
 use std::collections::BTreeMap;
 use ze_abi::{Handles, InMut, OptOutHandle, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Builds the modules once more as one. The error is the log.
 fn link(modules: &[&Module]) -> Result<(), String> {

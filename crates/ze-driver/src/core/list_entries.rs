@@ -15,7 +15,7 @@ use crate::schedule::{Command, CommandLane};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, Head, In, Object, OptHandle, Out, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Bits of `ze_command_list_flags_t`.
 const LIST_FLAGS: u32 = 0x3f;

@@ -19,7 +19,7 @@ use ze_abi::{
     Chain, ChainMut, Handle, In, Object, OptHandle, OptOut, OptOutHandle, Out, Prop, ZeError,
     ZeResult,
 };
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Bits of `ze_device_mem_alloc_flags_t`.
 const DEVICE_FLAGS: u32 = 0x7;

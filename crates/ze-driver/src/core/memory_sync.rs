@@ -31,7 +31,7 @@ use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::Arc;
 use ze_abi::{Handle, In, OptHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Bits of a scope.
 const SCOPES: u32 = 0x7;

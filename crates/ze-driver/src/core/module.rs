@@ -15,7 +15,7 @@ use ze_abi::{
     Chain, Enumerate, Handle, Head, In, Object, OptOut, OptOutHandle, Out, OutHandle, Prop, Sized,
     Text, ZeError, ZeResult, copied,
 };
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// The most modules in one program; a larger count is taken for a mistake.
 const MAX_INPUTS: u32 = 1 << 16;

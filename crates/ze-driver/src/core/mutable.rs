@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Handles, In, Object, OptHandle, Out, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Supported changes: all but graph arguments.
 pub(crate) const MUTABLE_FLAGS: u32 = 0x7f;

@@ -12,7 +12,7 @@ use crate::schedule::{Command, CommandLane};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, Out, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// A queue, also in a lost context (`crate::leniency`); core/cmdqueue.yml.
 #[ze_entry(ze_pfnCommandQueueCreate_t)]

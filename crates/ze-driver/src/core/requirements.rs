@@ -10,7 +10,7 @@ use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 use ze_abi::{Chain, Handle, Object, Out, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// The programs of a descriptor's object.
 ///

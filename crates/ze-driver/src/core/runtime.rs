@@ -7,7 +7,7 @@ use crate::core::driver;
 use level_zero_sys::*;
 use std::ffi::c_char;
 use ze_abi::{Handle, Object, Out, ZeResult, last_error};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// This thread's last error; runtime/common.yml.
 #[ze_entry(zer_pfnGetLastErrorDescription_t, any_state)]

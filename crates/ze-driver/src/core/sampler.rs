@@ -9,7 +9,7 @@ use crate::dispatch;
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Head, In, Object, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// A sampler.
 #[repr(C)]

@@ -21,7 +21,7 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::sync::Arc;
 use ze_abi::{ChainMut, Handle, Head, InMut, Object, OptHandle, Out, OutHandle, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// UNSUPPORTED_SIZE for 0; `odd` for a size that is not a multiple of the page size.
 fn check_size(name: &str, size: u64, page: u64, odd: ze_result_t) -> ZeResult {

@@ -15,7 +15,7 @@ use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, OutHandle, Prop, ZeError, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// The state of a parallel operation.
 #[derive(Default)]

@@ -5,7 +5,7 @@
 use crate::core::device::Device;
 use level_zero_sys::*;
 use ze_abi::{Enumerate, Handle, Out, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 macro_rules! none {
     ($(#[ze_entry($pfn:ident)] $name:ident($handle:ident): $doc:literal;)*) => {$(

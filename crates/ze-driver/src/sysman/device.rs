@@ -11,7 +11,7 @@ use level_zero_sys::*;
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, OutHandle, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Initialises system management, also without core; sysman/driver.yml.
 #[ze_entry(zes_pfnInit_t, any_state)]

@@ -5,7 +5,7 @@ use crate::sysman::{answer, fill, part, telemetry};
 use crate::telemetry::EngineKind;
 use level_zero_sys::*;
 use ze_abi::{ChainMut, Enumerate, Handle, Out, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 part!(
     /// A group of engines.

@@ -11,7 +11,7 @@ use level_zero_sys::*;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use ze_abi::{Handle, Handles, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// All events of the specification.
 const ALL: u32 = ZES_EVENT_TYPE_FLAG_SURVIVABILITY_MODE_DETECTED * 2 - 1;

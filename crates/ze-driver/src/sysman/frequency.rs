@@ -6,7 +6,7 @@ use crate::sysman::{answer, fill, part, telemetry};
 use crate::telemetry::FrequencyDomain;
 use level_zero_sys::*;
 use ze_abi::{Enumerate, Handle, In, Out, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 part!(
     /// A set of cores with one clock.

@@ -6,7 +6,7 @@ use crate::sysman::{answer, fill, part, place, telemetry};
 use crate::telemetry::MemoryModule;
 use level_zero_sys::*;
 use ze_abi::{Enumerate, Handle, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 part!(
     /// The machine's memory, or a node's.

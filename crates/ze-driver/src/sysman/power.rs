@@ -7,7 +7,7 @@ use crate::telemetry::{PowerDomain, PowerLimit, PowerPlace, Stamped};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
 use ze_abi::{ChainMut, Enumerate, Handle, Object, OptIn, OptOut, Out, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 part!(
     /// A power domain.

@@ -10,7 +10,7 @@ use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::Mutex;
 use ze_abi::{ChainMut, Enumerate, Handle, In, Out, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 part!(
     /// Corrected or uncorrected errors.

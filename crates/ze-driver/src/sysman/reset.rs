@@ -13,7 +13,7 @@ use crate::sysman::telemetry;
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, InMut, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// How long a reset waits for the work that it ends; copies are not interrupted.
 const PATIENCE_NS: u64 = 10_000_000_000;

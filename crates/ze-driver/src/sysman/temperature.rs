@@ -7,7 +7,7 @@ use crate::telemetry::{SensorPlace, TemperatureSensor};
 use level_zero_sys::*;
 use std::sync::Mutex;
 use ze_abi::{Enumerate, Handle, In, Out, Prop, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 part!(
     /// A thermometer.

@@ -12,7 +12,7 @@ use crate::tools::report::{self, MetricFacts, Source};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex, OnceLock};
 use ze_abi::{ChainMut, Enumerate, Handle, Handles, Head, Object, Out, Prop, Sized, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// A group of metrics that are read together; never freed.
 #[repr(C)]

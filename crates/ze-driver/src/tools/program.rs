@@ -6,7 +6,7 @@ use crate::core::kernel::Kernel;
 use crate::core::module::Module;
 use level_zero_sys::*;
 use ze_abi::{Handle, Prop, Sized, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// No flags: debuggers cannot attach through Level Zero; tools/debug.yml.
 #[ze_entry(zet_pfnDeviceGetDebugProperties_t)]

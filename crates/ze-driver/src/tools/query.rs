@@ -15,7 +15,7 @@ use crate::tools::report::{self, Sample};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};
 use ze_abi::{Handle, Handles, Head, In, Object, OptHandle, OutHandle, Sized, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Room for queries of one group.
 #[repr(C)]

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use ze_abi::{Handle, Head, Object, OptHandle, OutHandle, Prop, ZeError, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// Shortest time between reports, ns.
 const SHORTEST: u32 = 100_000;

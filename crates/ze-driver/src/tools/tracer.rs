@@ -11,7 +11,7 @@ use crate::tracing::{self, Tracing, follow};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Head, In, InMut, Object, OutHandle, ZeResult};
-use ze_entry::ze_entry;
+use ze_abi_macros::ze_entry;
 
 /// A tracer.
 #[repr(C)]

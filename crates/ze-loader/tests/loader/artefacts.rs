@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-pub(crate) use profile_artifacts::is_release;
+pub(crate) use test_artifacts::is_release;
 
 /// This profile's folder with the loader and the stub driver in it.
 pub(crate) fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| profile_artifacts::build(&["-p", "libze_loader", "-p", "libze_stub"]))
+    FOLDER.get_or_init(|| test_artifacts::build(&["-p", "libze_loader", "-p", "libze_stub"]))
 }
 
 /// A fresh folder of the case `name` with the loader in it and one copy of the stub for each of `stubs`.
