@@ -41,13 +41,23 @@ impl Module {
     /// The value of integer constant `v` of `function`, sign-extended from its width.
     #[must_use]
     pub fn known_signed(&self, function: &Function, v: ValueId) -> Option<i64> {
-        let ValueDef::Const(c) = function.values[v.index()].def else {
-            return None;
-        };
-        match (self.constants.get(c), self.types.get(function.ty(v))) {
-            (Constant::Int(n), Type::Int(bits)) => Some(sign_extend(*n, *bits)),
-            _ => None,
-        }
+        known_signed(&self.types, &self.constants, function, v)
+    }
+}
+
+/// As [`Module::known_signed`], from the module's types and constants.
+pub(crate) fn known_signed(
+    types: &Types,
+    constants: &Constants,
+    function: &Function,
+    v: ValueId,
+) -> Option<i64> {
+    let ValueDef::Const(c) = function.values[v.index()].def else {
+        return None;
+    };
+    match (constants.get(c), types.get(function.ty(v))) {
+        (Constant::Int(n), Type::Int(bits)) => Some(sign_extend(*n, *bits)),
+        _ => None,
     }
 }
 

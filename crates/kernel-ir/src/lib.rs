@@ -79,6 +79,7 @@ pub mod cfg;
 pub mod front;
 mod ids;
 pub mod image;
+pub mod index;
 pub mod interpret;
 pub mod ir;
 pub mod marks;

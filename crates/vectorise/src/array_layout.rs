@@ -13,12 +13,8 @@
 
 use std::collections::HashMap;
 
-use kernel_ir::{BinaryOp, Constant, ConvertOp, Function, Module, Op, ValueDef, ValueId};
-
-/// Operations from an offset back to its factors. Not measured: a bound on compile time.
-const DEPTH: u32 = 12;
-/// Most low bits of an offset that are known to be zero.
-const ALL: u32 = 63;
+use kernel_ir::index::IndexFacts;
+use kernel_ir::{Function, Module, Op, ValueId};
 
 /// Each private array of `function`: its value, bytes, and alignment.
 #[must_use]
@@ -128,6 +124,7 @@ impl ArrayLayout {
             bad.extend(block.term.operand().and_then(|v| of.get(&v).copied()));
         }
         // Offsets must be multiples of the element size.
+        let facts = IndexFacts::new(module, function);
         for &inst in order.iter().flat_map(|b| &function.blocks[b.index()].insts) {
             let Op::PtrOffset { ptr, index, offset } = &function.insts[inst.index()].op else {
                 continue;
@@ -138,11 +135,10 @@ impl ArrayLayout {
             };
             let whole = element.is_power_of_two() && {
                 let zeros = element.trailing_zeros();
-                let index = index.map_or(ALL, |(v, stride)| {
-                    zero_bits(module, function, v, &mut Vec::new(), DEPTH)
-                        .saturating_add(stride.trailing_zeros())
+                let index = index.is_none_or(|(v, stride)| {
+                    facts.zero_bits(v).saturating_add(stride.trailing_zeros()) >= zeros
                 });
-                index.min(offset.trailing_zeros()) >= zeros
+                index && offset.trailing_zeros() >= zeros
             };
             if !whole {
                 bad.push(*array);
@@ -186,68 +182,5 @@ impl ArrayLayout {
                 _ => {}
             }
         }
-    }
-}
-
-/// How many of the lowest bits of `v` are certainly zero. `open`: phis in progress, which count as all zero: the other
-/// incoming values decide.
-fn zero_bits(
-    module: &Module,
-    function: &Function,
-    v: ValueId,
-    open: &mut Vec<ValueId>,
-    depth: u32,
-) -> u32 {
-    let constant = |v: ValueId| match function.values[v.index()].def {
-        ValueDef::Const(c) => match module.constants.get(c) {
-            Constant::Int(n) => Some(*n),
-            Constant::Null => Some(0),
-            _ => None,
-        },
-        _ => None,
-    };
-    if let Some(n) = constant(v) {
-        return n.trailing_zeros().min(ALL);
-    }
-    let ValueDef::Inst(inst) = function.values[v.index()].def else {
-        return 0;
-    };
-    if depth == 0 {
-        return 0;
-    }
-    let mut of = |v: ValueId| zero_bits(module, function, v, open, depth - 1);
-    let by = |v: ValueId| constant(v).and_then(|n| u32::try_from(n).ok());
-    match &function.insts[inst.index()].op {
-        Op::Binary(op, a, b, _) => match op {
-            BinaryOp::IAdd | BinaryOp::ISub | BinaryOp::Or | BinaryOp::Xor => of(*a).min(of(*b)),
-            BinaryOp::And => of(*a).max(of(*b)),
-            BinaryOp::IMul => of(*a).saturating_add(of(*b)).min(ALL),
-            BinaryOp::Shl => by(*b).map_or(0, |n| of(*a).saturating_add(n).min(ALL)),
-            // Fewer bits than the operand has: a phi in progress would prove nothing here.
-            BinaryOp::AShr | BinaryOp::LShr => by(*b).map_or(0, |n| {
-                zero_bits(module, function, *a, &mut Vec::new(), (depth - 1).min(3))
-                    .saturating_sub(n)
-            }),
-            _ => 0,
-        },
-        Op::Convert(ConvertOp::SExt | ConvertOp::ZExt | ConvertOp::Trunc, a, _) | Op::Copy(a) => {
-            of(*a)
-        }
-        Op::Select {
-            then, otherwise, ..
-        } => of(*then).min(of(*otherwise)),
-        Op::Phi(incoming) => {
-            if open.contains(&v) {
-                return ALL;
-            }
-            open.push(v);
-            let least = incoming
-                .iter()
-                .map(|i| zero_bits(module, function, i.1, open, depth - 1))
-                .min();
-            open.pop();
-            least.unwrap_or(0)
-        }
-        _ => 0,
     }
 }

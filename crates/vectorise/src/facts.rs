@@ -69,7 +69,7 @@ impl Facts {
             shape::shapes_given(module, function, Together::Row, &given)
         };
         let step = |v: ValueId| match function.values[v.index()].def {
-            ValueDef::Inst(inst) => crate::no_wrap::extension(&function.insts[inst.index()].op)
+            ValueDef::Inst(inst) => kernel_ir::index::extension(&function.insts[inst.index()].op)
                 .and_then(|(_, from)| shapes.of(from).step()),
             _ => None,
         };

@@ -8,17 +8,14 @@
 //! store %p.y, %y        offset 4, 8 bytes from lane to lane    writes the vectors x0 y0 x1 y1 x2 y2 ...
 //! ```
 
+use kernel_ir::index::{IndexFacts, terms};
 use kernel_ir::passes::shape::MAX_NEAR_STRIDE;
-use kernel_ir::{
-    BinaryOp, BlockId, ConvertOp, Function, InstId, Module, Op, Type, ValueDef, ValueId,
-};
+use kernel_ir::{BlockId, Function, InstId, Module, Op, Type, ValueId};
 
 use crate::access::Accesses;
 use crate::input::Input;
 use crate::target::TargetInfo;
 
-/// Operations from an index back to where a vector begins. Not measured: a bound on compile time.
-const DEPTH: usize = 12;
 /// Instructions after a load that are searched for loads of the same structure. Not measured: a bound on compile time.
 const BEHIND: usize = 256;
 
@@ -27,22 +24,16 @@ pub type Origin = (ValueId, Option<(ValueId, i64)>);
 
 /// The origin of an address, and its constant offset in bytes.
 #[must_use]
-pub fn origin(function: &Function, mut ptr: ValueId) -> (Origin, i64) {
-    let mut distance = 0i64;
-    while let ValueDef::Inst(inst) = function.values[ptr.index()].def
-        && let Op::PtrOffset {
-            ptr: base,
-            index,
-            offset,
-        } = function.insts[inst.index()].op
-    {
-        distance = distance.wrapping_add(offset);
-        if index.is_some() {
-            return ((base, index), distance);
+pub fn origin(function: &Function, ptr: ValueId) -> (Origin, i64) {
+    let (mut base, mut distance) = (ptr, 0i64);
+    for term in terms(function, ptr) {
+        base = term.base;
+        distance = distance.wrapping_add(term.offset);
+        if term.index.is_some() {
+            return ((base, term.index), distance);
         }
-        ptr = base;
     }
-    ((ptr, None), distance)
+    ((base, None), distance)
 }
 
 /// A store of one element for each lane.
@@ -247,20 +238,15 @@ fn stored_from(
 }
 
 /// Whether `block` computes the address from its origin on: then all such addresses of an origin are held alike.
-fn is_made_in(accesses: &Accesses<'_>, block: BlockId, mut ptr: ValueId) -> bool {
+fn is_made_in(accesses: &Accesses<'_>, block: BlockId, ptr: ValueId) -> bool {
     let region = accesses.region;
-    while let ValueDef::Inst(inst) = region.function.values[ptr.index()].def
-        && let Op::PtrOffset {
-            ptr: base, index, ..
-        } = region.function.insts[inst.index()].op
-    {
-        if region.block_of(ptr) != Some(block) {
+    for term in terms(&region.function, ptr) {
+        if region.block_of(term.ptr) != Some(block) {
             return false;
         }
-        if index.is_some() {
+        if term.index.is_some() {
             break;
         }
-        ptr = base;
     }
     true
 }
@@ -313,39 +299,16 @@ pub fn lead(
     if !target.has_mask_registers || !element_step.is_power_of_two() {
         return None;
     }
-    let (mut at, mut bytes) = (ptr, 0u64);
-    while let ValueDef::Inst(inst) = function.values[at.index()].def
-        && let Op::PtrOffset { ptr, index, offset } = function.insts[inst.index()].op
-    {
-        bytes = bytes.wrapping_add(offset.cast_unsigned());
-        if let Some((index, stride)) = index {
-            let index = first_bits(module, function, index, DEPTH);
-            bytes = bytes.wrapping_add(index.wrapping_mul(stride.cast_unsigned()));
-        }
-        at = ptr;
-    }
+    let facts = IndexFacts::new(module, function);
+    let bytes = terms(function, ptr).fold(0u64, |bytes, term| {
+        let scaled = term.index.map_or(0, |(index, stride)| {
+            let index = facts.constant_term(index);
+            index.wrapping_mul(stride.cast_unsigned())
+        });
+        let bytes = bytes.wrapping_add(term.offset.cast_unsigned());
+        bytes.wrapping_add(scaled)
+    });
     Some(bytes / size % element_step)
-}
-
-/// The low bits of an integer in a work-item whose id is a multiple of some power of two; zero where nothing is known.
-fn first_bits(module: &Module, function: &Function, v: ValueId, depth: usize) -> u64 {
-    let inst = match function.values[v.index()].def {
-        ValueDef::Const(_) => {
-            let known = module.known_signed(function, v);
-            return known.map_or(0, i64::cast_unsigned);
-        }
-        ValueDef::Inst(inst) if depth > 0 => &function.insts[inst.index()],
-        _ => return 0,
-    };
-    let of = |v: ValueId| first_bits(module, function, v, depth - 1);
-    match inst.op {
-        Op::Convert(ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc, a, _) => of(a),
-        Op::Binary(BinaryOp::IAdd, a, b, _) => of(a).wrapping_add(of(b)),
-        Op::Binary(BinaryOp::ISub, a, b, _) => of(a).wrapping_sub(of(b)),
-        Op::Binary(BinaryOp::IMul, a, b, _) => of(a).wrapping_mul(of(b)),
-        Op::Binary(BinaryOp::Shl, a, by, _) => of(a).wrapping_shl(of(by) as u32),
-        _ => 0,
-    }
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@
 //! | question | modules |
 //! |---|---|
 //! | the kernel and the processor | `input`, `target`, `segments`, `order` |
-//! | shapes and ranges of values before the kernel is cut | `facts`, `range`, `no_wrap`, `array_layout` |
+//! | facts about values before the kernel is cut: shapes, no-wrap (on top of [`kernel_ir::index`]) | `facts`, `no_wrap`, `array_layout` |
 //! | regions between barriers, and their branches | `region`, `form_regions`, `versioning` |
 //! | how wide | `width`, `search_loops`, `sub_groups`, `cost` |
 //! | loops over chunks | `unroll_and_jam`, `tighten` |
@@ -89,7 +89,6 @@ mod outer_uses;
 mod plan;
 mod print;
 mod privatise;
-mod range;
 mod region;
 mod report;
 mod representation;
@@ -111,7 +110,6 @@ pub use input::Input;
 pub use interleave::{
     Member, Origin, StoreGroup, lead, load_span, origin, plain_interleaving, store_groups,
 };
-pub use no_wrap::extension;
 pub use operation::{Operation, Recast};
 pub use plan::{Plan, RegionPlan};
 pub use print::print;

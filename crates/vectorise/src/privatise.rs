@@ -13,8 +13,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use kernel_ir::index::terms;
 use kernel_ir::{
-    AddressSpace, AtomicOp, Function, InstId, Module, Op, Order, Scope, Type, ValueDef, ValueId,
+    AddressSpace, AtomicOp, Function, InstId, Module, Op, Order, Scope, Type, ValueId,
 };
 
 /// Windows of a kernel. Not measured: each takes 16 KiB of the first-level cache.
@@ -50,13 +51,8 @@ fn combined(op: AtomicOp) -> Option<AtomicOp> {
 }
 
 /// The address that `ptr` is an offset from.
-fn root(function: &Function, mut ptr: ValueId) -> ValueId {
-    while let ValueDef::Inst(inst) = function.values[ptr.index()].def
-        && let Op::PtrOffset { ptr: base, .. } = function.insts[inst.index()].op
-    {
-        ptr = base;
-    }
-    ptr
+fn root(function: &Function, ptr: ValueId) -> ValueId {
+    terms(function, ptr).last().map_or(ptr, |term| term.base)
 }
 
 /// The operations of `function` that can be privatised; none where others could notice a change of order.

@@ -13,15 +13,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use kernel_ir::index::{self, extension};
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{
-    AtomicOp, BinaryOp, BlockId, Builtin, ConvertOp, GroupOp, InstId, Op, Transform, Type, TypeId,
-    ValueDef, ValueId,
+    AtomicOp, BinaryOp, BlockId, Builtin, GroupOp, InstId, Op, Transform, Type, TypeId, ValueDef,
+    ValueId,
 };
 
 use crate::array_layout::private_arrays;
 use crate::input::Input;
-use crate::no_wrap::extension;
 use crate::outer_uses::OuterUses;
 use crate::plan::Plan;
 use crate::region::Region;
@@ -508,7 +508,10 @@ impl Analysis<'_> {
         if self.scalars(result) != 1 {
             return None;
         }
-        let step = self.step(op, &steps)?;
+        let of = |v: ValueId| at(v).step().map(|step| step.0);
+        let step = index::step(self.input.module, &self.region.function, op, of);
+        // An integer that wraps around within its own width has no usable step.
+        let step = step.filter(|&step| step != 0)?;
         let mut tested = steps.iter().any(|step| step.1);
         if let Some((_, from)) = extension(op)
             && !self.is_proved(inst, result)
@@ -530,47 +533,6 @@ impl Analysis<'_> {
     fn distance(&self, step: i64, bits: u64) -> Option<i64> {
         let distance = step.checked_mul(i64::from(self.width) - 1)?;
         (distance.unsigned_abs() < 1 << (bits - 1).min(62)).then_some(distance)
-    }
-
-    fn step(&self, op: &Op, steps: &[(i64, bool)]) -> Option<i64> {
-        let by = |v: ValueId| u32::try_from(self.known(v)?).ok();
-        let step = match op {
-            Op::Binary(BinaryOp::IAdd, ..) => steps[0].0.wrapping_add(steps[1].0),
-            Op::Binary(BinaryOp::ISub, ..) => steps[0].0.wrapping_sub(steps[1].0),
-            Op::Binary(BinaryOp::IMul, a, b, _) => match (self.known(*a), self.known(*b)) {
-                (_, Some(n)) => steps[0].0.wrapping_mul(n),
-                (Some(n), _) => steps[1].0.wrapping_mul(n),
-                _ => return None,
-            },
-            Op::Binary(BinaryOp::Shl, _, b, _) => {
-                steps[0].0.wrapping_mul(1i64.checked_shl(by(*b)?)?)
-            }
-            Op::Binary(BinaryOp::AShr | BinaryOp::LShr, _, b, _) => {
-                let kept = steps[0].0.checked_shr(by(*b)?)?;
-                if kept.checked_shl(by(*b)?)? != steps[0].0 {
-                    return None;
-                }
-                kept
-            }
-            Op::Convert(
-                ConvertOp::Trunc
-                | ConvertOp::PtrToInt
-                | ConvertOp::IntToPtr
-                | ConvertOp::AddressSpace,
-                ..,
-            )
-            | Op::Copy(_) => steps[0].0,
-            Op::Convert(ConvertOp::SExt | ConvertOp::ZExt, from, _) if self.is_integer(*from) => {
-                steps[0].0
-            }
-            Op::PtrOffset { index, .. } => match index {
-                Some((_, stride)) => steps[0].0.wrapping_add(steps[1].0.wrapping_mul(*stride)),
-                None => steps[0].0,
-            },
-            _ => return None,
-        };
-        // An integer that wraps around within its own width has no usable step.
-        (step != 0).then_some(step)
     }
 
     /// The minimum or maximum of an id and a bound, or the low bits of an id: in most chunks all lanes keep their

@@ -16,6 +16,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use kernel_ir::index::{self, IndexFacts};
 use kernel_ir::passes::shape::Shape;
 use kernel_ir::{
     AddressSpace, BinaryOp, BlockId, Builtin, ConvertOp, Op, Predicate, Terminator, Type, UnaryOp,
@@ -50,13 +51,6 @@ impl Steps {
         let (chunk, lane) = (chunk?, lane?);
         let near = |step: i64| step.unsigned_abs() <= STEP.unsigned_abs();
         (near(chunk) && near(lane)).then_some(Self { chunk, lane })
-    }
-    fn times(self, by: i64) -> Option<Self> {
-        Self::of(self.chunk.checked_mul(by), self.lane.checked_mul(by))
-    }
-    fn and(self, other: Self) -> Option<Self> {
-        let sum = |a: i64, b: i64| a.checked_add(b);
-        Self::of(sum(self.chunk, other.chunk), sum(self.lane, other.lane))
     }
 }
 
@@ -128,6 +122,7 @@ struct Search<'s> {
     per_item: &'s PerItem,
     region: &'s Region,
     width: u32,
+    facts: IndexFacts<'s>,
     /// The block whose branch is examined.
     guard: BlockId,
 }
@@ -157,6 +152,7 @@ pub(crate) fn tighten(
         per_item,
         region,
         width,
+        facts: IndexFacts::new(input.module, &region.function),
         guard: BlockId(0),
     };
     search.find()
@@ -294,7 +290,7 @@ impl Search<'_> {
         } else {
             ConvertOp::ZExt
         };
-        if !self.is_kept(op, ids) {
+        if !self.facts.cannot_wrap(op, ids) {
             no_wrap.push((ids, op, steps));
         }
         (same && steps.chunk > 0 && steps.lane >= 0).then_some(Bound {
@@ -324,11 +320,6 @@ impl Search<'_> {
             && self.uniform.contains(&v)
     }
 
-    /// Whether extending `v` is known to keep its mathematical value.
-    fn is_kept(&self, op: ConvertOp, v: ValueId) -> bool {
-        crate::range::is_kept(self.input.module, &self.region.function, op, v)
-    }
-
     /// How `v` changes along a row, where it is computed from ids and group-uniform values by a few operations.
     fn steps(
         &self,
@@ -356,29 +347,31 @@ impl Search<'_> {
                     if steps.chunk < 0 || steps.lane < 0 {
                         return None;
                     }
-                    if !self.is_kept(*op, *a) {
+                    if !self.facts.cannot_wrap(*op, *a) {
                         no_wrap.push((*a, *op, steps));
                     }
                 }
                 Some(steps)
             }
-            Op::Binary(op, a, b, _) => {
+            Op::Binary(kind, a, b, _) => {
                 let (x, y) = (of(*a)?, of(*b)?);
-                match op {
+                match kind {
                     BinaryOp::UDiv
                     | BinaryOp::SDiv
                     | BinaryOp::URem
                     | BinaryOp::SRem
                     | BinaryOp::SMod => None,
                     _ if x == Steps::NONE && y == Steps::NONE => Some(Steps::NONE),
-                    BinaryOp::IAdd => x.and(y),
-                    BinaryOp::ISub => x.and(y.times(-1)?),
-                    BinaryOp::IMul => x.times(self.known(*b)?),
-                    BinaryOp::Shl => {
-                        let by = u32::try_from(self.known(*b)?).ok().filter(|by| *by < 20)?;
-                        x.times(1 << by)
+                    // Right shifts need a test that their operand does not wrap around.
+                    BinaryOp::AShr | BinaryOp::LShr => None,
+                    _ => {
+                        let (module, function) = (self.input.module, &self.region.function);
+                        let step = |part: fn(Steps) -> i64| {
+                            let of = |v: ValueId| Some(part(if v == *a { x } else { y }));
+                            index::step(module, function, op, of)
+                        };
+                        Steps::of(step(|steps| steps.chunk), step(|steps| steps.lane))
                     }
-                    _ => None,
                 }
             }
             Op::Compare(_, a, b) => {
@@ -402,11 +395,6 @@ impl Search<'_> {
             _ => (0, 0),
         };
         Some(Steps { chunk, lane })
-    }
-
-    fn known(&self, v: ValueId) -> Option<i64> {
-        let module = self.input.module;
-        module.known_signed(&self.region.function, v)
     }
 }
 

@@ -11,6 +11,7 @@
 
 use std::collections::HashSet;
 
+use kernel_ir::index::IndexFacts;
 use kernel_ir::passes::shape::{self, Given, LaneScope as Together, Shape, Shapes};
 use kernel_ir::{BlockId, Builtin, Function, Op, Type, ValueDef, ValueId};
 
@@ -81,11 +82,12 @@ pub(crate) fn unroll_and_jam(
         ..Given::default()
     };
     let group = shape::shapes_given(module, function, Together::Group, &given(Vec::new()));
+    let facts = IndexFacts::new(module, function);
     let mut assumed = Vec::new();
     let blocks = region.cfg.reverse_post_order();
     for &block in blocks {
         if group.is_divergent(block) {
-            if !crate::versioning::can_test(region, rows_of, block) {
+            if !crate::versioning::can_test(&facts, region, rows_of, block) {
                 return None;
             }
             assumed.push(block);

@@ -7,6 +7,7 @@
 //! else:                         one work-item after another, or, in a sub-group, all lanes under a mask
 //! ```
 
+use kernel_ir::index::IndexFacts;
 use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{
@@ -84,12 +85,17 @@ fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> b
 }
 
 /// Whether a test before the branch at the end of `block` can find it uniform, and mostly does.
-pub(crate) fn can_test(region: &Region, shapes: &Shapes, block: BlockId) -> bool {
+pub(crate) fn can_test(
+    facts: &IndexFacts<'_>,
+    region: &Region,
+    shapes: &Shapes,
+    block: BlockId,
+) -> bool {
     let term = &region.function.blocks[block.index()].term;
     matches!(term, kernel_ir::Terminator::CondBr { .. })
-        && term.operand().is_some_and(|cond| {
-            from_ids(&region.function, cond) && rarely_parts(region, shapes, cond, DEPTH)
-        })
+        && term
+            .operand()
+            .is_some_and(|cond| from_ids(facts, cond) && rarely_parts(region, shapes, cond, DEPTH))
 }
 
 /// The divergent branches that are tested at the start of a chunk. With ids of several dimensions rows are short, and
@@ -99,9 +105,10 @@ pub(crate) fn assumed_uniform(input: &Input<'_>, region: &Region, shapes: &Shape
         return Vec::new();
     }
     let rows = has_rows(input.function);
+    let facts = IndexFacts::new(input.module, &region.function);
     let order = region.cfg.reverse_post_order().iter().copied();
     order
-        .filter(|&block| shapes.is_divergent(block) && can_test(region, shapes, block))
+        .filter(|&block| shapes.is_divergent(block) && can_test(&facts, region, shapes, block))
         .filter(|&block| !(rows && runs_well_masked(input, region, shapes, block)))
         .collect()
 }

@@ -155,7 +155,7 @@ impl Lanes<'_, '_, '_> {
         for v in operands {
             tests.extend(self.rep(v).holds);
         }
-        if let Some((convert, from)) = vectorise::extension(op)
+        if let Some((convert, from)) = kernel_ir::index::extension(op)
             && step != 0
             && !self.proved.contains(&id)
         {

@@ -13,8 +13,8 @@
 
 use std::collections::HashMap;
 
+use kernel_ir::index::extension;
 use kernel_ir::{ConvertOp, InstId, Op, ValueDef, ValueId};
-use vectorise::extension;
 
 use super::region::Lanes;
 use crate::llvm::{IntPred, Opcode, Val};

@@ -9,14 +9,39 @@
 //! truncation is contiguous unless the narrow value wraps around, and an `or` with bits that are known to be zero is
 //! an addition.
 
+use crate::index::IndexFacts;
 use crate::ir::{BinaryOp, ConvertOp, Function, Op, Rounding, ValueDef, ValueId};
 use crate::types::{Constant, Constants, Types};
 
-/// Operations followed to find low bits that are zero. Not measured: a bound on compile time.
-const KNOWN_BITS_DEPTH: usize = 6;
-
 /// Rewrites the index arithmetic of `f`.
 pub(super) fn canonicalise(types: &mut Types, constants: &Constants, f: &mut Function) {
+    or_as_addition(types, constants, f);
+    low_half_as_extension(types, constants, f);
+}
+
+/// Makes an addition of each `or` with bits that are zero in its other operand.
+fn or_as_addition(types: &Types, constants: &Constants, f: &mut Function) {
+    let facts = IndexFacts::with(types, constants, f);
+    let insts = f.blocks.iter().flat_map(|b| &b.insts).copied();
+    let additions = insts.filter(|inst| {
+        let Op::Binary(BinaryOp::Or, a, b, _) = f.insts[inst.index()].op else {
+            return false;
+        };
+        with_constant(constants, f, a, b).is_some_and(|(v, bits)| {
+            let zeros = facts.zero_bits(v);
+            bits.checked_shr(zeros).unwrap_or(0) == 0
+        })
+    });
+    let additions: Vec<_> = additions.collect();
+    for inst in additions {
+        if let Op::Binary(op, ..) = &mut f.insts[inst.index()].op {
+            *op = BinaryOp::IAdd;
+        }
+    }
+}
+
+/// Makes an extension of each `and` that keeps the low half of 64 bits.
+fn low_half_as_extension(types: &mut Types, constants: &Constants, f: &mut Function) {
     let (wide, half) = (types.int(64), types.int(32));
     for block in 0..f.blocks.len() {
         let mut at = 0;
@@ -24,31 +49,37 @@ pub(super) fn canonicalise(types: &mut Types, constants: &Constants, f: &mut Fun
             let inst = f.blocks[block].insts[at];
             at += 1;
             let entry = &f.insts[inst.index()];
-            let (Op::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b, flags), Some(result)) =
-                (&entry.op, entry.result)
+            let (&Op::Binary(BinaryOp::And, a, b, _), Some(result)) = (&entry.op, entry.result)
             else {
                 continue;
             };
-            let (op, a, b, flags, word) = (*op, *a, *b, *flags, entry.word);
-            let (v, bits) = match (constant(constants, f, a), constant(constants, f, b)) {
-                (None, Some(bits)) => (a, bits),
-                (Some(bits), None) => (b, bits),
-                _ => continue,
+            let low_half = u64::from(u32::MAX);
+            let Some((v, bits)) = with_constant(constants, f, a, b) else {
+                continue;
             };
-            if op == BinaryOp::Or {
-                let zeros = low_zeros(constants, f, v, KNOWN_BITS_DEPTH);
-                if bits.checked_shr(zeros).unwrap_or(0) == 0 {
-                    f.insts[inst.index()].op = Op::Binary(BinaryOp::IAdd, a, b, flags);
-                }
-            } else if bits == u64::from(u32::MAX) && f.ty(result) == wide {
+            if bits == low_half && f.ty(result) == wide {
                 let cut = Op::Convert(ConvertOp::Trunc, v, Rounding::Default);
-                let (before, cut) = f.add_inst(cut, Some(half), word);
+                let (before, cut) = f.add_inst(cut, Some(half), entry.word);
                 let Some(cut) = cut else { continue };
                 f.insts[inst.index()].op = Op::Convert(ConvertOp::ZExt, cut, Rounding::Default);
                 f.blocks[block].insts.insert(at - 1, before);
                 at += 1;
             }
         }
+    }
+}
+
+/// The operand that is not constant, and the bits of the other.
+fn with_constant(
+    constants: &Constants,
+    f: &Function,
+    a: ValueId,
+    b: ValueId,
+) -> Option<(ValueId, u64)> {
+    match (constant(constants, f, a), constant(constants, f, b)) {
+        (None, Some(bits)) => Some((a, bits)),
+        (Some(bits), None) => Some((b, bits)),
+        _ => None,
     }
 }
 
@@ -59,31 +90,5 @@ fn constant(constants: &Constants, f: &Function, v: ValueId) -> Option<u64> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// Number of low bits of an integer that are known to be zero.
-fn low_zeros(constants: &Constants, f: &Function, v: ValueId, depth: usize) -> u32 {
-    if let Some(n) = constant(constants, f, v) {
-        return n.trailing_zeros();
-    }
-    let (ValueDef::Inst(inst), Some(depth)) = (f.values[v.index()].def, depth.checked_sub(1))
-    else {
-        return 0;
-    };
-    let of = |v: ValueId| low_zeros(constants, f, v, depth);
-    match &f.insts[inst.index()].op {
-        Op::Binary(BinaryOp::Shl, a, by, _) => match constant(constants, f, *by) {
-            Some(by) => of(*a).saturating_add(by.min(64) as u32),
-            None => of(*a),
-        },
-        Op::Binary(BinaryOp::IMul, a, b, _) => of(*a).saturating_add(of(*b)),
-        Op::Binary(BinaryOp::And, a, b, _) => of(*a).max(of(*b)),
-        Op::Binary(BinaryOp::IAdd | BinaryOp::ISub | BinaryOp::Or | BinaryOp::Xor, a, b, _) => {
-            of(*a).min(of(*b))
-        }
-        Op::Convert(ConvertOp::ZExt | ConvertOp::SExt | ConvertOp::Trunc, a, _) => of(*a),
-        Op::Copy(a) => of(*a),
-        _ => 0,
     }
 }

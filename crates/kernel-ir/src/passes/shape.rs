@@ -17,9 +17,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::cfg::{Cfg, Loops, PostDominators};
+use crate::index;
 use crate::ir::{
-    BinaryOp, BlockId, Builtin, ConvertOp, Function, GroupOp, GroupScope, InstId, Module, Op,
-    Terminator, ValueDef, ValueId,
+    BlockId, Builtin, ConvertOp, Function, GroupOp, GroupScope, InstId, Module, Op, Terminator,
+    ValueDef, ValueId,
 };
 use crate::types::{AddressSpace, ConstId, Constant, Type};
 
@@ -385,52 +386,30 @@ impl Analysis<'_> {
         Some(shape)
     }
 
-    fn known(&self, v: ValueId) -> Option<i64> {
-        self.module.known_signed(self.f, v)
-    }
-
-    /// A step after a shift to the right by the constant `by`, if all of it is left.
-    fn shifted_out(&self, step: i64, by: ValueId) -> Option<i64> {
-        let by = u32::try_from(self.known(by)?).ok()?;
-        let kept = step.checked_shr(by)?;
-        (kept.checked_shl(by)? == step).then_some(kept)
-    }
-
     fn is_undef(&self, v: ValueId) -> bool {
         let undef = |c: ConstId| *self.module.constants.get(c) == Constant::Undef;
         matches!(self.f.values[v.index()].def, ValueDef::Const(c) if undef(c))
     }
 
-    /// The shape of `a op b`, given the shapes `x` and `y` of the operands.
-    fn binary(
-        &self,
-        op: BinaryOp,
-        x: Shape,
-        y: Shape,
-        b: ValueId,
-        no_wrap: &mut bool,
-    ) -> Option<Shape> {
-        Some(match (op, x.step(), y.step()) {
-            (_, Some(0), Some(0)) => Shape::Uniform,
-            (BinaryOp::IAdd, Some(x), Some(y)) => Shape::stride(x.wrapping_add(y)),
-            (BinaryOp::ISub, Some(x), Some(y)) => Shape::stride(x.wrapping_sub(y)),
-            (BinaryOp::IMul, Some(x), Some(_)) if self.known(b).is_some() => {
-                Shape::stride(x.wrapping_mul(self.known(b)?))
-            }
-            (BinaryOp::Shl, Some(x), Some(_)) if self.known(b).is_some() => {
-                let by = self.known(b)?;
-                Shape::stride(x.wrapping_mul(1i64.checked_shl(by as u32).unwrap_or(0)))
-            }
-            // The bits shifted out are equal in all lanes.
-            (BinaryOp::AShr | BinaryOp::LShr, Some(x), Some(_)) => match self.shifted_out(x, b) {
-                Some(step) => {
-                    *no_wrap = true;
-                    Shape::stride(step)
-                }
-                None => Shape::Varying,
-            },
-            _ => Shape::Varying,
-        })
+    /// The shape of the result of index arithmetic; `None` while an operand has none.
+    fn arithmetic(&self, op: &Op, block: BlockId, no_wrap: &mut bool) -> Option<Shape> {
+        let (mut all_known, mut all_uniform) = (true, true);
+        op.operands(|v| match self.operand(v, block) {
+            None => all_known = false,
+            Some(shape) => all_uniform &= shape == Shape::Uniform,
+        });
+        if !all_known {
+            return None;
+        }
+        if all_uniform {
+            return Some(Shape::Uniform);
+        }
+        let of = |v: ValueId| self.operand(v, block)?.step();
+        let Some(step) = index::step(self.module, self.f, op, of) else {
+            return Some(Shape::Varying);
+        };
+        *no_wrap |= step != 0 && index::extension(op).is_some();
+        Some(Shape::stride(step))
     }
 
     /// The shape of the result of `op` in `block`; `None` while an operand has none.
@@ -438,23 +417,9 @@ impl Analysis<'_> {
         let get = |v: ValueId| self.operand(v, block);
         Some(match op {
             Op::Phi(incoming) => return self.phi(incoming, block),
-            Op::Binary(op, a, b, _) => self.binary(*op, get(*a)?, get(*b)?, *b, no_wrap)?,
-            Op::Convert(op, a, _) => {
-                let shape = get(*a)?;
-                match op {
-                    ConvertOp::Trunc
-                    | ConvertOp::PtrToInt
-                    | ConvertOp::IntToPtr
-                    | ConvertOp::AddressSpace => shape,
-                    ConvertOp::SExt | ConvertOp::ZExt => {
-                        *no_wrap |= shape != Shape::Uniform && shape != Shape::Varying;
-                        shape
-                    }
-                    _ if shape == Shape::Uniform => shape,
-                    _ => Shape::Varying,
-                }
+            Op::Binary(..) | Op::Convert(..) | Op::Copy(_) | Op::PtrOffset { .. } => {
+                return self.arithmetic(op, block, no_wrap);
             }
-            Op::Copy(a) => get(*a)?,
             Op::Select {
                 cond,
                 then,
@@ -465,17 +430,6 @@ impl Analysis<'_> {
                     x
                 } else {
                     Shape::Varying
-                }
-            }
-            Op::PtrOffset { ptr, index, .. } => {
-                let base = get(*ptr)?.step();
-                let more = match index {
-                    None => Some(0),
-                    Some((v, stride)) => get(*v)?.step().map(|s| s.wrapping_mul(*stride)),
-                };
-                match (base, more) {
-                    (Some(x), Some(y)) => Shape::stride(x.wrapping_add(y)),
-                    _ => Shape::Varying,
                 }
             }
             Op::WorkItem(builtin, dimension) => self.builtin(*builtin, *dimension),
