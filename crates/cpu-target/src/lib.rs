@@ -140,15 +140,41 @@ pub fn has_fma(cpu: &str) -> bool {
     NAMES.contains(&cpu) && !WITHOUT.contains(&cpu)
 }
 
+/// The processors with arithmetic on halves (AVX512-FP16).
+const WITH_HALVES: [&str; 4] = [
+    "sapphirerapids",
+    "emeraldrapids",
+    "graniterapids",
+    "diamondrapids",
+];
+
 /// Whether it does arithmetic on halves (AVX512-FP16).
 pub fn has_halves(cpu: &str) -> bool {
-    const WITH: [&str; 4] = [
-        "sapphirerapids",
-        "emeraldrapids",
-        "graniterapids",
-        "diamondrapids",
+    WITH_HALVES.contains(&cpu)
+}
+
+/// Whether it has the AVX-512 of `x86-64-v4`: registers of 64 bytes, and masks in registers of their own.
+pub fn has_avx512(cpu: &str) -> bool {
+    const WITH: [&str; 11] = [
+        "x86-64-v4",
+        "skylake-avx512",
+        "cascadelake",
+        "cooperlake",
+        "cannonlake",
+        "icelake-client",
+        "icelake-server",
+        "rocketlake",
+        "tigerlake",
+        "znver4",
+        "znver5",
     ];
-    WITH.contains(&cpu)
+    WITH.contains(&cpu) || has_halves(cpu)
+}
+
+/// Whether its gathers and scatters are faster than one access for each lane. Measured on Sapphire Rapids (commit
+/// 58e8ab9): bitonic 2.0 -> 0.77 ms, pa_count 3.0 -> 1.4 ms; its successors are taken to be like it.
+pub fn has_fast_gathers(cpu: &str) -> bool {
+    has_halves(cpu)
 }
 
 /// The instruction set that a level is known by, for people.
@@ -164,6 +190,15 @@ pub fn instruction_set(level: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processors_with_avx512_have_fma() {
+        for cpu in NAMES.iter().filter(|cpu| has_avx512(cpu)) {
+            assert!(has_fma(cpu), "{cpu}");
+        }
+        assert_eq!(NAMES.iter().filter(|cpu| has_avx512(cpu)).count(), 15);
+        assert!(!has_avx512("x86-64-v3") && !has_avx512("alderlake"));
+    }
 
     #[test]
     fn the_host_can_be_named() {
