@@ -42,11 +42,16 @@ pub struct SpirvInput {
     pub constants: Vec<(u32, Vec<u8>)>,
 }
 
+/// The layout of an encoded request. Native binaries hold requests and outlive releases: a change of a field's place or
+/// meaning takes the next number.
+const REQUEST_FORMAT: u32 = 1;
+
 impl Request {
     /// The bytes of the request.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
+        w.u32(REQUEST_FORMAT);
         w.list(&self.modules, |w, m| {
             w.bytes(&m.words);
             w.list(&m.constants, |w, (id, value)| {
@@ -69,9 +74,12 @@ impl Request {
     /// Reads the bytes of [`Self::encode`].
     ///
     /// # Errors
-    /// The position of the first byte that is not valid.
+    /// The position of the first byte that is not valid; 0 for the format of another release.
     pub fn decode(bytes: &[u8]) -> Result<Self, WireError> {
         let mut r = Reader::new(bytes);
+        if r.u32()? != REQUEST_FORMAT {
+            return Err(WireError { at: 0 });
+        }
         let modules = r.list(|r| {
             let words = r.bytes()?.to_vec();
             let constants = r.list(|r| Ok((r.u32()?, r.bytes()?.to_vec())))?;

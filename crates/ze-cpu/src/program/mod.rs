@@ -361,8 +361,14 @@ impl Builder {
         };
         match container.kind {
             Kind::Request => {
-                let mut request = Request::decode(&container.content)
-                    .map_err(|error| refused(&error.to_string()))?;
+                // The container's checksum is right: the bytes are another release's.
+                let mut request = Request::decode(&container.content).map_err(|_| {
+                    refused(&format!(
+                        "made by another release of Solum (compiler build {}, this is {}); build the program from SPIR-V again",
+                        container.build,
+                        self.compiler_build()
+                    ))
+                })?;
                 request.cpu.clone_from(&self.cpu);
                 request.features = self.features.to_owned();
                 request.transforms = self.transforms;

@@ -780,6 +780,24 @@ fn an_entry_that_does_not_load_is_compiled_again() {
 }
 
 #[test]
+fn a_request_of_another_release_is_refused_with_both_builds() {
+    let fixture = Fixture::new("releases", &[("SOLUM_COMPILER", "interpreter")]);
+    let mut content = Request::default().encode();
+    content[..4].copy_from_slice(&99u32.to_le_bytes());
+    let binary = contained(Kind::Request, "of 2031", "", "", content);
+    let failure = fixture
+        .builder
+        .build(&ProgramInput::Native(binary.to_vec()));
+    let failure = failure.err().unwrap();
+    let log = "another release of Solum (compiler build of 2031, this is ";
+    assert!(
+        failure.not_a_binary && failure.log.contains(log),
+        "{}",
+        failure.log
+    );
+}
+
+#[test]
 fn the_interpreter_refuses_bad_words_and_foreign_code_by_text() {
     let fixture = Fixture::new("interpreter", &[("SOLUM_COMPILER", "interpreter")]);
     let failure = fixture
