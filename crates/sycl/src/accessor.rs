@@ -1,16 +1,16 @@
-//! Access modes, and what a command group uses of a buffer.
+//! Access modes, and how a command group uses a buffer.
 
 use std::marker::PhantomData;
 
 use crate::range::{DeviceData, Range};
 
-/// How a command group uses a buffer, as a type.
+/// The access mode of an accessor, as a type.
 pub trait Mode: Copy + sealed::Sealed + 'static {
-    /// For the planner.
+    /// The mode's value, for the transfer planner.
     #[doc(hidden)]
     const MODE: sycl_graph::Mode;
 }
-/// Modes that write.
+/// Modes that allow writing.
 #[diagnostic::on_unimplemented(
     message = "an accessor of mode `{Self}` does not write",
     note = "ask for `Write`, `ReadWrite`, or one of them with `.no_init()`"
@@ -29,15 +29,15 @@ macro_rules! modes {
     )* };
 }
 modes! {
-    /// Only reads.
+    /// Reads only.
     Read
     /// Writes some elements and keeps the others.
     Write
     /// Reads and writes.
     ReadWrite
-    /// Overwrites: what was there before is of no use, so nothing is copied for it.
+    /// Overwrites all elements: the previous contents are discarded and not copied.
     WriteNoInit
-    /// Overwrites, then reads its own values.
+    /// Overwrites all elements, then reads the new values.
     ReadWriteNoInit
 }
 impl Mode for Read {
@@ -60,57 +60,57 @@ impl Writes for ReadWrite {}
 impl Writes for WriteNoInit {}
 impl Writes for ReadWriteNoInit {}
 impl Write {
-    /// Without what was there before.
+    /// The same mode, discarding the previous contents.
     #[must_use]
     pub fn no_init(self) -> WriteNoInit {
         WriteNoInit
     }
 }
 impl ReadWrite {
-    /// Without what was there before.
+    /// The same mode, discarding the previous contents.
     #[must_use]
     pub fn no_init(self) -> ReadWriteNoInit {
         ReadWriteNoInit
     }
 }
 
-/// A brand that no other command group has.
+/// A lifetime brand that is unique to a command group.
 pub(crate) type Brand<'cg> = PhantomData<fn(&'cg ()) -> &'cg ()>;
 
-/// A buffer's elements on the queue's device, for the command of one group.
+/// Device access to a buffer's elements, for the command of one group.
 #[derive(Debug)]
 pub struct Accessor<'cg, T: DeviceData, const D: usize, M: Mode> {
     pub(crate) index: u32,
-    /// The number of its first element in the buffer.
+    /// The position of the accessor's first element in the buffer.
     pub(crate) first: usize,
     pub(crate) range: Range<D>,
-    /// Elements from a row to the next and from a plane to the next.
+    /// Elements between two rows and between two planes.
     pub(crate) pitches: [usize; 2],
     pub(crate) group: Brand<'cg>,
     pub(crate) types: PhantomData<(T, M)>,
 }
 
 impl<T: DeviceData, const D: usize, M: Mode> Accessor<'_, T, D, M> {
-    /// The elements it is for.
+    /// Returns the number of elements.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.range
     }
 }
 
-/// A buffer's elements in host memory, for the host task of one group.
+/// Host access to a buffer's elements, for the host task of one group.
 #[derive(Debug)]
 pub struct HostTaskAccessor<'cg, T: DeviceData, const D: usize, M: Mode> {
     pub(crate) index: u32,
     pub(crate) range: Range<D>,
-    /// Elements from a row to the next and from a plane to the next.
+    /// Elements between two rows and between two planes.
     pub(crate) pitches: [usize; 2],
     pub(crate) first: usize,
     pub(crate) group: Brand<'cg>,
     pub(crate) types: PhantomData<(T, M)>,
 }
 
-/// Memory that each work-group of one kernel has for itself.
+/// Local memory: each work-group of the kernel has its own.
 #[derive(Debug)]
 pub struct LocalAccessor<'cg, T: DeviceData, const D: usize> {
     pub(crate) range: Range<D>,

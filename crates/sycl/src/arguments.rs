@@ -1,4 +1,4 @@
-//! The arguments of one launch, as bytes, and how a kernel takes each of them.
+//! The arguments of one launch as bytes, and the kind of each kernel parameter.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use crate::error::{Errc, Error, Result};
 use crate::image::Sampler;
 use crate::range::DeviceData;
 
-/// Where arguments are passed to.
+/// Receives the arguments of a launch.
 #[derive(Debug)]
 pub struct ArgSink<'a>(pub(crate) &'a mut Arguments);
 
@@ -25,11 +25,11 @@ struct Slot {
     offset: u32,
     size: u32,
     kind: ArgumentKind,
-    /// For accessors: which of the group's, until it is replaced by a pointer.
+    /// For accessors: the accessor's index in the group, until a pointer replaces it.
     access: u32,
 }
 
-/// How a kernel takes an argument.
+/// The kind of a kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArgumentKind {
@@ -41,9 +41,9 @@ pub enum ArgumentKind {
     Value,
     /// An image.
     Image {
-        /// Its dimensions, 1 to 3.
+        /// The number of dimensions, 1 to 3.
         dimensions: usize,
-        /// The kernel writes it, or an accessor allows that.
+        /// The kernel writes the image, or the accessor allows it.
         writes: bool,
     },
     /// A sampler.
@@ -54,7 +54,7 @@ const NO_ACCESS: u32 = u32::MAX;
 
 impl Arguments {
     fn push(&mut self, kind: ArgumentKind, value: &[u8], access: u32) {
-        // Values are read in place: each begins at a multiple of 16.
+        // Values are read in place, so each begins at a multiple of 16.
         let offset = self.bytes.len().next_multiple_of(16);
         self.bytes.resize(offset, 0);
         self.bytes.extend_from_slice(value);
@@ -66,7 +66,7 @@ impl Arguments {
         });
     }
 
-    /// Puts pointers in the place of accessors.
+    /// Replaces accessors by pointers.
     pub(crate) fn resolve(&mut self, pointer: impl Fn(usize) -> usize) {
         for slot in self.slots.iter().filter(|slot| slot.access != NO_ACCESS) {
             let at = slot.offset as usize;
@@ -79,7 +79,7 @@ impl Arguments {
         }
     }
 
-    /// Puts a device's samplers in the place of their descriptions.
+    /// Replaces sampler descriptions by the device's samplers.
     pub(crate) fn make_samplers(
         &mut self,
         mut make: impl FnMut(Sampler) -> Result<ze_sampler_handle_t>,
@@ -99,7 +99,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// One pointer for each argument: to its value; for local memory, to its size.
+    /// One pointer for each argument: to the value, or for local memory to the size.
     pub(crate) fn pointers(&mut self) -> SmallVec<[*mut c_void; 16]> {
         let base = self.bytes.as_mut_ptr();
         let slots = self.slots.iter();
@@ -108,7 +108,7 @@ impl Arguments {
             .collect()
     }
 
-    /// Size and value of each argument; no value for local memory.
+    /// Size and value of each argument; local memory has no value.
     pub(crate) fn values(&self) -> impl Iterator<Item = (usize, *const c_void)> + '_ {
         self.slots.iter().map(|slot| {
             let at = slot.offset as usize;
@@ -120,7 +120,8 @@ impl Arguments {
         })
     }
 
-    /// Each argument as tools see it, while none is added or moved: its kind by their numbers, its value's address, its size.
+    /// Each argument for tools: kind (a number of theirs), address of the value, size. Valid until an argument is added
+    /// or moved.
     #[cfg(feature = "xpti")]
     pub(crate) fn told(&self) -> impl Iterator<Item = (i32, *const c_void, usize)> + '_ {
         self.slots.iter().map(|slot| {
@@ -135,7 +136,7 @@ impl Arguments {
         })
     }
 
-    /// Checks them against a kernel's parameters.
+    /// Checks the arguments against a kernel's parameters.
     pub(crate) fn check(
         &self,
         kernel: &str,
@@ -179,21 +180,21 @@ impl Arguments {
 }
 
 impl ArgSink<'_> {
-    /// Passes the bytes of a value.
+    /// Passes a value.
     pub fn value<T: DeviceData>(&mut self, value: T) {
-        // SAFETY: `DeviceData` has no padding that is read, so all its bytes are.
+        // SAFETY: every byte of a `DeviceData` value is initialised.
         let bytes =
             unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size_of::<T>()) };
         self.0.push(ArgumentKind::Value, bytes, NO_ACCESS);
     }
 
-    /// Passes a pointer to global memory. The launch follows other users of that memory only if the program says so.
+    /// Passes a pointer to global memory. The program itself must order the launch after other users of that memory.
     pub fn pointer(&mut self, pointer: *const c_void) {
         let bytes = pointer.addr().to_ne_bytes();
         self.0.push(ArgumentKind::Pointer, &bytes, NO_ACCESS);
     }
 
-    /// Passes so many bytes of local memory.
+    /// Passes local memory of the given size.
     pub fn local(&mut self, bytes: usize) {
         let size = bytes.to_ne_bytes();
         self.0.push(ArgumentKind::Local, &size, NO_ACCESS);

@@ -1,8 +1,8 @@
 //! Buffers: storage of fixed size that command groups use on any device.
 //!
-//! The rules are the hipSYCL buffer model's (seed 004): one allocation of the full size for each physical device, made
-//! when the buffer is first used there and kept until its end; the state of each page on each of them; copies of what is
-//! outdated and needed, nothing else. `storage` has the memory and the end; here are the handles.
+//! Buffers follow the hipSYCL buffer model. Each physical device has one allocation of the full size, made at the first
+//! use there and kept until the buffer ends. The state of each page on each device is tracked; only outdated pages that
+//! are needed are copied. `storage` owns the memory; this module has the handles.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ use crate::transfer::bring_to_host;
 
 /// A buffer of `T` in `D` dimensions. Cheap to clone; the clones are one buffer.
 ///
-/// `'h` is the borrow of what receives the contents at the end ([`Self::from_slice_mut`], [`Self::set_final_data`]);
-/// `'static` if there is none. The last handle's drop waits for work on the buffer only then.
+/// `'h` is the borrow of the final data's receiver ([`Self::from_slice_mut`], [`Self::set_final_data`]), `'static`
+/// without one. Only with a receiver does dropping the last handle wait for work on the buffer.
 pub struct Buffer<'h, T: DeviceData, const D: usize = 1>
 where
     Dim<D>: SupportedDim,
 {
-    /// The node for tools, if it is a part of another buffer; before the handle, so that its end is reported first.
+    /// The tools' node of a sub-buffer. Declared before the handle, so that its end is reported first.
     part: Option<Arc<Part>>,
     handle: Arc<Handle>,
     range: Range<D>,
-    /// Where it lies in the buffer that it is a view of.
+    /// Position and shape in the parent buffer, for a view.
     view: Option<View>,
     first_byte: usize,
     types: PhantomData<&'h mut [T]>,
@@ -71,14 +71,14 @@ where
     }
 }
 
-/// Where buffers differ from the default.
+/// Options of a buffer.
 #[derive(Clone, Debug)]
 pub struct BufferOptions<const D: usize> {
-    /// Elements of a page, the unit of copies and conflicts; chosen by size if `None`.
+    /// Elements of a page, the unit of copies and conflicts. `None`: chosen by the buffer's size.
     pub page_size: Option<Range<D>>,
-    /// Each part of a device, and the whole, counts as a physical device with an allocation of its own, and what one
-    /// writes is copied to the next that needs it; otherwise they share one. Off by default. It is for parts with memory
-    /// of their own, far from each other; where the memory is the host's all use that in any case.
+    /// Each sub-device and the whole device have their own allocation, and data is copied between them. By default they
+    /// share one. Meant for parts with their own memory, far from each other; devices that use host memory share one
+    /// allocation in any case.
     pub separate_tiles: bool,
 }
 
@@ -91,18 +91,18 @@ impl<const D: usize> Default for BufferOptions<D> {
     }
 }
 
-/// Memory of the user's for one device: see [`Buffer::from_usm`].
+/// The program's USM for one device: see [`Buffer::from_usm`].
 #[derive(Clone, Debug)]
 pub struct UsmView<T> {
-    /// The device that uses it.
+    /// The device that uses the memory.
     pub device: Device,
-    /// Its context.
+    /// The allocation's context.
     pub context: Context,
-    /// Its first element.
+    /// The first element.
     pub pointer: *mut T,
-    /// It holds the buffer's contents.
+    /// Whether the memory holds the buffer's contents.
     pub initialised: bool,
-    /// It is freed with the buffer.
+    /// Whether the memory is freed with the buffer.
     pub free_with_buffer: bool,
 }
 
@@ -110,35 +110,35 @@ impl<T: DeviceData, const D: usize> Buffer<'static, T, D>
 where
     Dim<D>: SupportedDim,
 {
-    /// A buffer without contents. Allocates nothing and copies nothing before it is used.
+    /// Creates a buffer without contents. Allocates and copies nothing before the first use.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when it does not fit into the address space.
+    /// [`crate::Errc::Invalid`] if the size exceeds the address space.
     #[track_caller]
     pub fn new(range: impl Into<Range<D>>) -> Result<Self> {
         Self::with_options(range, &BufferOptions::default())
     }
 
-    /// As [`Self::new`].
+    /// As [`Self::new`], with options.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] also for pages without elements or too many of them.
+    /// [`crate::Errc::Invalid`] also for empty pages and for too many pages.
     #[track_caller]
     pub fn with_options(range: impl Into<Range<D>>, options: &BufferOptions<D>) -> Result<Self> {
         Self::create(range.into(), options, 0)
     }
 
-    /// A buffer with these contents, copied now into memory of the host. They are free to change afterwards, and the
-    /// buffer's end does not wait.
+    /// Creates a buffer with a copy of the given elements, made now in host memory. The source may change afterwards,
+    /// and dropping the buffer does not wait.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when there are not as many elements as places; [`crate::Errc::MemoryAllocation`].
+    /// [`crate::Errc::Invalid`] if the number of elements does not match the range; [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn from_slice(data: &[T], range: impl Into<Range<D>>) -> Result<Self> {
         Self::from_slice_with(data, range, &BufferOptions::default())
     }
 
-    /// As [`Self::from_slice`].
+    /// As [`Self::from_slice`], with options.
     ///
     /// # Errors
     /// As [`Self::from_slice`] and [`Self::with_options`].
@@ -153,7 +153,7 @@ where
         Ok(buffer)
     }
 
-    /// As [`Self::from_slice`]; the vector is given back to the allocator.
+    /// As [`Self::from_slice`], consuming the vector.
     ///
     /// # Errors
     /// As [`Self::from_slice`].
@@ -162,16 +162,16 @@ where
         Self::from_slice(&data, range)
     }
 
-    /// A buffer over memory of the user's, each piece for one device, whatever its kind; where several hold contents,
-    /// they are the same. On other devices the buffer allocates as always.
+    /// Creates a buffer over the program's USM, one allocation of any kind for each device. Allocations that hold
+    /// contents hold the same. On other devices the buffer allocates as usual.
     ///
     /// # Safety
-    /// Every pointer is USM of its context with room for all elements, which nobody else uses before the buffer's end,
-    /// and which lives until then.
+    /// Every pointer is USM of its context with room for all elements. Until the buffer ends the memory lives and is
+    /// used by the buffer only.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] for two views on one memory, a device outside its context, an allocation that is too small, or a
-    /// pointer that no element may have; then all memory is the program's as before.
+    /// [`crate::Errc::Invalid`] for two views of one memory, a device outside its context, an allocation that is too
+    /// small, or a misaligned pointer. The program then still owns all the memory.
     #[track_caller]
     pub unsafe fn from_usm(views: &[UsmView<T>], range: impl Into<Range<D>>) -> Result<Self> {
         let range = range.into();
@@ -180,7 +180,7 @@ where
             let mut state = buffer.handle.core.lock();
             for view in views {
                 if let Err(error) = adopt_view(&mut state, view) {
-                    // Memory adopted before the failure is the program's again.
+                    // The program owns the memory that was adopted before the failure.
                     state.keep_all();
                     return Err(error);
                 }
@@ -190,7 +190,7 @@ where
     }
 }
 
-/// Takes one view's memory for its device.
+/// Adopts one view's memory for its device.
 fn adopt_view<T>(state: &mut BufferState, view: &UsmView<T>) -> Result<()> {
     if !view.context.contains(&view.device) {
         return Err(Error::invalid("a view's device is not of its context"));
@@ -233,7 +233,7 @@ fn adopt_view<T>(state: &mut BufferState, view: &UsmView<T>) -> Result<()> {
 }
 
 impl<T: DeviceData> Buffer<'static, T, 1> {
-    /// A buffer of an iterator's elements, as [`Self::from_slice`]: as many elements as there are.
+    /// Creates a buffer from an iterator, as [`Self::from_slice`]; the iterator's length is the buffer's.
     ///
     /// # Errors
     /// As [`Self::from_slice`].
@@ -283,7 +283,7 @@ where
         }
         let mut state = self.handle.core.lock();
         let pointer = state.host_memory()?;
-        // SAFETY: the allocation has room for all elements, and nobody else knows it yet.
+        // SAFETY: the allocation has room for all elements, and no other thread knows it yet.
         unsafe {
             std::ptr::copy_nonoverlapping(data.as_ptr(), pointer.cast::<T>(), data.len());
         }
@@ -291,8 +291,9 @@ where
         Ok(())
     }
 
-    /// A buffer with these contents, copied now; the last handle's drop waits for all work on the buffer and copies the
-    /// contents back. Sound under [`std::mem::forget`]: the slice is touched here and in that drop only.
+    /// Creates a buffer with a copy of the given elements. Dropping the last handle waits for all work on the buffer
+    /// and copies the contents back. Sound under [`std::mem::forget`]: the slice is accessed here and in that drop
+    /// only.
     ///
     /// # Errors
     /// As [`Buffer::from_slice`].
@@ -305,45 +306,45 @@ where
         Ok(buffer)
     }
 
-    /// Sets the receiver of the contents when the last handle is dropped, which then waits for all work on the buffer; it
-    /// replaces an earlier one. On a view it gets the whole buffer's elements.
+    /// Sets the receiver of the final contents, replacing an earlier one. Dropping the last handle then waits for all
+    /// work on the buffer. On a view the receiver gets all elements of the whole buffer.
     pub fn set_final_data(&self, receive: impl FnOnce(&[T]) + Send + 'h) {
         let bytes = self.handle.core.lock().graph.grid().bytes();
         let count = bytes / size_of::<T>().max(1);
         let receive = move |contents: *const u8| {
-            // SAFETY: the handle's end passes the host's whole allocation, aligned for the elements, with nothing left
-            // that writes it.
+            // SAFETY: the handle's end passes the host's whole allocation, aligned for the elements, after the last
+            // write.
             receive(unsafe { std::slice::from_raw_parts(contents.cast::<T>(), count) });
         };
-        // SAFETY: every handle is a value of a type that `'h` outlives.
+        // SAFETY: `'h` outlives the type of every handle.
         unsafe { self.handle.set_final_data(Box::new(receive)) };
     }
 
-    /// Whether the contents are copied back at the end; they are, unless this was called with `false`.
+    /// Sets whether the contents are copied back at the end. The default is `true`.
     pub fn set_write_back(&self, on: bool) {
         self.handle.set_write_back(on);
     }
 
-    /// Its extents.
+    /// Returns the buffer's range.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.range
     }
 
-    /// Elements of a page, in the extents of the buffer it was created as.
+    /// Returns the elements of a page, in the range that the buffer was created with.
     #[must_use]
     pub fn page_size(&self) -> [usize; 3] {
         self.handle.core.lock().graph.grid().page()
     }
 
-    /// Whether it has an allocation on a device.
+    /// Returns whether the buffer has an allocation on a device.
     #[must_use]
     pub fn allocated_on(&self, device: &Device) -> bool {
         self.device_ptr(device).is_some()
     }
 
-    /// Its first element on a device: USM that is valid until the last handle's drop. `None` before its first use there.
-    /// The caller does not use it while command groups use the buffer.
+    /// Returns the first element on a device: USM that is valid until the last handle is dropped. `None` before the
+    /// first use there. The caller does not access it while command groups use the buffer.
     #[must_use]
     pub fn device_ptr(&self, device: &Device) -> Option<*mut T> {
         let state = self.handle.core.lock();
@@ -351,11 +352,11 @@ where
         Some(memory.pointer.wrapping_add(self.first_byte).cast())
     }
 
-    /// Frees its allocation on a device, in every context that it was used in there; what is only there is copied to the
-    /// host first. The next use allocates again.
+    /// Frees the buffer's allocation on a device, in every context of that device. Data that exists only there is first
+    /// copied to the host. The next use allocates again.
     ///
     /// # Errors
-    /// The copies'; the buffer is then as before.
+    /// Errors of the copies; the buffer is then unchanged.
     pub fn release(&self, device: &Device) -> Result<()> {
         let domains = self.handle.core.lock().known_domains(device);
         domains
@@ -396,10 +397,11 @@ where
         Ok(())
     }
 
-    /// The same bytes as other elements or another shape; the same buffer for conflicts and copies.
+    /// Returns a view of the same bytes with another element type or shape. Conflicts and copies treat it as the same
+    /// buffer.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when the bytes are not as many.
+    /// [`crate::Errc::Invalid`] if the sizes in bytes differ.
     pub fn reinterpret<U: DeviceData, const E: usize>(
         &self,
         range: impl Into<Range<E>>,
@@ -428,10 +430,10 @@ where
         self.viewed(range, self.first_byte)
     }
 
-    /// A part of it whose elements follow each other in memory; the same buffer for conflicts and copies.
+    /// Returns a contiguous part as a view. Conflicts and copies treat it as the same buffer.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when it ends outside, or has gaps in memory.
+    /// [`crate::Errc::Invalid`] if the part ends outside the buffer or is not contiguous.
     #[track_caller]
     pub fn sub(&self, offset: impl Into<Id<D>>, range: impl Into<Range<D>>) -> Result<Self> {
         let (offset, range) = (offset.into(), range.into());
@@ -477,7 +479,7 @@ where
         })
     }
 
-    /// Its elements on the host, now; waits for the work they come from.
+    /// Returns a copy of the elements, after waiting for the work that writes them.
     ///
     /// # Errors
     /// As [`Self::host_access`].
@@ -488,7 +490,7 @@ where
         Ok(access.elements(range.size()).to_vec())
     }
 
-    /// Accepts the contents as they are where failed work should have written them.
+    /// Marks the contents as valid even though work that should have written them failed.
     pub fn clear_poison(&self) {
         let mut state = self.handle.core.lock();
         state.roll_back_failures();
@@ -496,20 +498,20 @@ where
         state.poison = None;
     }
 
-    /// Its elements on the host. Waits for conflicting work; work that conflicts waits until this is dropped.
+    /// Access from the host. Waits for conflicting work; later conflicting work waits until the accessor is dropped.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when it would wait for a host accessor that this thread holds; failures of work it waits for;
-    /// [`crate::Errc::MemoryAllocation`].
+    /// [`crate::Errc::Invalid`] if this thread holds a conflicting host accessor (it would deadlock); failures of the
+    /// work it waits for; [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn host_access<M: Mode>(&self, mode: M) -> Result<HostAccessor<'_, T, D, M>> {
         self.host_access_ranged(mode, self.range, Id([0; D]))
     }
 
-    /// As [`Self::host_access`], for a part: place 0 of the accessor is `offset`.
+    /// As [`Self::host_access`], for a part: index 0 of the accessor is `offset`.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] also for a part that ends outside.
+    /// [`crate::Errc::Invalid`] also if the part ends outside the buffer.
     #[track_caller]
     pub fn host_access_ranged<M: Mode>(
         &self,
@@ -552,7 +554,7 @@ where
         self.first_byte
     }
 
-    /// The accesses to the buffer's own grid that an accessor of the given part makes.
+    /// Translates a part into accesses to the buffer's own grid.
     pub(crate) fn accesses(
         &self,
         mode: sycl_graph::Mode,
@@ -574,14 +576,14 @@ where
         }
     }
 
-    /// An element's number in memory order.
+    /// Returns an element's index in memory order.
     pub(crate) fn element_number(&self, id: Id<D>) -> usize {
         let [_, rows, row] = extents(self.range.0);
         let [x, y, z] = coordinates(id.0);
         (x * rows + y) * row + z
     }
 
-    /// Elements from a row to the next and from a plane to the next.
+    /// Elements between two rows and between two planes.
     pub(crate) fn pitches(&self) -> [usize; 2] {
         let [_, rows, row] = extents(self.range.0);
         [row, rows * row]

@@ -1,5 +1,5 @@
-//! Contexts own memory, lists and modules. SYCL contexts of one driver share one Level Zero context, so that a
-//! buffer has one allocation on a device whichever of them is used; a context from `make_context` is its own.
+//! Contexts own memory, lists and modules. SYCL contexts of one driver share one Level Zero context, so that a buffer
+//! has one allocation on a device whichever context uses it. A context from `make_context` has its own.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -19,17 +19,18 @@ use crate::platform::Platform;
 use crate::registry::own;
 use crate::ze::{Api, ze};
 
-/// Devices that work together. Cheap to clone.
+/// A set of devices that share memory and modules. Cheap to clone.
 #[derive(Clone)]
 pub struct Context(pub(crate) Arc<ContextInner>);
 
 pub(crate) struct ContextInner {
-    /// For copies to and from devices. First: lanes are closed before anything else goes.
+    /// For copies to and from devices. Declared first, so that its lanes are closed before the rest is dropped.
     transfers: TransferLanes,
     pub(crate) platform: Platform,
     pub(crate) devices: Vec<Device>,
     pub(crate) native: Arc<NativeContext>,
-    /// A cache of the module `embedded`, which lives as long as the context. Type-erased: kernels know contexts.
+    /// A cache of the module `embedded`, which lives as long as the context. Type-erased, because kernels refer to
+    /// contexts.
     pub(crate) remembered: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
@@ -76,10 +77,10 @@ fn shared(api: Api) -> Result<Arc<NativeContext>> {
 }
 
 impl Context {
-    /// A context of these devices, which are of one platform.
+    /// Creates a context of devices of one platform.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when there is no device or they are of several platforms; the call's.
+    /// [`crate::Errc::Invalid`] without devices or with devices of several platforms; errors of the driver.
     pub fn new(devices: &[Device]) -> Result<Self> {
         let platform = one_platform(devices)?;
         let native = shared(platform.api())?;
@@ -96,7 +97,7 @@ impl Context {
         }))
     }
 
-    /// Another context of the same devices around the same Level Zero context.
+    /// Returns another context of the same devices around the same Level Zero context.
     pub(crate) fn twin(&self) -> Self {
         Self::of(self.0.platform, &self.0.devices, Arc::clone(&self.0.native))
     }
@@ -106,7 +107,7 @@ impl Context {
         self.0.transfers.lane(&self.0.native, device)
     }
 
-    /// Where a copy goes that follows `after`.
+    /// Chooses the lane of a copy that follows `after`.
     pub(crate) fn choose_for_transfer(
         &self,
         device: &Device,
@@ -115,12 +116,12 @@ impl Context {
         self.0.transfers.choose(&self.0.native, device, after)
     }
 
-    /// Whether a context may be made of these devices.
+    /// Checks that a context can be made of these devices.
     pub(crate) fn check(devices: &[Device]) -> Result<()> {
         one_platform(devices).map(drop)
     }
 
-    /// A context around a handle that exists already.
+    /// Makes a context around an existing handle.
     pub(crate) fn adopt(
         devices: &[Device],
         handle: ze_context_handle_t,
@@ -131,22 +132,22 @@ impl Context {
         Ok(Self::of(platform, devices, native))
     }
 
-    /// Its devices.
+    /// Returns the context's devices.
     #[must_use]
     pub fn devices(&self) -> Vec<Device> {
         self.0.devices.clone()
     }
 
-    /// Its platform.
+    /// Returns the context's platform.
     #[must_use]
     pub fn platform(&self) -> Platform {
         self.0.platform
     }
 
-    /// A property.
+    /// Returns a property.
     ///
     /// # Errors
-    /// As the descriptor says.
+    /// See the descriptor.
     pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
         I::get(self)
     }
@@ -159,7 +160,7 @@ impl Context {
         self.0.native.handle
     }
 
-    /// Whether a device or the device that it is a part of belongs to it.
+    /// Whether the context contains a device or its parent.
     pub(crate) fn contains(&self, device: &Device) -> bool {
         self.0
             .devices

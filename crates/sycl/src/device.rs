@@ -17,13 +17,13 @@ pub enum DeviceType {
     Cpu,
     /// A GPU.
     Gpu,
-    /// An FPGA or the like.
+    /// An FPGA or another accelerator.
     Accelerator,
     /// Something else.
     Custom,
 }
 
-/// A capability of devices.
+/// A SYCL aspect: a capability of devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "SYCL 2020's aspects by their names, 4.6.4.5")]
@@ -49,17 +49,17 @@ pub enum Aspect {
     UsmSystemAllocations,
 }
 
-/// How to divide a device.
+/// A way of dividing a device into sub-devices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Partition {
-    /// Into parts of so many compute units.
+    /// Parts of the given number of compute units.
     Equally(u32),
-    /// Into parts of these many compute units.
+    /// Parts of the given numbers of compute units.
     Counts(Vec<u32>),
-    /// By NUMA node.
+    /// One part for each NUMA node.
     AffinityNuma,
-    /// By whatever the next level of the hardware is.
+    /// Parts by the next level of the hardware.
     AffinityNextPartitionable,
 }
 
@@ -71,28 +71,28 @@ pub(crate) struct DeviceInner {
     platform: Platform,
     pub(crate) handle: ze_device_handle_t,
     parent: Option<Device>,
-    /// The whole hardware, for a part that the environment made a device of the process.
+    /// The whole hardware, if an environment variable made a part of it a root device.
     hardware: Option<Device>,
     pub(crate) properties: ze_device_properties_t,
     parts: OnceLock<Vec<Device>>,
     compute: OnceLock<ComputeGroup>,
 }
 
-/// The queues that run kernels.
+/// The queue group that runs kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ComputeGroup {
     pub(crate) ordinal: u32,
     pub(crate) queues: u32,
-    /// Bytes of the longest pattern of a fill.
+    /// Bytes of the longest fill pattern.
     pub(crate) longest_pattern: usize,
     /// Work-items of the largest work-group.
     pub(crate) largest_group: u32,
-    /// The group of queues that only copy and how many there are, if the device has one.
+    /// The ordinal and size of the copy-only queue group, if there is one.
     pub(crate) copies: Option<(u32, u32)>,
 }
 
-// SAFETY: device handles may be used by simultaneous threads (spec, core "Device"); the properties are plain data whose
-// pointer is null.
+// SAFETY: the specification allows device handles to be used by simultaneous threads (core, "Device"); the properties
+// are plain data with a null pointer.
 unsafe impl Send for DeviceInner {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for DeviceInner {}
@@ -115,7 +115,7 @@ impl std::fmt::Debug for Device {
 }
 
 impl DeviceInner {
-    /// The root devices of a platform's driver.
+    /// Returns the root devices of a platform's driver.
     pub(crate) fn roots(platform: Platform) -> Result<Vec<Device>> {
         let api = platform.api();
         let handles = enumerate(std::ptr::null_mut(), |count, array| {
@@ -156,13 +156,13 @@ impl DeviceInner {
 }
 
 impl Device {
-    /// Its platform.
+    /// Returns the device's platform.
     #[must_use]
     pub fn platform(&self) -> Platform {
         self.0.platform
     }
 
-    /// Its type.
+    /// Returns the device's type.
     #[must_use]
     pub fn kind(&self) -> DeviceType {
         match self.0.properties.r#type {
@@ -175,18 +175,19 @@ impl Device {
         }
     }
 
-    /// A property, such as `device.info::<info::device::Name>()`.
+    /// Returns a property, such as `device.info::<info::device::Name>()`.
     ///
     /// # Errors
-    /// [`Errc::FeatureNotSupported`] for a question that the driver does not answer.
+    /// [`Errc::FeatureNotSupported`] if the driver does not provide the property.
     pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
         I::get(self)
     }
 
-    /// Divides it.
+    /// Divides the device into sub-devices.
     ///
     /// # Errors
-    /// [`Errc::FeatureNotSupported`] when it cannot be divided so; [`Errc::Invalid`] when it has fewer compute units.
+    /// [`Errc::FeatureNotSupported`] if the device does not support this partition; [`Errc::Invalid`] if it has too few
+    /// compute units.
     pub fn create_sub_devices(&self, partition: &Partition) -> Result<Vec<Self>> {
         let parts = self.parts();
         match partition {
@@ -209,7 +210,7 @@ impl Device {
         }
     }
 
-    /// The device it is a part of.
+    /// Returns the parent of a sub-device.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         self.0.parent.clone()
@@ -228,7 +229,7 @@ impl Device {
         self.0.handle
     }
 
-    /// Its parts by the driver; asked once.
+    /// The sub-devices that the driver reports, asked once.
     pub(crate) fn parts(&self) -> &'static [Self] {
         self.0.parts.get_or_init(|| {
             let api = self.api();
@@ -252,8 +253,8 @@ impl Device {
         })
     }
 
-    /// The same hardware as a device of the process; a sub-device that the environment chose has no parent any more, but
-    /// shares its memory with it.
+    /// Makes a root device of the process of it. A sub-device that an environment variable selected has no parent, but
+    /// shares memory with its hardware.
     pub(crate) fn as_root(&self, already: bool) -> Self {
         if already {
             return self.clone();
@@ -263,7 +264,7 @@ impl Device {
             .unwrap_or_else(|_| self.clone())
     }
 
-    /// The device that stands for the whole hardware: itself, or the topmost device that it is a part of.
+    /// The device of the whole hardware: itself or its topmost parent.
     pub(crate) fn hardware(&self) -> Self {
         let mut top = self.clone();
         while let Some(parent) = top.parent() {
@@ -272,7 +273,7 @@ impl Device {
         top.0.hardware.clone().unwrap_or(top)
     }
 
-    /// The first queue group that runs kernels.
+    /// Returns the first queue group that runs kernels.
     pub(crate) fn compute_group(&self) -> Result<ComputeGroup> {
         if let Some(group) = self.0.compute.get() {
             return Ok(*group);
@@ -325,7 +326,7 @@ impl Device {
         Ok(*self.0.compute.get_or_init(|| group))
     }
 
-    /// Whether its memory is the host's.
+    /// Whether the device's memory is the host's.
     pub(crate) fn uses_host_memory(&self) -> bool {
         self.0.properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED != 0
     }
@@ -342,7 +343,7 @@ impl Device {
         false
     }
 
-    /// The part of it, or of a part, that has a handle.
+    /// Finds the sub-device with a handle, at any depth.
     pub(crate) fn part(&self, handle: ze_device_handle_t) -> Option<Self> {
         let mut open: Vec<&Self> = self.parts().iter().collect();
         while let Some(part) = open.pop() {
@@ -354,7 +355,7 @@ impl Device {
         None
     }
 
-    /// Whether it can reach the other's memory directly.
+    /// Whether the device can access the other's memory directly.
     pub(crate) fn can_access_peer(&self, other: &Self) -> bool {
         let api = self.api();
         if api != other.api() {
@@ -373,16 +374,16 @@ impl Device {
     }
 }
 
-/// Handles of the devices that enumeration chose, by their number in its order.
+/// Handles of the devices that enumeration chose, in its order.
 static NUMBERED: OnceLock<Vec<usize>> = OnceLock::new();
 
-/// Gives the chosen devices the numbers by which log lines name them.
+/// Numbers the chosen devices as log lines name them.
 pub(crate) fn number_devices(chosen: &[Device]) {
     let handles = chosen.iter().map(|device| device.handle().addr());
     let _ = NUMBERED.set(handles.collect());
 }
 
-/// For log lines: a device by its number, a part of one by its name, the host without a device.
+/// A device's name in log lines: its number, a sub-device's name, or the host for `None`.
 pub(crate) fn name_of(device: Option<&Device>) -> String {
     let Some(device) = device else {
         return "the host".to_owned();

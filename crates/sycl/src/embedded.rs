@@ -1,9 +1,10 @@
-//! The expansion of `kernels!`: modules inside the program, and types that describe a kernel's parameters.
+//! The expansion of `kernels!`: modules embedded in the program, and types that describe kernel parameters.
 //!
-//! A kernel's parameter is described by a type of this module, `Float<32>` or `Vector<Float<32>, 4>`; which Rust types
-//! lie in memory like it is [`Represents`]. Programs name these types only to make structures of their own acceptable.
+//! A type of this module describes a kernel parameter, such as `Float<32>` or `Vector<Float<32>, 4>`; [`Represents`]
+//! lists the Rust types with that layout. Programs name these types only to implement `Represents` for their own
+//! structures.
 //!
-//! Built modules are remembered by the context, one for each of its devices that launches from them, until that is lost.
+//! The context caches built modules, one for each device that launches from them, until the device is lost.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -21,7 +22,7 @@ use crate::kernel_args::{AtOffset, KernelArg, Val};
 use crate::range::DeviceData;
 use crate::usm;
 
-/// An integer of so many bits; SPIR-V's have no sign.
+/// An integer of so many bits. SPIR-V's integers have no sign.
 #[derive(Clone, Copy, Debug)]
 pub struct Int<const BITS: u32>;
 /// A floating-point number of so many bits.
@@ -33,14 +34,14 @@ pub struct Vector<S, const N: usize>(S);
 /// An array of `N` elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Array<S, const N: usize>(S);
-/// Memory that a kernel looks at in more ways than one: any elements will do.
+/// Memory that a kernel accesses as several types: any element type is accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes;
 
-/// Types whose values lie in memory as `S` does in a kernel's.
+/// Types with the memory layout of `S` in a kernel.
 ///
 /// # Safety
-/// Size, and offsets of members, are those of `S`.
+/// Size and member offsets are those of `S`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not lie in memory as the kernel's `{S}` does",
     note = "the kernel's parameter decides: see the documentation of the embedded kernel"
@@ -59,21 +60,21 @@ represents! {
 }
 macro_rules! vectors {
     ($($count:literal)*) => { $(
-        // SAFETY: components one after another, as a vector's are.
+        // SAFETY: components lie one after another, as a vector's do.
         unsafe impl<S, T: Represents<S>> Represents<Vector<S, $count>> for [T; $count] {}
     )* };
 }
 vectors!(2 4 8 16);
-// SAFETY: a vector of three components has the room of four.
+// SAFETY: a vector of three components has the size of four.
 unsafe impl<S, T: Represents<S>> Represents<Vector<S, 3>> for [T; 4] {}
-// SAFETY: elements one after another.
+// SAFETY: elements lie one after another.
 unsafe impl<S, T: Represents<S>, const N: usize> Represents<Array<S, N>> for [T; N] {}
-// SAFETY: nothing is asked.
+// SAFETY: `Bytes` makes no demand.
 unsafe impl<T: DeviceData> Represents<Bytes> for T {}
 
-/// Anything that can be an argument.
+/// Any kernel argument.
 pub trait Argument {
-    /// Passes it.
+    /// Passes the argument.
     fn pass(self, to: &mut ArgSink<'_>);
 }
 
@@ -205,7 +206,7 @@ values! {
 impl<T: DeviceData, const N: usize> Argument for [T; N] {
     fn pass(self, to: &mut ArgSink<'_>) {
         match *self.as_slice() {
-            // A vector of three components has the room of four.
+            // A vector of three components has the size of four.
             [x, y, z] => to.value([x, y, z, z]),
             _ => to.value(self),
         }
@@ -219,7 +220,7 @@ impl<T: DeviceData> Argument for Val<T> {
 }
 impl<S, T: Represents<S>> Value<'_, S> for Val<T> {}
 
-/// The words of a module from its bytes, little endian.
+/// Converts a module's little-endian bytes to words.
 #[must_use]
 pub const fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
     let mut words = [0; N];
@@ -237,7 +238,7 @@ pub const fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
     words
 }
 
-/// A module inside the program.
+/// A SPIR-V module embedded in the program.
 #[derive(Debug)]
 pub struct Embedded {
     file: &'static str,
@@ -245,40 +246,40 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// A module of these words, which were read from `file`.
+    /// Wraps a module's words, which were read from `file`.
     ///
     /// # Safety
-    /// In every launch its kernels touch memory through their arguments only, and within their bounds.
+    /// In every launch, kernels access memory only through their arguments and within their bounds.
     #[must_use]
     pub const unsafe fn new(file: &'static str, words: &'static [u32]) -> Self {
         Self { file, words }
     }
 
-    /// The file that it was read from when the program was built.
+    /// Returns the file that the module was read from at build time.
     #[must_use]
     pub fn file(&self) -> &'static str {
         self.file
     }
 
-    /// Its SPIR-V.
+    /// Returns the SPIR-V.
     #[must_use]
     pub fn words(&self) -> &'static [u32] {
         self.words
     }
 
-    /// A bundle of it for some devices of a context, to set specialization constants or to look at its kernels.
+    /// Creates a bundle for some devices of a context, to set specialization constants or to inspect kernels.
     ///
     /// # Errors
     /// As [`KernelBundle::from_spirv`].
     pub fn bundle(&self, context: &Context, devices: &[Device]) -> Result<KernelBundle<Input>> {
-        // SAFETY: what `new` was promised.
+        // SAFETY: the caller of `new` promised it.
         unsafe { KernelBundle::from_spirv(context, devices, self.words) }
     }
 
-    /// A kernel for a device, built when it is first asked for and remembered by the context.
+    /// Returns a kernel for a device. It is built at the first request and then cached by the context.
     ///
     /// # Errors
-    /// [`crate::Errc::Build`] with the driver's log; [`crate::Errc::Invalid`] when there is none of this name.
+    /// [`crate::Errc::Build`] with the driver's log; [`crate::Errc::Invalid`] if the module has no kernel of this name.
     pub fn kernel(
         &self,
         context: &Context,
@@ -298,8 +299,8 @@ impl Embedded {
 
 /// The kernels of embedded modules that a context has built.
 ///
-/// They belong to a second context around the same Level Zero context, which remembers none: else the first would keep
-/// itself alive.
+/// They belong to a second context around the same Level Zero context, which caches none: otherwise the first would
+/// keep itself alive.
 #[derive(Default)]
 struct Remembered(Mutex<Known>);
 
@@ -326,14 +327,14 @@ impl Remembered {
         let bundle = (module.words.as_ptr().addr(), device.handle().addr());
         let key = (bundle.0, bundle.1, name.as_ptr().addr());
         let known = self.known();
-        // The driver may refuse code from before a loss, and the program has nothing to build anew.
+        // The driver may reject code that was built before a loss, and the program has no bundle to rebuild.
         let kernel = known.kernels.get(&key);
         if let Some(kernel) = kernel.filter(|kernel| !kernel.0.bundle.is_lost()) {
             return Ok(kernel.clone());
         }
         let built = known.bundles.get(&bundle);
         let built = built.filter(|built| !built.is_lost()).cloned();
-        // Building takes long, and other threads may launch meanwhile; the second builder finds the first one's result.
+        // Building takes long, and other threads may launch meanwhile. A second builder uses the first one's result.
         drop(known);
         let built = match built {
             Some(built) => built,
@@ -356,7 +357,8 @@ impl Remembered {
     }
 }
 
-/// The cached value of a key unless it is lost, else `made`; and the other one of the two, whose drop may take a while.
+/// Returns the cached value of a key unless it is lost, else `made`; and the unused one of the two, whose drop may take
+/// a while.
 fn first<K: Eq + Hash, V: Clone>(
     known: &mut HashMap<K, V>,
     key: K,

@@ -1,8 +1,8 @@
-//! Enumeration: finds the drivers, once per process, and the devices that the environment leaves of them.
+//! Enumeration: finds the drivers, once per process, and selects devices by the environment's variables.
 //!
-//! Level Zero comes from the first of these that is there: the entry that the program set with [`use_entry`]; the loader
-//! that `SOLUM_ZE_LOADER` names; an installed `libze_loader.so.1` with at least one device; the driver inside the program
-//! (feature `driver`). Without any of them the list of platforms is empty.
+//! Level Zero comes from the first of these that exists: the entry that the program set with [`use_entry`]; the loader
+//! that `SOLUM_ZE_LOADER` names; an installed `libze_loader.so.1` with at least one device; the driver inside the
+//! program (feature `driver`). Without any of them there are no platforms.
 
 use std::path::Path;
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
@@ -24,7 +24,7 @@ use crate::ze::Api;
 /// A driver that was found.
 pub(crate) struct Driver {
     platform: Platform,
-    /// The devices that the environment leaves, in the order of enumeration.
+    /// The selected devices, in enumeration order.
     devices: Vec<Device>,
     default_context: Mutex<Option<Context>>,
 }
@@ -32,10 +32,10 @@ pub(crate) struct Driver {
 static ENTRY: Mutex<Option<Entry>> = Mutex::new(None);
 static DRIVERS: OnceLock<Result<Vec<Driver>>> = OnceLock::new();
 
-/// Takes the driver at `entry` instead of looking for a loader. Call it before anything else of this crate.
+/// Uses the driver at `entry` instead of looking for a loader. Call it before anything else of this crate.
 ///
 /// # Errors
-/// [`Errc::Invalid`] when platforms were enumerated already.
+/// [`Errc::Invalid`] if platforms were enumerated already.
 pub fn use_entry(entry: Entry) -> Result<()> {
     let mut place = ENTRY.lock().unwrap_or_else(PoisonError::into_inner);
     if DRIVERS.get().is_some() {
@@ -47,7 +47,7 @@ pub fn use_entry(entry: Entry) -> Result<()> {
     Ok(())
 }
 
-/// All drivers, whether or not the environment leaves devices of them.
+/// Returns all drivers, including those without a selected device.
 pub(crate) fn drivers() -> Result<&'static [Driver]> {
     crate::trace::start();
     let found = DRIVERS.get_or_init(|| {
@@ -84,15 +84,15 @@ pub(crate) fn drivers() -> Result<&'static [Driver]> {
     found.as_deref().map_err(Clone::clone)
 }
 
-/// Every device that the environment leaves, in the order of enumeration; none where enumeration fails.
+/// Returns every selected device in enumeration order; none if enumeration fails.
 pub(crate) fn all_devices() -> Vec<Device> {
     let drivers = drivers().unwrap_or_default().iter();
     drivers.flat_map(|driver| driver.devices.clone()).collect()
 }
 
-/// Whether the process has more rights than the user who started it and set its environment.
+/// Whether the process has more rights than the user who set its environment.
 fn is_privileged() -> bool {
-    // SAFETY: reads a word that the kernel gave the process.
+    // SAFETY: reads a word that the kernel passed to the process.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
@@ -140,7 +140,7 @@ fn find() -> Option<&'static Loader> {
     }
 }
 
-/// The devices that the environment chooses among root devices, in its order.
+/// Selects from the root devices by the environment, in its order.
 fn choose(roots: &[Device]) -> Result<Vec<Device>> {
     let described: Vec<_> = roots.iter().map(describe).collect();
     let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
@@ -190,7 +190,7 @@ fn choose(roots: &[Device]) -> Result<Vec<Device>> {
     Ok(devices)
 }
 
-/// Logs each device with its type, and whether the environment leaves it.
+/// Logs each device with its type, and whether it is selected.
 fn say_what_is_there(roots: &[Device], chosen: &[Device]) {
     for (number, device) in chosen.iter().enumerate() {
         let (name, kind) = (crate::ze::text(&device.0.properties.name), device.kind());
@@ -202,8 +202,8 @@ fn say_what_is_there(roots: &[Device], chosen: &[Device]) {
     }
 }
 
-/// Counts Level Zero's objects from now on if the environment asks for it, and reports at exit. Called when drivers are
-/// loaded: functions registered later run earlier at exit, so drivers still answer then.
+/// If the environment asks for it, counts Level Zero's objects from now on and reports leaks at exit. Called when
+/// drivers are loaded: functions registered later run earlier at exit, so drivers still respond then.
 fn report_leaks_at_exit() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -216,13 +216,13 @@ fn report_leaks_at_exit() {
 }
 
 extern "C" fn report_leaks() {
-    // In a fork the objects are the parent's, and so are the threads that may hold locks.
+    // In a fork the objects belong to the parent, and so do the threads that may hold locks.
     if process::is_fork() {
         return;
     }
-    // A panic has nowhere to go at the end of the process.
+    // Nothing can catch a panic at the end of the process.
     let _ = std::panic::catch_unwind(|| {
-        // Running work gets time to end, but not for ever.
+        // Running work gets time to end, but only two seconds.
         process::wait_until(sweep_all);
         drop_default_contexts();
         sweep_all();
@@ -230,7 +230,7 @@ extern "C" fn report_leaks() {
     });
 }
 
-/// At the end of the process: the contexts that live as long as it does, and everything cached in them.
+/// At the end of the process: drops the contexts that live as long as it does, with everything cached in them.
 fn drop_default_contexts() {
     let Some(Ok(drivers)) = DRIVERS.get() else {
         return;
@@ -242,7 +242,7 @@ fn drop_default_contexts() {
     }
 }
 
-/// A device in the terms of the selectors' grammars.
+/// Describes a device in the terms of the selectors' grammars.
 pub(crate) fn describe(device: &Device) -> device_selector::Device {
     let kind = match device.kind() {
         DeviceType::Cpu => Kind::Cpu,
@@ -256,7 +256,7 @@ pub(crate) fn describe(device: &Device) -> device_selector::Device {
 }
 
 impl Device {
-    /// Every device of a type, or all, in the order of enumeration.
+    /// Returns every device, or those of one type, in enumeration order.
     ///
     /// # Errors
     /// As [`Platform::all`].
@@ -270,7 +270,7 @@ impl Device {
 }
 
 impl Platform {
-    /// Every platform with at least one device, in the order of enumeration.
+    /// Returns every platform with at least one device, in enumeration order.
     ///
     /// # Errors
     /// [`Errc::Invalid`] with the position if `ONEAPI_DEVICE_SELECTOR` cannot be parsed.
@@ -280,13 +280,13 @@ impl Platform {
         Ok(all.map(|driver| driver.platform).collect())
     }
 
-    /// The result of its enumeration.
+    /// The platform's driver, as enumerated.
     fn driver(self) -> Result<&'static Driver> {
         let known = drivers()?.iter().find(|driver| driver.platform == self);
         known.ok_or_else(|| Error::new(Errc::Platform, "the platform was not enumerated"))
     }
 
-    /// Its devices of a type, or all.
+    /// Returns the platform's devices, or those of one type.
     ///
     /// # Errors
     /// Those of enumeration.
@@ -298,11 +298,11 @@ impl Platform {
             .collect())
     }
 
-    /// The context of all its devices, which queues without a context of their own use. After a loss of the whole context it is a
-    /// new one.
+    /// Returns the context of all devices, which queues use by default. After a loss of the whole context a new one is
+    /// made.
     ///
     /// # Errors
-    /// [`Errc::Runtime`] when it has no device; the call's.
+    /// [`Errc::Runtime`] without devices; errors of the driver.
     pub fn default_context(&self) -> Result<Context> {
         let driver = self.driver()?;
         let known = &driver.default_context;
@@ -312,12 +312,12 @@ impl Platform {
         }
         let context = Context::new(&driver.devices)?;
         let lost = known.replace(context.clone());
-        // Outside the lock: dropping it ends many other objects.
+        // Outside the lock, because dropping it drops many other objects.
         drop((known, lost));
         Ok(context)
     }
 
-    /// The platform with a driver's handle.
+    /// Returns the platform with a driver's handle.
     pub(crate) fn of_driver(driver: ze_driver_handle_t) -> Result<Self> {
         let mut all = drivers()?.iter();
         let known = all.find(|known| known.platform.api().driver == driver);

@@ -1,6 +1,7 @@
-//! The variables that this crate reads: the reference's names and meanings, and our own `SOLUM_SYCL_*`; `environment.txt`
-//! lists them all. Each is read once. Of two names for one thing the newer wins; text that is no number counts as 0, as
-//! there. A wrong value in one of our own is reported before anything else happens: see [`check`].
+//! The variables that this crate reads: the reference's names and meanings, and our own `SOLUM_SYCL_*`;
+//! `environment.txt` lists them all. Each is read once. Of two names for one setting the newer wins; text that is not a
+//! number counts as 0, as in the reference. An invalid value in one of our own is reported before anything else
+//! happens: see [`check`].
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -24,14 +25,14 @@ macro_rules! once {
     }};
 }
 
-/// How queues reach the device unless their properties say otherwise.
+/// How queues submit to the device unless their properties say otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Lists {
     /// Regular lists on a queue.
     Batched,
     /// Immediate lists.
     Immediate,
-    /// Immediate lists, of which each thread has its own.
+    /// Immediate lists, one for each thread.
     OfThreads,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn lists() -> Lists {
     )
 }
 
-/// `UR_L0_BATCH_SIZE`: commands of one regular list; 0 leaves it to the device's pace.
+/// `UR_L0_BATCH_SIZE`: commands of one regular list; 0 adapts to the device's pace.
 pub(crate) fn batch() -> u32 {
     let names = ["UR_L0_BATCH_SIZE", "SYCL_PI_LEVEL_ZERO_BATCH_SIZE"];
     *once!(u32, u32::try_from(number(&names).unwrap_or(0)).unwrap_or(0))
@@ -63,18 +64,18 @@ pub(crate) fn serialize() -> i64 {
     *once!(i64, number(&names).unwrap_or(0))
 }
 
-/// `UR_L0_EAGER_INIT`: a queue makes all its command lists when it is made.
+/// `UR_L0_EAGER_INIT`: a queue creates all its command lists at once.
 pub(crate) fn eager() -> bool {
     let names = ["UR_L0_EAGER_INIT", "SYCL_EAGER_INIT"];
     *once!(bool, number(&names).unwrap_or(0) != 0)
 }
 
-/// `UR_L0_LEAKS_DEBUG`: objects made and destroyed are counted and reported at the end.
+/// `UR_L0_LEAKS_DEBUG`: created and destroyed objects are counted and reported at exit.
 pub(crate) fn leaks() -> bool {
     *once!(bool, number(&["UR_L0_LEAKS_DEBUG"]).unwrap_or(0) != 0)
 }
 
-/// `UR_L0_USE_COPY_ENGINE`: which of the device's copy engines are used, the first and the last; none for `0`.
+/// `UR_L0_USE_COPY_ENGINE`: the first and last of the device's copy engines that are used; `None` for `0`.
 pub(crate) fn copy_engines() -> Option<RangeInclusive<u32>> {
     let names = [
         "UR_L0_USE_COPY_ENGINE",
@@ -95,7 +96,7 @@ fn engines(text: Option<&str>) -> Option<RangeInclusive<u32>> {
         Some((low, high)) => {
             let low = low.trim().parse().unwrap_or(0);
             let high = high.trim().parse::<i64>().unwrap_or(-1);
-            // -1 is the last there is.
+            // -1 means the last engine.
             let high = u32::try_from(high).unwrap_or(u32::MAX);
             (low <= high).then_some(low..=high)
         }
@@ -103,7 +104,7 @@ fn engines(text: Option<&str>) -> Option<RangeInclusive<u32>> {
     }
 }
 
-/// `UR_L0_USE_COMPUTE_ENGINE`: the compute engine of queues that do not ask for one.
+/// `UR_L0_USE_COMPUTE_ENGINE`: the default compute engine of queues.
 pub(crate) fn compute_engine() -> Option<u32> {
     let names = [
         "UR_L0_USE_COMPUTE_ENGINE",
@@ -115,7 +116,7 @@ pub(crate) fn compute_engine() -> Option<u32> {
     )
 }
 
-/// The text of another variable; the caller remembers it.
+/// Reads another variable; the caller caches it.
 pub(crate) fn wish(name: &str) -> Option<String> {
     text(&[name])
 }
@@ -133,20 +134,20 @@ pub(crate) fn page() -> Option<usize> {
     *once!(Option<usize>, own("SOLUM_SYCL_PAGE", 1, usize::MAX).ok()?)
 }
 
-/// How much [`crate::log`] says at most.
+/// The highest level of [`crate::log`].
 const MOST_SAID: usize = 3;
 
-/// `SOLUM_SYCL_TRACE`: how much [`crate::log`] says.
+/// `SOLUM_SYCL_TRACE`: the level of [`crate::log`].
 #[inline]
 pub(crate) fn trace() -> usize {
     let read = || own("SOLUM_SYCL_TRACE", 0, MOST_SAID).ok().flatten();
     *once!(usize, read().unwrap_or(0))
 }
 
-/// Whether our own variables are understood.
+/// Checks the values of our own variables.
 ///
 /// # Errors
-/// [`crate::Errc::Invalid`] naming the first that is not, its value and what it may be.
+/// [`crate::Errc::Invalid`] with the first invalid variable, its value and the allowed values.
 pub(crate) fn check() -> Result<()> {
     own("SOLUM_SYCL_LANES", 1, MOST_LANES)?;
     own("SOLUM_SYCL_PAGE", 1, usize::MAX)?;
@@ -154,7 +155,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// One of our own, a number; none if it is not set, or empty.
+/// Reads one of our own variables as a number; `None` if it is unset or empty.
 fn own(name: &str, least: usize, most: usize) -> Result<Option<usize>> {
     let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
         return Ok(None);
@@ -165,7 +166,7 @@ fn own(name: &str, least: usize, most: usize) -> Result<Option<usize>> {
     })
 }
 
-/// A number in a range, or what is allowed.
+/// Parses a number in a range; the error says what is allowed.
 fn within(text: &str, least: usize, most: usize) -> std::result::Result<Option<usize>, String> {
     let number = text.trim().parse().ok();
     match number.filter(|number| (least..=most).contains(number)) {
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_own_are_numbers_in_a_range() {
+    fn our_own_variables_are_numbers_in_a_range() {
         let to = |most: usize| format!("a number from 1 to {most}");
         for (text, most, expected) in [
             ("1", 16, Ok(Some(1))),
@@ -196,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Accepted, and without effect: what they ask for is always so, or is the driver's to choose.
+    /// Accepted without effect: this crate always does it, or the driver decides.
     const WITHOUT_EFFECT: &[&str] = &[
         "UR_L0_TRACK_INDIRECT_ACCESS_MEMORY",
         "SYCL_PI_LEVEL_ZERO_TRACK_INDIRECT_ACCESS_MEMORY",
@@ -209,9 +210,9 @@ mod tests {
         "UR_LOADER_USE_LEVEL_ZERO_V2",
     ];
 
-    /// What `solum env` prints of this crate is what it reads, and [`WITHOUT_EFFECT`], no more and no less.
+    /// `solum env` lists exactly the variables that this crate reads, and [`WITHOUT_EFFECT`].
     #[test]
-    fn the_table_names_what_is_read() {
+    fn the_table_lists_all_variables() {
         let table = include_str!("../environment.txt").lines();
         let lines = table.filter(|line| !line.is_empty() && !line.starts_with('#'));
         let fields = lines.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
@@ -231,7 +232,7 @@ mod tests {
             include_str!("environment.rs"),
             include_str!("reduction.rs"),
         );
-        // What stands between two quotation marks and looks like a name.
+        // Text between two quotation marks that looks like a name.
         let is_name = |text: &&str| {
             let mut bytes = text.bytes();
             text.contains('_')

@@ -1,4 +1,4 @@
-//! SYCL's error codes, and the error that carries one.
+//! SYCL's error codes, and the error type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use level_zero::sys::*;
 
-/// One for each enumerator of `sycl::errc` (SYCL 2020, 4.13.2) but `success`.
+/// The enumerators of `sycl::errc` (SYCL 2020, 4.13.2) except `success`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Errc {
@@ -20,15 +20,15 @@ pub enum Errc {
     NdRange,
     /// An event was used wrongly.
     Event,
-    /// An argument that the kernel does not have, or not of that size or kind.
+    /// An argument that does not match the kernel's parameter in number, size or kind.
     KernelArgument,
-    /// A program could not be built or linked.
+    /// Building or linking a program failed.
     Build,
     /// A value that is not allowed here.
     Invalid,
-    /// Memory could not be allocated.
+    /// Allocating memory failed.
     MemoryAllocation,
-    /// No such platform.
+    /// The platform does not exist.
     Platform,
     /// Profiling information is not available.
     Profiling,
@@ -36,11 +36,11 @@ pub enum Errc {
     FeatureNotSupported,
     /// The device cannot run the kernel.
     KernelNotSupported,
-    /// An object of another backend.
+    /// An object belongs to another backend.
     BackendMismatch,
 }
 
-/// A failure and its cause. Cheap to clone.
+/// An error and its cause. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Error(Arc<Inner>);
 
@@ -59,7 +59,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub type AsyncHandler = dyn Fn(&[Error]) + Send + Sync + 'static;
 
 impl Error {
-    /// An error of this crate's or of a host task's.
+    /// Creates an error of this crate or of a host task.
     pub fn new(errc: Errc, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Arc::new(Inner {
             errc,
@@ -82,7 +82,7 @@ impl Error {
         }))
     }
 
-    /// `cause` made other work impossible.
+    /// An error that follows from `cause`.
     pub(crate) fn because(message: impl Into<Cow<'static, str>>, cause: &Self) -> Self {
         Self(Arc::new(Inner {
             errc: Errc::Runtime,
@@ -92,7 +92,7 @@ impl Error {
         }))
     }
 
-    /// The same failure under another code.
+    /// The same error with another code.
     pub(crate) fn with_code(self, errc: Errc) -> Self {
         Self(Arc::new(Inner {
             errc,
@@ -106,19 +106,19 @@ impl Error {
         self.0.cause.as_ref().unwrap_or(self)
     }
 
-    /// SYCL's code.
+    /// Returns SYCL's code.
     #[must_use]
     pub fn errc(&self) -> Errc {
         self.0.errc
     }
 
-    /// The code of the Level Zero call that failed, when one did.
+    /// Returns the code of the failed Level Zero call, if one failed.
     #[must_use]
     pub fn backend_code(&self) -> Option<ze_result_t> {
         self.0.backend
     }
 
-    /// The failure that this one follows from: that of the work it depended on.
+    /// Returns the cause: the error of the work that this work depended on.
     #[must_use]
     pub fn cause(&self) -> Option<&Self> {
         self.0.cause.as_ref()
@@ -152,7 +152,7 @@ impl From<sycl_graph::GridError> for Error {
     }
 }
 
-/// SYCL's code for a backend's.
+/// Maps a backend's code to SYCL's.
 fn errc_of(code: ze_result_t) -> Errc {
     match code {
         ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY | ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY => {
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_become_sycls_and_causes_are_the_first() {
+    fn codes_are_mapped_and_causes_are_the_first() {
         let (memory, group) = (Errc::MemoryAllocation, Errc::NdRange);
         let (argument, feature) = (Errc::KernelArgument, Errc::FeatureNotSupported);
         for (code, errc) in [

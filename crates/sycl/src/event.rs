@@ -1,4 +1,4 @@
-//! Events: the results of submissions.
+//! Events: handles of submitted work.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -21,7 +21,7 @@ use crate::reports::Reports;
 use crate::trace::Node;
 use crate::ze::ze;
 
-/// The end of some work. Cheap to clone.
+/// Stands for the end of some work. Cheap to clone.
 #[derive(Clone)]
 pub struct Event(pub(crate) Arc<EventInner>);
 
@@ -29,34 +29,34 @@ pub(crate) struct EventInner {
     kind: EventKind,
     /// Receives asynchronous errors of its queue.
     reports: Option<Arc<Reports>>,
-    /// Its clock gives the times.
+    /// The device whose clock gives the times.
     device: Option<Device>,
     profile: Option<Arc<Profile>>,
-    /// The events that its submission followed. They are forgotten when its work is known to have ended, so that a chain of
-    /// events keeps no past.
+    /// The events that its submission followed. They are dropped when the work is known to have ended, so that a chain
+    /// of events does not keep its past.
     waits: Mutex<SmallVec<[Event; 2]>>,
-    /// Keeps its native handle valid once the handle was asked for.
+    /// Keeps the native handle valid once it was requested.
     native: OnceLock<Option<Native>>,
-    /// Its node in the graph of tools.
+    /// The node in the tools' graph.
     node: Node,
 }
 
 /// The source of a native handle.
 enum Native {
-    /// A lane's event, which is not used again meanwhile.
+    /// A lane's event, which is not reused meanwhile.
     Kept(Kept),
-    /// An event of its own, signaled when the work has ended.
+    /// A separate event, signaled when the work has ended.
     Own(Arc<OwnEvent>),
 }
 
-/// A Level Zero event with a pool of its own.
+/// A Level Zero event with its own pool.
 struct OwnEvent {
     context: Arc<NativeContext>,
     pool: ze_event_pool_handle_t,
     event: ze_event_handle_t,
 }
 
-// SAFETY: event functions may be called from simultaneous threads (spec, core "Event").
+// SAFETY: the specification allows event functions to be called from simultaneous threads (core, "Event").
 unsafe impl Send for OwnEvent {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for OwnEvent {}
@@ -119,7 +119,7 @@ impl OwnEvent {
 impl Drop for OwnEvent {
     fn drop(&mut self) {
         let api = self.context.api;
-        // SAFETY: ours, each created at most once; the program no longer uses them after the SYCL event.
+        // SAFETY: our handles, each created at most once; the program uses them only while the SYCL event lives.
         unsafe {
             if !self.event.is_null() {
                 registry::disown(self.event);
@@ -133,37 +133,37 @@ impl Drop for OwnEvent {
 }
 
 pub(crate) enum EventKind {
-    /// There is nothing to wait for.
+    /// No work.
     Complete,
     /// A command on a lane.
     Device(Dep),
     /// Work that is, or was, pending.
     PendingCommand(Arc<PendingCommand>),
-    /// An event that the program signals, as a lane of its own.
+    /// An event that the program signals, represented by a lane.
     Native(&'static CommandLane),
 }
 
 /// The state of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventStatus {
-    /// It waits.
+    /// Submitted, but not running yet.
     Submitted,
-    /// It runs, or may run.
+    /// Running, or may be running.
     Running,
-    /// It has ended.
+    /// Ended successfully.
     Complete,
-    /// It failed, or what it needed did.
+    /// Failed, or its dependency did.
     Failed,
 }
 
-/// When a command ran, in nanoseconds of one clock of the device.
+/// When a command ran, in nanoseconds of the device's clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profiling {
-    /// It was submitted.
+    /// When it was submitted.
     pub submit_ns: u64,
-    /// It began.
+    /// When it began.
     pub start_ns: u64,
-    /// It ended.
+    /// When it ended.
     pub end_ns: u64,
 }
 
@@ -185,7 +185,7 @@ impl std::fmt::Debug for Event {
 }
 
 impl Default for Event {
-    /// A complete event, of no work.
+    /// A complete event without work.
     fn default() -> Self {
         Self::new(EventKind::Complete)
     }
@@ -196,7 +196,7 @@ impl Drop for EventInner {
         if let EventKind::Native(lane) = self.kind {
             lane.let_go();
         }
-        // In a loop: a chain of events may be longer than the stack is deep.
+        // A loop, because a recursion over a long chain of events overflows the stack.
         let mut waits = self.take_waits();
         while let Some(Event(last)) = waits.pop() {
             if let Some(last) = Arc::into_inner(last) {
@@ -215,7 +215,7 @@ impl EventInner {
         std::mem::take(&mut *self.waits())
     }
 
-    /// Whether its work is known to have ended; no device is asked.
+    /// Whether the work is known to have ended. Polls no device.
     fn is_known_to_have_ended(&self) -> bool {
         match &self.kind {
             EventKind::Native(_) => false,
@@ -223,7 +223,7 @@ impl EventInner {
         }
     }
 
-    /// Its place on a lane, if it has one.
+    /// The work on a lane, if it is on one.
     fn dep(&self) -> Option<Dep> {
         match &self.kind {
             EventKind::Complete => None,
@@ -238,14 +238,14 @@ impl EventInner {
     }
 }
 
-/// Events that keep those they follow, until their work has ended.
+/// Events that keep the events they followed until their work has ended.
 #[derive(Default)]
 pub(crate) struct Followers(Mutex<VecDeque<Weak<EventInner>>>);
 
 impl Followers {
-    /// Adds one and looks at two others, so that the list stays about as long as the number of live events.
+    /// Adds an event and checks two others, so that the list stays about as long as the number of live events.
     fn add(&self, event: &Arc<EventInner>) {
-        // Dropped without the lock: the end of an event may drop many others.
+        // Dropped outside the lock: the end of an event may drop many others.
         let mut looked: SmallVec<[Arc<EventInner>; 2]> = SmallVec::new();
         let mut followers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..2 {
@@ -282,7 +282,7 @@ impl Event {
         }))
     }
 
-    /// Around a handle; timestamps, if any, are of the clock of `device`.
+    /// Wraps a handle; its timestamps, if any, are of the clock of `device`.
     pub(crate) fn native_of(lane: &'static CommandLane, device: Option<Device>) -> Self {
         let mut event = Self::new(EventKind::Native(lane));
         if let Some(inner) = Arc::get_mut(&mut event.0) {
@@ -291,7 +291,7 @@ impl Event {
         event
     }
 
-    /// For a submission.
+    /// Creates the event of a submission.
     pub(crate) fn of(
         kind: EventKind,
         (device, reports, followers): (&Device, &Arc<Reports>, &Followers),
@@ -315,11 +315,11 @@ impl Event {
         Self(event)
     }
 
-    /// Waits for its work.
+    /// Waits for the work.
     ///
     /// # Errors
-    /// The failure of the work, or of what it needed; [`crate::Errc::Invalid`] when this thread holds the host accessor
-    /// that the work waits for.
+    /// The error of the work or of its dependency; [`crate::Errc::Invalid`] if the work waits for a host accessor that
+    /// this thread holds (it would deadlock).
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         let site = crate::trace::Site::here();
@@ -341,10 +341,10 @@ impl Event {
         }
     }
 
-    /// Waits for all, even when one fails.
+    /// Waits for all events, even if one fails.
     ///
     /// # Errors
-    /// The first failure.
+    /// The first error.
     #[track_caller]
     pub fn wait_all(events: &[Self]) -> Result<()> {
         let mut result = Ok(());
@@ -354,7 +354,7 @@ impl Event {
         result
     }
 
-    /// Waits, then as [`crate::Queue::throw_asynchronous`] of its queue.
+    /// Waits, then calls [`crate::Queue::throw_asynchronous`] of the event's queue.
     ///
     /// # Errors
     /// As [`Self::wait`]; the oldest asynchronous error.
@@ -369,7 +369,7 @@ impl Event {
         waited.and(thrown)
     }
 
-    /// How its work stands.
+    /// Returns the state of the work.
     #[must_use]
     pub fn status(&self) -> EventStatus {
         let on_lane = |dep: Dep| match lane_of(dep) {
@@ -393,7 +393,7 @@ impl Event {
         }
     }
 
-    /// The events that the submission was told to follow; once its work has ended they may be missing.
+    /// Returns the events that the submission follows; some may be missing once its work has ended.
     #[must_use]
     pub fn wait_list(&self) -> Vec<Self> {
         self.0.waits().to_vec()
@@ -403,11 +403,11 @@ impl Event {
         &self.0.node
     }
 
-    /// When its command ran; waits for it.
+    /// Waits for the command and returns when it ran.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when its queue was built without profiling, the pool of an event around a handle without
-    /// timestamps, or its context's devices have clocks of different resolutions; as [`Self::wait`].
+    /// [`crate::Errc::Invalid`] if the queue was built without profiling, the pool of an event around a handle has no
+    /// timestamps, or the context's devices have clocks of different resolutions; as [`Self::wait`].
     pub fn profiling(&self) -> Result<Profiling> {
         if let EventKind::Native(lane) = self.0.kind {
             return self.native_profiling(lane);
@@ -436,7 +436,7 @@ impl Event {
     fn native_profiling(&self, lane: &'static CommandLane) -> Result<Profiling> {
         let Some(device) = &self.0.device else {
             return Err(Error::invalid(
-                "no profiling information: the events of the event's pool carry no timestamps, or which of the context's clocks they are of is not known",
+                "no profiling information: the event's pool was created without timestamps, or the context's devices have clocks of different resolutions",
             ));
         };
         self.wait()?;
@@ -449,12 +449,12 @@ impl Event {
         })
     }
 
-    /// Its native handle, valid as long as this event; null when none could be made.
+    /// The native handle, valid as long as this event; null if none could be created.
     pub(crate) fn native(&self) -> ze_event_handle_t {
         if let EventKind::Native(lane) = self.0.kind {
             return lane.first_event();
         }
-        // The status of pending work is read once: it may change meanwhile.
+        // The status of pending work is read once, because it may change meanwhile.
         let native = self.0.native.get_or_init(|| match &self.0.kind {
             EventKind::Device(dep) => self.native_at(*dep),
             EventKind::PendingCommand(pending) => match pending.status() {
@@ -479,18 +479,18 @@ impl Event {
         }
     }
 
-    /// An event of its own that is already signaled.
+    /// A separate event that is already signaled.
     fn native_of_the_past(&self) -> Option<Native> {
         let own = OwnEvent::new(&self.native_context()?).ok()?;
         own.signal();
         Some(Native::Own(Arc::new(own)))
     }
 
-    /// An event of its own that is signaled when the work of an open pending command has ended.
+    /// A separate event that is signaled when the work of an open pending command has ended.
     fn native_after(&self, pending: &Arc<PendingCommand>) -> Option<Native> {
         let context = self.native_context()?;
         let own = Arc::new(OwnEvent::new(&context).ok()?);
-        // The context is in use until then.
+        // The context stays in use until then.
         let used = PendingCommand::open(None, vec![Arc::clone(pending)]);
         context.pending.add(&used);
         let (ended, after, signalled) = (Arc::clone(&used), Arc::clone(pending), Arc::clone(&own));
@@ -507,7 +507,7 @@ impl Event {
                         return when_closed(&[work], &own, Box::new(move |_| signal(&ended)));
                     }
                     Ok(None) => {}
-                    // No waiter thread could be started: this thread waits.
+                    // No waiter thread could be started, so this thread waits.
                     Err(_) => drop(lane_of(dep).map(|lane| lane.wait(dep.sequence()))),
                 }
             }
@@ -517,7 +517,8 @@ impl Event {
         Some(Native::Own(own))
     }
 
-    /// The context of its own native event: the queue's while that lives, and it lives as long as work is unfinished.
+    /// The context for a separate native event: the queue's while the queue lives, which it does as long as work is
+    /// unfinished.
     fn native_context(&self) -> Option<Arc<NativeContext>> {
         let of_queue = self.0.reports.as_ref();
         of_queue
@@ -531,24 +532,24 @@ impl Event {
             })
     }
 
-    /// Its place on a lane, if it has one.
+    /// The work on a lane, if it is on one.
     pub(crate) fn dep(&self) -> Option<Dep> {
         self.0.dep()
     }
 
-    /// Whether it is the last copy around a handle that the program owns and that is not known to be signaled.
+    /// Whether this is the last copy around a handle that the program owns and that is not known to be signaled.
     pub(crate) fn is_last_and_awaits_the_program(&self) -> bool {
         let awaits = |lane: &CommandLane| lane.awaits_the_program();
         let last = Arc::strong_count(&self.0) == 1;
         last && matches!(self.0.kind, EventKind::Native(lane) if awaits(lane))
     }
 
-    /// Adds the work that a follower has to follow; or says why it cannot follow.
+    /// Adds the work that a follower has to wait for, or returns why it cannot follow.
     pub(crate) fn follow(&self, deps: &mut Deps) -> Result<()> {
         if let EventKind::PendingCommand(pending) = &self.0.kind
             && let Status::Failed(error) = pending.status()
         {
-            return Err(Error::because("an event that it depends on failed", &error));
+            return Err(Error::because("a dependency of the command failed", &error));
         }
         if let Some(dep) = self.dep() {
             deps.add(dep);

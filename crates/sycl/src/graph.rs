@@ -1,6 +1,6 @@
-//! Command graphs: command groups that are recorded once and submitted as often as wanted, as one Level Zero command
-//! list. Buffers keep one address on a device, so the list stays right; the copies and dependencies of a submission are decided
-//! anew each time, for all groups of the graph at once.
+//! Command graphs: command groups that are recorded once and submitted any number of times, as one Level Zero command
+//! list. Buffers keep one address on a device, so the list stays valid. The copies and dependencies of a submission are
+//! determined anew each time, for all groups of the graph at once.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ use crate::storage::TargetMemory;
 use crate::submit::submit;
 use crate::ze::ze;
 
-/// Command groups in the order in which they will run.
+/// Command groups in the order in which they run.
 #[derive(Debug)]
 pub struct Graph {
     queue: Queue,
@@ -42,9 +42,10 @@ struct Recorded {
     arguments: Arguments,
 }
 
-// SAFETY: handles and pointers of commands that nobody has begun: they belong to no thread, as those of an `Operation`.
+// SAFETY: handles and pointers of commands that have not begun; like those of an `Operation` they are not bound to a
+// thread.
 unsafe impl Send for Recorded {}
-// SAFETY: nothing is done through a shared one.
+// SAFETY: a shared reference gives no access to them.
 unsafe impl Sync for Recorded {}
 
 impl std::fmt::Debug for Recorded {
@@ -69,7 +70,7 @@ pub(crate) struct GraphInner {
     list: Arc<RecordedList>,
     groups: usize,
     records: Vec<Record>,
-    /// Kernels, and patterns of fills.
+    /// Kernels and fill patterns.
     operations: Mutex<Kept>,
     submissions: Mutex<Submissions>,
 }
@@ -77,10 +78,10 @@ pub(crate) struct GraphInner {
 /// The submissions of a graph.
 #[derive(Default)]
 struct Submissions {
-    /// The latest one, which the next one follows: a list runs once at a time.
+    /// The latest submission. The next one follows it, because a list runs once at a time.
     last: Event,
-    /// All that may still run. The latest one alone does not tell: it fails at once if an event that it waits for fails,
-    /// while an earlier one runs.
+    /// All submissions that may still run. The latest alone is not enough: it fails at once if an event that it waits
+    /// for fails, while an earlier one runs.
     unfinished: Deps,
 }
 
@@ -90,7 +91,7 @@ type Kept = Vec<(
 )>;
 
 impl Graph {
-    /// An empty graph for the queue's device and context.
+    /// Creates an empty graph for the queue's device and context.
     #[must_use]
     pub fn new(queue: &Queue) -> Self {
         Self {
@@ -99,11 +100,11 @@ impl Graph {
         }
     }
 
-    /// Records a command group, which will run after those recorded before.
+    /// Records a command group. Groups run in the order of recording.
     ///
     /// # Errors
-    /// The closure's; [`Errc::FeatureNotSupported`] for host tasks and host accessors; [`Errc::Invalid`] for a group that
-    /// depends on events: give them to the submission.
+    /// Those of the closure; [`Errc::FeatureNotSupported`] for host tasks and host accessors; [`Errc::Invalid`] for a
+    /// group that depends on events: pass them to the submission instead.
     #[track_caller]
     pub fn add<F>(&mut self, f: F) -> Result<()>
     where
@@ -135,10 +136,10 @@ impl Graph {
         Ok(())
     }
 
-    /// Makes the command list. Buffers get their memory on the device now.
+    /// Creates the command list. Buffers get their memory on the device now.
     ///
     /// # Errors
-    /// [`Errc::MemoryAllocation`]; the calls'.
+    /// [`Errc::MemoryAllocation`]; errors of the driver.
     pub fn finalize(self) -> Result<ExecutableGraph> {
         let queue = &self.queue.0;
         let (context, device) = (queue.context.clone(), queue.device.clone());
@@ -194,7 +195,7 @@ impl Graph {
                 told(operation.append(&mut Target::recording(api, &device, list)))?;
             }
             kept.push((operations, keep));
-            // Those of this group say nothing of each other: it reads before it writes.
+            // Excludes this group's own records, because it reads before it writes.
             let earlier = graph.records.len();
             for mut record in group.records {
                 graph.without_own_contents(&mut record, earlier);
@@ -212,7 +213,8 @@ impl Graph {
 }
 
 impl GraphInner {
-    /// Contents that an earlier group of the graph overwrites are not needed before; `earlier` records are of such groups.
+    /// Contents that an earlier group of the graph overwrites are not needed at the start; `earlier` records belong to
+    /// such groups.
     fn without_own_contents(&self, record: &mut Record, earlier: usize) {
         let fresh: Vec<Access> = self.records[..earlier]
             .iter()
@@ -245,7 +247,7 @@ impl Drop for GraphInner {
         );
         release_after(after, self.context.0.native.kept(), move || {
             let list = std::ptr::with_exposed_provenance_mut(list);
-            // SAFETY: ours, and all its executions have ended.
+            // SAFETY: our list, and all its executions have ended.
             let _ = unsafe {
                 ze!(
                     context.api(),
@@ -258,16 +260,18 @@ impl Drop for GraphInner {
 }
 
 impl Queue {
-    /// Submits a graph, after `after` and after the graph's last submission.
+    /// Submits a graph after `after` and after the graph's previous submission.
     ///
     /// # Errors
     /// [`Errc::Invalid`] for a graph of another device or context, or of a buffer that was released since;
-    /// [`Errc::FeatureNotSupported`] on a queue that does not use immediate lists; as [`Queue::submit`].
+    /// [`Errc::FeatureNotSupported`] on a queue without immediate lists; as [`Queue::submit`].
     #[track_caller]
     pub fn submit_graph(&self, graph: &ExecutableGraph, after: &[Event]) -> Result<Event> {
         let inner = &graph.0;
         if inner.device != self.0.device || inner.context.handle() != self.0.context.handle() {
-            return Err(Error::invalid("the graph is of another device or context"));
+            return Err(Error::invalid(
+                "the graph belongs to another device or context",
+            ));
         }
         if !matches!(
             crate::interop::get_native(self),
@@ -275,7 +279,7 @@ impl Queue {
         ) {
             return Err(Error::new(
                 Errc::FeatureNotSupported,
-                "graphs run on queues of immediate command lists",
+                "graphs run only on queues with immediate command lists",
             ));
         }
         let site = crate::trace::Site::here();

@@ -19,11 +19,11 @@ use crate::storage::{BufferCore, TargetMemory};
 pub(crate) struct Group {
     pub(crate) records: SmallVec<[Record; 4]>,
     pub(crate) events: SmallVec<[Event; 2]>,
-    /// It follows everything that the queue has.
+    /// Whether the command follows all work of the queue.
     pub(crate) follows_all: bool,
     pub(crate) constants: SpecValues,
     pub(crate) action: Option<Action>,
-    /// A launch's, filled and used where they are.
+    /// The arguments of a launch, filled and used in place.
     pub(crate) arguments: Arguments,
 }
 
@@ -31,16 +31,16 @@ pub(crate) struct Group {
 pub(crate) struct Record {
     pub(crate) core: Arc<BufferCore>,
     pub(crate) accesses: SmallVec<[Access; 1]>,
-    /// Where the buffer that it was made of begins in the core's memory.
+    /// The byte in the core's memory where the accessor's buffer begins.
     pub(crate) first_byte: usize,
     pub(crate) target: TargetMemory,
-    /// Elements from first to last, for host views.
+    /// The byte range from the first to the last element, for host views.
     pub(crate) bytes: (usize, usize),
     pub(crate) writes: bool,
 }
 
 impl Record {
-    /// The same for another submission.
+    /// Copies the record for another submission.
     pub(crate) fn again(&self) -> Self {
         Self {
             core: Arc::clone(&self.core),
@@ -67,7 +67,7 @@ pub(crate) enum Action {
         target: u32,
         region: Box<Region>,
     },
-    /// Runs of bytes of an accessor's memory.
+    /// Byte ranges of an accessor's memory.
     Fill {
         target: u32,
         pattern: SmallVec<[u8; 16]>,
@@ -79,7 +79,7 @@ pub(crate) enum Action {
         staged: Staging,
         runs: Vec<(usize, usize)>,
     },
-    /// With pointers of their own, and an owner of memory that lives as long as they run.
+    /// Operations with their own pointers, and an owner of memory that lives as long as they run.
     Operations(
         SmallVec<[Operation; 1]>,
         Option<Box<dyn std::any::Any + Send>>,

@@ -1,4 +1,4 @@
-//! A command group's command, with its pointers: how it is appended now, and how when it has waited.
+//! A command group's command with its pointers: appended at once, or after it was deferred.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::queue_inner::QueueInner;
 use crate::trace::{Barrier, Node};
 use crate::uses::Uses;
 
-/// Where the buffers of accessors are, in the accessors' order.
+/// The addresses of accessors' buffers, in the accessors' order.
 pub(crate) type Pointers = SmallVec<[*mut u8; 8]>;
 
 /// The device operations of a command, and an owner of memory that lives as long as they run.
@@ -48,12 +48,12 @@ pub(crate) struct GroupCommand {
     task: Option<Task>,
     keep: Option<Box<dyn std::any::Any + Send>>,
     pointers: SendPointers,
-    /// Why a device was lost since memory was made that it uses.
+    /// Why a device was lost since memory that it uses was allocated.
     pub(crate) before: Option<Error>,
 }
 
 struct SendPointers(Pointers);
-// SAFETY: addresses of buffers' memories, which those who use them keep.
+// SAFETY: addresses of buffers' memories; the command that uses them keeps the buffers.
 unsafe impl Send for SendPointers {}
 
 impl GroupCommand {
@@ -132,7 +132,7 @@ impl GroupCommand {
         self.task.is_some()
     }
 
-    /// Keeps memory that the command needs besides its buffers until it has ended.
+    /// Keeps memory that the command needs besides its buffers until the command has ended.
     pub(crate) fn keep_until(&mut self, dep: Dep, native: &NativeContext) {
         if let Some(keep) = self.keep.take() {
             let mut after = Deps::default();
@@ -151,7 +151,7 @@ pub(crate) fn append_profiled(
 ) -> Result<Dep, AppendError> {
     let before = command.before.as_ref();
     match command.operations.as_mut_slice() {
-        // The common case without a second list of dependencies.
+        // The common case avoids a second list of dependencies.
         [operation] => {
             let append = &mut |target: &mut Target<'_>| operation.append_to(before, target);
             let appended = lane.append(after, profile, append);
@@ -173,21 +173,21 @@ pub(crate) fn append_profiled(
     }
 }
 
-/// The native event of a command, for tools, which may ask it as long as they know the command.
+/// The native event of a command, for tools, which may query it as long as they know the command.
 pub(crate) fn native_of(dep: Dep) -> Option<Kept> {
     lane_of(dep)?.keep(dep.sequence())
 }
 
-/// A group's command, for as long as it waits for pending commands.
+/// A group's command while it waits for pending commands.
 pub(crate) struct Deferred {
     pub(crate) queue: Arc<QueueInner>,
-    /// The events that it was told to follow: one around a handle lives until then.
+    /// The events that it follows; an event around a handle lives until then.
     pub(crate) events: SmallVec<[Event; 2]>,
     pub(crate) uses: Uses,
     pub(crate) command: GroupCommand,
     pub(crate) profile: Option<Arc<Profile>>,
     pub(crate) node: Node,
-    /// Tells tools how long it is held back.
+    /// Reports to tools how long the command is deferred.
     pub(crate) barrier: Option<Barrier>,
 }
 
@@ -239,7 +239,7 @@ impl Deferrable for Deferred {
 }
 
 impl Deferred {
-    /// Appends it, unless it has to wait for work that is open then.
+    /// Appends the command, unless work that it has to wait for is open.
     fn append(&mut self, resolved: &mut Resolved) -> Option<Result<Dep>> {
         let chosen = match self.queue.choose(&resolved.device) {
             Ok(Placement::On(lane)) => lane,
@@ -280,8 +280,8 @@ impl Deferred {
         self.command.keep_until(running, &queue.context.0.native);
     }
 
-    /// Drops everything before it reports the end: a thread that has waited for the end and then drops the queue or a
-    /// buffer is its last owner.
+    /// Drops everything before it reports the end: a thread that waits for the end and then drops the queue or a buffer
+    /// must be its last owner.
     fn tell(self, own: &PendingCommand, end: impl FnOnce(&PendingCommand)) {
         let Self {
             queue,
@@ -290,8 +290,8 @@ impl Deferred {
             events,
             ..
         } = self;
-        // A task that did not run may have captured a last handle: like one that runs, that must not wait for this pending command,
-        // and its panic must not reach the thread that happens to be here.
+        // A task that did not run may have captured a last handle. Dropping it must not wait for this pending command,
+        // and its panic must not reach the calling thread.
         let let_go = AssertUnwindSafe(|| drop((uses, command, queue, events)));
         drop(own.run(|| catch_unwind(let_go)));
         end(own);
@@ -312,7 +312,7 @@ impl Deferred {
     }
 }
 
-/// Runs a host task on the calling thread, which belongs to the pool of host tasks.
+/// Runs a host task on the calling thread, which belongs to the host tasks' pool.
 fn run_task(this: DeferredCommand<Deferred>) {
     let DeferredCommand {
         own,

@@ -1,4 +1,4 @@
-//! The handle that all copies of a user's buffer or image share. When it is dropped the contents are written back.
+//! The handle that all copies of a user's buffer or image share. Dropping it writes the contents back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::log::complain;
 use crate::storage::BufferCore;
 use crate::transfer::bring_to_host;
 
-/// Shared by the user's handles; its end is the end of the buffer or image.
+/// Shared by the user's handles; dropping it ends the buffer or image.
 pub(crate) struct Handle {
     pub(crate) core: Arc<BufferCore>,
     write_back: AtomicBool,
@@ -23,8 +23,8 @@ pub(crate) struct Handle {
     drain: DrainContexts,
 }
 
-/// Contexts of the program in which the buffer has memory. The program may destroy them when the buffer and all queues in
-/// them are gone.
+/// Contexts of the program in which the buffer has memory. The program may destroy them after the buffer and all queues
+/// in them are dropped.
 #[derive(Default)]
 struct DrainContexts(SmallVec<[Arc<NativeContext>; 1]>);
 
@@ -35,7 +35,7 @@ impl Drop for DrainContexts {
     }
 }
 
-/// Receives the contents at the end. Its borrow outlives every handle, so `'static` stands for the handles' `'h`.
+/// Receives the final contents. Its borrow outlives every handle, so `'static` stands for the handles' `'h`.
 type FinalData = Box<dyn FnOnce(*const u8) + Send>;
 
 impl Handle {
@@ -52,10 +52,11 @@ impl Handle {
         self.write_back.store(on, Ordering::Release);
     }
 
-    /// Sets the receiver of the whole contents at the end, by their first byte on the host; it replaces an earlier one.
+    /// Sets the receiver of the final contents, replacing an earlier one. It gets the address of the first byte on the
+    /// host.
     ///
     /// # Safety
-    /// Every handle is gone before `'h` ends.
+    /// Every handle is dropped before `'h` ends.
     pub(crate) unsafe fn set_final_data<'h>(
         &self,
         receive: Box<dyn FnOnce(*const u8) + Send + 'h>,
@@ -73,7 +74,7 @@ impl Drop for Handle {
         let users = self.core.last_use();
         let blocks = receive.is_some() && write_back || self.core.lock().keeps_memory();
         if blocks && would_wait_for_itself(&users) {
-            // Running work may use the memory: it is never freed.
+            // Running work may use the memory, so it is never freed.
             std::mem::forget(Arc::clone(&self.core));
             return drop_never_ends(
                 "the buffer's last use waits for a host accessor that the calling thread holds, or for the host task that it runs",

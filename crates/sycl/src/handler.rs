@@ -1,4 +1,4 @@
-//! The handler: a command group's closure turns it into one command.
+//! The handler: a command group's closure turns it into a command.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -38,8 +38,8 @@ impl std::fmt::Debug for Handler<'_> {
     }
 }
 
-/// That a handler was turned into a command.
-#[must_use = "the command group's closure answers it"]
+/// Proof that a handler was turned into a command.
+#[must_use = "the command group's closure returns it"]
 #[derive(Debug)]
 pub struct Command<'cg> {
     brand: Brand<'cg>,
@@ -54,7 +54,7 @@ impl<'cg> Handler<'cg> {
         }
     }
 
-    /// The command follows these.
+    /// Makes the command follow these events.
     pub fn depends_on(&self, events: &[Event]) {
         self.group
             .borrow_mut()
@@ -66,7 +66,7 @@ impl<'cg> Handler<'cg> {
         self.group.borrow_mut().follows_all = true;
     }
 
-    /// Uses a buffer on the queue's device.
+    /// Accesses a buffer on the queue's device.
     ///
     /// # Errors
     /// None for a whole buffer.
@@ -82,13 +82,13 @@ impl<'cg> Handler<'cg> {
         self.access_ranged(buffer, mode, buffer.range(), Id([0; D]))
     }
 
-    /// Uses a part of a buffer on the queue's device: copies and conflicts concern the pages that it touches.
+    /// Accesses a part of a buffer on the queue's device: copies and conflicts concern the pages that it overlaps.
     ///
-    /// The kernel gets the address of the whole buffer, and the device can reach all of it. But data read outside of the
-    /// part may be out of date, and data written there may be overwritten by a later copy.
+    /// The kernel gets the address of the whole buffer, and the device can access all of it. But data read outside the
+    /// part may be outdated, and data written there may be overwritten by a later copy.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when it ends outside.
+    /// [`Errc::Invalid`] if the part ends outside the buffer.
     #[track_caller]
     pub fn access_ranged<T: DeviceData, const D: usize, M: Mode>(
         &self,
@@ -112,7 +112,7 @@ impl<'cg> Handler<'cg> {
         })
     }
 
-    /// Uses a buffer on the host, in this group's host task.
+    /// Accesses a buffer on the host, in this group's host task.
     ///
     /// # Errors
     /// None for a whole buffer.
@@ -128,10 +128,10 @@ impl<'cg> Handler<'cg> {
         self.host_task_access_ranged(buffer, mode, buffer.range(), Id([0; D]))
     }
 
-    /// Uses a part of a buffer on the host, in this group's host task; place 0 of the view is `offset`.
+    /// Accesses a part of a buffer on the host, in this group's host task; index 0 of the view is `offset`.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when it ends outside.
+    /// [`Errc::Invalid`] if the part ends outside the buffer.
     #[track_caller]
     pub fn host_task_access_ranged<T: DeviceData, const D: usize, M: Mode>(
         &self,
@@ -198,10 +198,10 @@ impl<'cg> Handler<'cg> {
         Ok(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// Uses an image on the queue's device.
+    /// Accesses an image on the queue's device.
     ///
     /// # Errors
-    /// None here; where the group is submitted [`Errc::FeatureNotSupported`] when the device has no images of the
+    /// None here; the submission returns [`Errc::FeatureNotSupported`] if the device does not support the image's
     /// format or size.
     #[track_caller]
     pub fn image<const D: usize, M: Mode>(
@@ -224,7 +224,7 @@ impl<'cg> Handler<'cg> {
         })
     }
 
-    /// Uses a sampled image on the queue's device. Its [`SampledImage::sampler`] is another argument of the kernel.
+    /// Accesses a sampled image on the queue's device. Its [`SampledImage::sampler`] is another argument of the kernel.
     ///
     /// # Errors
     /// As [`Self::image`].
@@ -252,10 +252,11 @@ impl<'cg> Handler<'cg> {
         })
     }
 
-    /// Uses an image on the host, in this group's host task, with texels of `P`: `[f32; 4]`, `[i32; 4]` or `[u32; 4]`.
+    /// Accesses an image on the host, in this group's host task, with texels of `P`: `[f32; 4]`, `[i32; 4]` or `[u32;
+    /// 4]`.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] for texels of another kind than the format's.
+    /// [`Errc::Invalid`] if texels of the format are read as another type.
     #[track_caller]
     pub fn host_task_image<P: Texel, const D: usize, M: Mode>(
         &self,
@@ -302,7 +303,7 @@ impl<'cg> Handler<'cg> {
         group.records.len() - 1
     }
 
-    /// Memory that each work-group of the kernel has for itself.
+    /// Allocates local memory: each work-group of the kernel has its own.
     #[must_use]
     pub fn local<T: DeviceData, const D: usize>(
         &self,
@@ -315,10 +316,10 @@ impl<'cg> Handler<'cg> {
         }
     }
 
-    /// A specialization constant for this group's kernel, which is built once for each set of values.
+    /// Sets a specialization constant of this group's kernel, which is built once for each set of values.
     ///
     /// # Errors
-    /// None here; the build's where the kernel is launched.
+    /// None here; build errors are reported at the launch.
     pub fn spec_const<T: SpecValue>(&self, id: SpecId<T>, value: T) -> Result<()> {
         let mut group = self.group.borrow_mut();
         group.constants.insert(id.number(), bytes_of(value));
@@ -328,7 +329,7 @@ impl<'cg> Handler<'cg> {
     /// Runs a kernel with one work-item.
     ///
     /// # Errors
-    /// [`Errc::KernelArgument`] for arguments that are not the kernel's; those of building it.
+    /// [`Errc::KernelArgument`] for arguments that do not match the kernel's parameters; errors of building the kernel.
     pub fn single_task<K: Launch<'cg, A>, A>(
         self,
         kernel: K,
@@ -337,7 +338,7 @@ impl<'cg> Handler<'cg> {
         self.launch(&kernel, arguments, 1, Some([1; 3]), [1; 3], [0; 3])
     }
 
-    /// Runs a kernel with a work-item for each place of a range, in groups as the driver suggests.
+    /// Runs a kernel with one work-item for each index of a range, in work-groups of the size that the driver suggests.
     ///
     /// # Errors
     /// As [`Self::single_task`]; [`Errc::NdRange`] for a range that the device cannot run.
@@ -357,7 +358,7 @@ impl<'cg> Handler<'cg> {
     /// As [`Self::parallel_for`], with ids that begin at `offset`.
     ///
     /// # Errors
-    /// As [`Self::parallel_for`]; [`Errc::FeatureNotSupported`] where the driver has no offsets.
+    /// As [`Self::parallel_for`]; [`Errc::FeatureNotSupported`] if the driver does not support offsets.
     pub fn parallel_for_offset<const D: usize, K: Launch<'cg, A>, A>(
         self,
         kernel: K,
@@ -375,7 +376,7 @@ impl<'cg> Handler<'cg> {
         self.launch(&kernel, arguments, D, None, items, offset)
     }
 
-    /// Runs a kernel with work-items in groups of the given shape.
+    /// Runs a kernel with work-groups of the given shape.
     ///
     /// # Errors
     /// As [`Self::single_task`]; [`Errc::NdRange`] for groups that do not divide the range or are too large.
@@ -431,7 +432,7 @@ impl<'cg> Handler<'cg> {
         passed.check(&inner.name, inner.count, inner.known.as_deref())?;
         passed.make_samplers(|wanted| sampler(&queue.context.0.native, &queue.device, wanted))?;
         if items.contains(&0) {
-            // No work-items: the accessors count all the same.
+            // Without work-items the accessors still count.
             drop(group);
             return self.barrier();
         }
@@ -449,10 +450,10 @@ impl<'cg> Handler<'cg> {
         Ok(Command { brand: self.brand })
     }
 
-    /// Copies one accessor's elements to another's place of the same shape.
+    /// Copies the elements of one accessor to another of the same shape.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when their ranges differ.
+    /// [`Errc::Invalid`] if their ranges differ.
     pub fn copy<T: DeviceData, const D: usize, S: Mode, W: Writes>(
         self,
         source: &Accessor<'cg, T, D, S>,
@@ -460,7 +461,7 @@ impl<'cg> Handler<'cg> {
     ) -> Result<Command<'cg>> {
         if source.range != target.range {
             return Err(Error::invalid(format!(
-                "a copy of {:?} elements to a place of {:?}",
+                "cannot copy {:?} elements to an accessor of {:?}",
                 source.range.0, target.range.0
             )));
         }
@@ -490,7 +491,8 @@ impl<'cg> Handler<'cg> {
     /// Sets every element of an accessor.
     ///
     /// # Errors
-    /// [`Errc::MemoryAllocation`] for a pattern that the device cannot repeat by itself and needs room for.
+    /// [`Errc::MemoryAllocation`] if the device does not support the pattern's size and memory for repeating it is
+    /// short.
     pub fn fill<T: DeviceData, const D: usize, M: Writes>(
         self,
         target: &Accessor<'cg, T, D, M>,
@@ -513,7 +515,7 @@ impl<'cg> Handler<'cg> {
                 }
             }
         }
-        // SAFETY: `DeviceData` has no padding that is read, so all its bytes are.
+        // SAFETY: every byte of a `DeviceData` value is initialised.
         let pattern = unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size) };
         let longest = self.queue.device.compute_group()?.longest_pattern;
         if size.is_power_of_two() && size <= longest {
@@ -535,7 +537,7 @@ impl<'cg> Handler<'cg> {
         })
     }
 
-    /// Brings the elements of an accessor to the host, so that host accesses need not wait for a copy.
+    /// Copies the elements of an accessor to the host, so that later host accesses need not wait for a copy.
     ///
     /// # Errors
     /// [`Errc::Invalid`] for an accessor of another group.
@@ -546,7 +548,9 @@ impl<'cg> Handler<'cg> {
         {
             let mut group = self.group.borrow_mut();
             let Some(record) = group.records.get_mut(accessor.index as usize) else {
-                return Err(Error::invalid("the accessor is not of this group"));
+                return Err(Error::invalid(
+                    "the accessor belongs to another command group",
+                ));
             };
             record.target = TargetMemory::Host;
             record.writes = false;
@@ -557,8 +561,8 @@ impl<'cg> Handler<'cg> {
         self.barrier()
     }
 
-    /// Runs a closure on a thread of the runtime when its data is ready. Its failure, or panic, is an asynchronous error, and
-    /// the contents that it should have written are lost.
+    /// Runs a closure on a thread of the runtime when its data is ready. Its error or panic is an asynchronous error,
+    /// and the contents that it should have written are lost.
     ///
     /// # Errors
     /// None here.
@@ -575,7 +579,7 @@ impl<'cg> Handler<'cg> {
         self.set(Action::HostTask(Task::new(planned, task)))
     }
 
-    /// Does nothing, after everything that it follows.
+    /// An empty command that follows the group's dependencies.
     ///
     /// # Errors
     /// None here.

@@ -8,16 +8,16 @@ use crate::accessor::{Mode, Writes};
 use crate::engine::pending::PendingCommand;
 use crate::range::{DeviceData, Id, Range, coordinates, extents};
 
-/// A buffer's elements on the host. Work that conflicts waits until it is dropped.
+/// A buffer's elements on the host. Conflicting work waits until it is dropped.
 ///
-/// It stays on its thread, so that the runtime knows when that thread waits for itself; slices borrowed from it may go
-/// to others. Place 0 is the accessor's offset.
+/// It cannot be sent to another thread, so that the runtime detects a thread that would wait for itself; slices
+/// borrowed from it can. Index 0 is the accessor's offset.
 pub struct HostAccessor<'b, T: DeviceData, const D: usize, M: Mode> {
     pointer: *mut T,
     range: Range<D>,
     pitches: [usize; 2],
     pending: Arc<PendingCommand>,
-    /// Its node for tools, and the buffer.
+    /// The tools' node, and the buffer.
     held: (Arc<crate::storage::BufferCore>, crate::trace::Node),
     types: PhantomData<(&'b [T], M)>,
 }
@@ -46,7 +46,7 @@ impl<T: DeviceData, const D: usize, M: Mode> HostAccessor<'_, T, D, M> {
         }
     }
 
-    /// The elements it is for.
+    /// Returns the number of elements.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.range
@@ -54,8 +54,8 @@ impl<T: DeviceData, const D: usize, M: Mode> HostAccessor<'_, T, D, M> {
 
     /// The first `count` elements in memory order.
     pub(crate) fn elements(&self, count: usize) -> &[T] {
-        // SAFETY: the whole buffer is behind the pointer when this is called (`into_vec`), and the pending command keeps writers
-        // away.
+        // SAFETY: the pointer covers the whole buffer when this is called (`into_vec`), and the pending command
+        // excludes writers.
         unsafe { std::slice::from_raw_parts(self.pointer, count) }
     }
 
@@ -63,7 +63,7 @@ impl<T: DeviceData, const D: usize, M: Mode> HostAccessor<'_, T, D, M> {
         let (at, range) = (coordinates(id.0), extents(self.range.0));
         assert!(
             (0..3).all(|axis| at[axis] < range[axis]),
-            "place {:?} is outside the accessor's {:?}",
+            "index {:?} is outside the accessor's range {:?}",
             id.0,
             self.range.0
         );
@@ -82,14 +82,14 @@ impl<T: DeviceData, const D: usize, M: Mode> Drop for HostAccessor<'_, T, D, M> 
 impl<T: DeviceData, M: Mode> Deref for HostAccessor<'_, T, 1, M> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        // SAFETY: so many elements lie in the buffer from the pointer on, and the pending command keeps writers away.
+        // SAFETY: this many elements lie in the buffer from the pointer on, and the pending command excludes writers.
         unsafe { std::slice::from_raw_parts(self.pointer, self.range.0[0]) }
     }
 }
 
 impl<T: DeviceData, M: Writes> DerefMut for HostAccessor<'_, T, 1, M> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as for `deref`, and the pending command keeps readers away as well.
+        // SAFETY: as for `deref`, and the pending command excludes readers as well.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.range.0[0]) }
     }
 }
@@ -97,14 +97,14 @@ impl<T: DeviceData, M: Writes> DerefMut for HostAccessor<'_, T, 1, M> {
 impl<T: DeviceData, const D: usize, M: Mode> Index<Id<D>> for HostAccessor<'_, T, D, M> {
     type Output = T;
     fn index(&self, id: Id<D>) -> &T {
-        // SAFETY: the place is inside the accessor's part; the pending command keeps writers away.
+        // SAFETY: the index is inside the accessor's part; the pending command excludes writers.
         unsafe { &*self.pointer.wrapping_add(self.place(id)) }
     }
 }
 
 impl<T: DeviceData, const D: usize, M: Writes> IndexMut<Id<D>> for HostAccessor<'_, T, D, M> {
     fn index_mut(&mut self, id: Id<D>) -> &mut T {
-        // SAFETY: as for `index`, and the pending command keeps readers away as well.
+        // SAFETY: as for `index`, and the pending command excludes readers as well.
         unsafe { &mut *self.pointer.wrapping_add(self.place(id)) }
     }
 }

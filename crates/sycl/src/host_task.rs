@@ -1,5 +1,5 @@
-//! Host tasks: closures that run on the runtime's threads in the order of the other work, and the handle by which they
-//! reach Level Zero.
+//! Host tasks: closures that run on the runtime's threads in order with other work, and the interop handle for Level
+//! Zero.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::error::{Errc, Error, Result};
 use crate::platform::Backend;
 use crate::range::{DeviceData, Id, Range, coordinates, extents};
 
-/// Accessors that a host task is given as views; tuples of up to eight.
+/// Accessors that a host task gets as views; tuples of up to eight.
 pub trait HostViews<'cg> {
     /// The same without the group's brand.
     type Planned: PlannedViews;
@@ -49,7 +49,7 @@ impl std::fmt::Debug for TaskContext {
 }
 
 impl TaskContext {
-    /// For a task of a queue whose first lane has the handle `native`.
+    /// Creates the context of a task on a queue whose first lane has the handle `native`.
     pub(crate) fn new(
         context: &Context,
         device: &Device,
@@ -64,13 +64,13 @@ impl TaskContext {
         }
     }
 
-    /// Where an accessor's memory is, or its native image.
+    /// The address of an accessor's memory, or its native image.
     pub(crate) fn pointer(&self, accessor: u32) -> *mut u8 {
         self.pointers[accessor as usize]
     }
 }
 
-/// A host task that has not run.
+/// A host task that has not run yet.
 pub(crate) struct Task(Body);
 
 type Body = Box<dyn FnOnce(&TaskContext) -> Result<()> + Send>;
@@ -86,7 +86,7 @@ impl Task {
         }))
     }
 
-    /// Runs it; a panic is its failure.
+    /// Runs the task; a panic is its failure.
     pub(crate) fn run(self, context: &TaskContext) -> Result<()> {
         match catch_unwind(AssertUnwindSafe(|| (self.0)(context))) {
             Ok(result) => result,
@@ -95,7 +95,7 @@ impl Task {
                     .downcast_ref::<&str>()
                     .map(|text| (*text).to_owned())
                     .or_else(|| panic.downcast_ref::<String>().cloned())
-                    .unwrap_or_else(|| "with a value that is not a string".to_owned());
+                    .unwrap_or_else(|| "the panic value is not a string".to_owned());
                 Err(Error::new(
                     Errc::Runtime,
                     format!("a host task panicked: {text}"),
@@ -105,14 +105,14 @@ impl Task {
     }
 }
 
-/// A device accessor in a host task: memory for Level Zero, not for the host.
+/// A device accessor in a host task: memory for Level Zero, which the host must not access.
 #[derive(Debug)]
 pub struct NativeView<'t, T: DeviceData, const D: usize, M: Mode> {
     pointer: *mut T,
     task: PhantomData<(&'t (), M)>,
 }
 
-/// A host-task accessor in its task: elements in the host's memory.
+/// A host-task accessor in its task: elements in host memory.
 #[derive(Debug)]
 pub struct HostView<'t, T: DeviceData, const D: usize, M: Mode> {
     pointer: *mut T,
@@ -122,7 +122,7 @@ pub struct HostView<'t, T: DeviceData, const D: usize, M: Mode> {
 }
 
 impl<T: DeviceData, const D: usize, M: Mode> HostView<'_, T, D, M> {
-    /// The elements it is for.
+    /// Returns the number of elements.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.range
@@ -132,17 +132,17 @@ impl<T: DeviceData, const D: usize, M: Mode> HostView<'_, T, D, M> {
         let (at, range) = (coordinates(id.0), extents(self.range.0));
         assert!(
             (0..3).all(|axis| at[axis] < range[axis]),
-            "place {:?} is outside the view's {:?}",
+            "index {:?} is outside the view's range {:?}",
             id.0,
             self.range.0
         );
         at[0] * self.pitches[1] + at[1] * self.pitches[0] + at[2]
     }
 
-    /// One element.
+    /// Returns one element.
     #[must_use]
     pub fn get(&self, id: Id<D>) -> T {
-        // SAFETY: the place is inside the view's part, which nobody else writes while the task runs.
+        // SAFETY: the index is inside the view's part, which no other thread writes while the task runs.
         unsafe { *self.pointer.wrapping_add(self.place(id)) }
     }
 }
@@ -150,41 +150,42 @@ impl<T: DeviceData, const D: usize, M: Mode> HostView<'_, T, D, M> {
 impl<T: DeviceData, const D: usize, M: Writes> HostView<'_, T, D, M> {
     /// Sets one element.
     pub fn set(&mut self, id: Id<D>, value: T) {
-        // SAFETY: the place is inside the view's part, which is this task's alone.
+        // SAFETY: the index is inside the view's part, which only this task accesses.
         unsafe { *self.pointer.wrapping_add(self.place(id)) = value };
     }
 }
 
 impl<T: DeviceData, M: Mode> HostView<'_, T, 1, M> {
-    /// The elements.
+    /// Returns the elements.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: so many elements lie in the buffer from the pointer on, and nobody else writes them.
+        // SAFETY: this many elements lie in the buffer from the pointer on, and no other thread writes them.
         unsafe { std::slice::from_raw_parts(self.pointer, self.range.0[0]) }
     }
 }
 
 impl<T: DeviceData, M: Writes> HostView<'_, T, 1, M> {
-    /// The elements.
+    /// Returns the elements for writing.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: as above, and they are this task's alone.
+        // SAFETY: as above, and only this task accesses them.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.range.0[0]) }
     }
 }
 
-/// The way from a host task to Level Zero. Handles stay the runtime's; nothing is locked while the task has them.
+/// Gives a host task access to Level Zero. The runtime still owns the handles; it holds no lock while the task uses
+/// them.
 #[derive(Debug)]
 pub struct InteropHandle<'t>(&'t TaskContext);
 
 impl<'t> InteropHandle<'t> {
-    /// Always Level Zero.
+    /// Returns the backend: always Level Zero.
     #[must_use]
     pub fn backend(&self) -> Backend {
         Backend::LevelZero
     }
 
-    /// The base of a buffer's allocation on the queue's device, also for an accessor with an offset.
+    /// Returns the start of a buffer's allocation on the queue's device, even for an accessor with an offset.
     ///
     /// # Errors
     /// None today.
@@ -195,39 +196,39 @@ impl<'t> InteropHandle<'t> {
         Ok(view.pointer.cast())
     }
 
-    /// The queue's device.
+    /// Returns the queue's device.
     #[must_use]
     pub fn device(&self) -> Device {
         self.0.device.clone()
     }
 
-    /// The queue's context.
+    /// Returns the queue's context.
     #[must_use]
     pub fn context(&self) -> Context {
         self.0.context.clone()
     }
 
-    /// The handle that the queue appends to; its first lane's.
+    /// Returns the handle of the queue's first lane.
     #[must_use]
     pub fn native_queue(&self) -> crate::interop::native_queue::NativeQueue {
         let none = NativeLane::List(std::ptr::null_mut());
         self.0.native.unwrap_or(none).into()
     }
 
-    /// The queue's device.
+    /// Returns the queue's device.
     #[must_use]
     pub fn native_device(&self) -> level_zero::sys::ze_device_handle_t {
         self.0.device.handle()
     }
 
-    /// The queue's context.
+    /// Returns the queue's context.
     #[must_use]
     pub fn native_context(&self) -> level_zero::sys::ze_context_handle_t {
         self.0.context.handle()
     }
 }
 
-/// One accessor for a host task.
+/// An accessor for a host task.
 pub trait HostViewArg<'cg> {
     /// The same without the group's brand.
     type Planned: PlannedView;
@@ -245,14 +246,14 @@ pub trait PlannedView: Send + 'static {
     fn view(self, context: &TaskContext) -> Self::At<'_>;
 }
 
-/// A [`NativeView`] to be.
+/// Becomes a [`NativeView`].
 #[derive(Debug)]
 pub struct PlannedNative<T, const D: usize, M> {
     index: u32,
     types: PhantomData<fn() -> (T, M)>,
 }
 
-/// A [`HostView`] to be.
+/// Becomes a [`HostView`].
 #[derive(Debug)]
 pub struct PlannedHost<T, const D: usize, M> {
     index: u32,
@@ -342,7 +343,7 @@ macro_rules! tuples {
 }
 tuples!(A B C D E F G H);
 
-/// The threads that run host tasks: none before the first, one more whenever all are busy.
+/// The threads that run host tasks. They are started on demand: one whenever all others are busy.
 struct Pool {
     work: VecDeque<Job>,
     threads: usize,
@@ -351,7 +352,7 @@ struct Pool {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// More host tasks than this at once wait for each other.
+/// More simultaneous host tasks than this are queued.
 const MOST_THREADS: usize = 64;
 
 static POOL: Mutex<Pool> = Mutex::new(Pool {
@@ -361,7 +362,7 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
 });
 static MORE: Condvar = Condvar::new();
 
-/// Runs a host task on a thread of the pool. The work that it follows has ended, so no thread of the pool waits for a
+/// Runs a host task on a thread of the pool. The work that it follows has ended, so the pool's threads never wait for a
 /// device.
 pub(crate) fn run(job: Job) {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -372,7 +373,7 @@ pub(crate) fn run(job: Job) {
             .spawn(serve);
         pool.threads += usize::from(spawned.is_ok());
         if spawned.is_err() && pool.threads == 0 {
-            // No thread at all: the caller runs it.
+            // No thread could be started, so the caller runs it.
             let job = pool.work.pop_back();
             drop(pool);
             if let Some(job) = job {

@@ -1,7 +1,7 @@
 //! Kernel bundles and kernels.
 //!
-//! A bundle is in one of three states, as types: [`Input`] (SPIR-V with specialization constants), [`Object`] (compiled,
-//! not linked) and [`Executable`], the only one that has kernels.
+//! The state of a bundle is a type: [`Input`] (SPIR-V with specialization constants), [`Object`] (compiled, not linked)
+//! or [`Executable`], the only one with kernels.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, CString};
@@ -31,10 +31,10 @@ mod sealed {
 /// SPIR-V that can be specialised and built.
 #[derive(Clone, Copy, Debug)]
 pub struct Input;
-/// Compiled, and may be linked with others.
+/// Compiled code that can be linked.
 #[derive(Clone, Copy, Debug)]
 pub struct Object;
-/// Has kernels.
+/// Linked code with kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Executable;
 impl sealed::Sealed for Input {}
@@ -54,7 +54,7 @@ impl<T> Clone for SpecId<T> {
 }
 impl<T> Copy for SpecId<T> {}
 impl<T: SpecValue> SpecId<T> {
-    /// Constant number `id`.
+    /// Creates the identifier of constant number `id`.
     #[must_use]
     pub const fn new(id: u32) -> Self {
         Self(id, PhantomData)
@@ -75,7 +75,7 @@ spec_values!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
 pub(crate) type SpecValues = BTreeMap<u32, Vec<u8>>;
 
 pub(crate) fn bytes_of<T: SpecValue>(value: T) -> Vec<u8> {
-    // SAFETY: a number, all of whose bytes are.
+    // SAFETY: every byte of a number is initialised.
     unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size_of::<T>()) }.to_vec()
 }
 
@@ -107,11 +107,11 @@ impl<S: BundleState> PartialEq for KernelBundle<S> {
 impl<S: BundleState> Eq for KernelBundle<S> {}
 
 pub(crate) struct BundleInner {
-    // Dropped in this order: objects of the context end before it.
+    // Declared first, so that these bundles end before the context.
     /// Bundles of the same source with other constants, by their values.
     variants: Mutex<HashMap<SpecValues, KernelBundle<Executable>>>,
     pub(crate) modules: Vec<Module>,
-    /// Its source; none for handles and native binaries.
+    /// The source; `None` for handles and native binaries.
     source: Option<Source>,
     pub(crate) devices: Vec<Device>,
     pub(crate) context: Context,
@@ -148,22 +148,22 @@ impl<S: BundleState> KernelBundle<S> {
         }))
     }
 
-    /// Its context.
+    /// Returns the context.
     #[must_use]
     pub fn context(&self) -> Context {
         self.inner.context.clone()
     }
 
-    /// Its devices.
+    /// Returns the devices.
     #[must_use]
     pub fn devices(&self) -> Vec<Device> {
         self.inner.devices.clone()
     }
 
-    /// The kernels that it has or will have. For a bundle without SPIR-V the driver names them.
+    /// Returns the bundle's kernels. Without SPIR-V the driver lists them.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub fn kernel_ids(&self) -> Result<Vec<KernelId>> {
         let names = match (&self.inner.source, self.inner.modules.first()) {
             (Some(source), _) => {
@@ -176,13 +176,13 @@ impl<S: BundleState> KernelBundle<S> {
         Ok(names.into_iter().map(KernelId).collect())
     }
 
-    /// Whether it has or will have a kernel.
+    /// Returns whether the bundle contains a kernel.
     #[must_use]
     pub fn has_kernel(&self, kernel: &KernelId) -> bool {
         self.kernel_ids().is_ok_and(|known| known.contains(kernel))
     }
 
-    /// Whether its SPIR-V has a specialization constant of this number.
+    /// Returns whether the SPIR-V has a specialization constant of this number.
     #[must_use]
     pub fn has_specialization_constant<T: SpecValue>(&self, id: SpecId<T>) -> bool {
         let source = self.inner.source.as_ref();
@@ -192,8 +192,8 @@ impl<S: BundleState> KernelBundle<S> {
         })
     }
 
-    /// The compiler's messages about each device's module after a successful build; empty before. The messages of a failed
-    /// build are in the error.
+    /// Returns the compiler's messages about each device's module after a successful build; empty before. The messages
+    /// of a failed build are in the error.
     #[must_use]
     pub fn build_log(&self) -> String {
         let logs = self.inner.modules.iter().map(|module| module.log.as_str());
@@ -203,12 +203,12 @@ impl<S: BundleState> KernelBundle<S> {
     }
 }
 
-/// A kernel of a bundle, by its name.
+/// The name of a kernel in a bundle.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct KernelId(String);
 
 impl KernelId {
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0
@@ -222,14 +222,14 @@ impl From<&str> for KernelId {
 }
 
 impl KernelBundle<Input> {
-    /// A bundle of a SPIR-V module for some devices of a context.
+    /// Creates a bundle of a SPIR-V module for some devices of a context.
     ///
     /// # Safety
-    /// The code is foreign: the caller vouches that each of its kernels, for every launch, touches memory only
-    /// through its arguments and inside their bounds. Launching is then safe.
+    /// Each of the module's kernels, in every launch, accesses memory only through its arguments and within their
+    /// bounds. Launching is then safe.
     ///
     /// # Errors
-    /// [`Errc::Build`] when it is not SPIR-V; [`Errc::Invalid`] for a device outside the context, or none.
+    /// [`Errc::Build`] if the code is not SPIR-V; [`Errc::Invalid`] for a device outside the context, or no device.
     pub unsafe fn from_spirv(context: &Context, devices: &[Device], words: &[u32]) -> Result<Self> {
         if devices.is_empty() || devices.iter().any(|device| !context.contains(device)) {
             return Err(Error::invalid(
@@ -274,14 +274,14 @@ impl KernelBundle<Input> {
             false => u32::from_le_bytes(*bytes),
         };
         let words: Vec<u32> = words.iter().map(word).collect();
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { Self::from_spirv(context, devices, &words) }
     }
 
     /// Sets a specialization constant.
     ///
     /// # Errors
-    /// None today: a constant that the module lacks is found at the build.
+    /// None today: the build reports a constant that the module lacks.
     pub fn set_spec_const<T: SpecValue>(&mut self, id: SpecId<T>, value: T) -> Result<()> {
         let mut source = self.inner.source.clone();
         if let Some(source) = &mut source {
@@ -292,10 +292,10 @@ impl KernelBundle<Input> {
         Ok(())
     }
 
-    /// Compiles it; options as in `zeModuleCreate`.
+    /// Compiles the bundle; options as in `zeModuleCreate`.
     ///
     /// # Errors
-    /// None before the link, which compiles.
+    /// None: the code is compiled at the link.
     pub fn compile(self, options: &CStr) -> Result<KernelBundle<Object>> {
         let mut source = self.inner.source.clone();
         if let Some(source) = &mut source {
@@ -305,11 +305,11 @@ impl KernelBundle<Input> {
         Ok(KernelBundle::with(context, devices, source, Vec::new()))
     }
 
-    /// Builds it; options as in `zeModuleCreate`.
+    /// Builds the bundle; options as in `zeModuleCreate`.
     ///
     /// # Errors
-    /// [`Errc::Build`] with the log; [`Errc::KernelNotSupported`] when every device lacks an aspect that its kernels need:
-    /// where one has all, launches on the others are refused.
+    /// [`Errc::Build`] with the log; [`Errc::KernelNotSupported`] if every device lacks an aspect that the kernels
+    /// need. If some device has all, only launches on the others are refused.
     pub fn build(self, options: &CStr) -> Result<KernelBundle<Executable>> {
         KernelBundle::link(&[self.compile(options)?])
     }
@@ -319,7 +319,7 @@ impl KernelBundle<Object> {
     /// Links bundles of one context and its devices.
     ///
     /// # Errors
-    /// As [`KernelBundle::build`]; [`Errc::Invalid`] for none, or bundles of several contexts.
+    /// As [`KernelBundle::build`]; [`Errc::Invalid`] without bundles, or for bundles of several contexts.
     pub fn link(bundles: &[Self]) -> Result<KernelBundle<Executable>> {
         let Some(first) = bundles.first() else {
             return Err(Error::invalid("link needs at least one bundle"));
@@ -329,7 +329,7 @@ impl KernelBundle<Object> {
             |other: &Self| other.inner.context == *context && other.inner.devices == *devices;
         if !bundles.iter().all(fits) {
             return Err(Error::invalid(
-                "bundles to be linked must be of one context and the same devices",
+                "linked bundles must have the same context and devices",
             ));
         }
         let mut all: Option<Source> = None;
@@ -346,7 +346,8 @@ impl KernelBundle<Object> {
                 None => all = Some(source.clone()),
             }
         }
-        let source = all.ok_or_else(|| Error::invalid("there is nothing to link"))?;
+        let source =
+            all.ok_or_else(|| Error::invalid("link needs at least one bundle with a source"))?;
         build(context, devices, source)
     }
 }
@@ -360,13 +361,13 @@ fn build(
     let mut modules = Vec::new();
     let mut refused = None;
     for device in devices {
-        // Launches on such a device are refused, as long as there is another device.
+        // Launches on such a device are refused, if there is another device.
         if let Some(aspect) = missing(device, &source)? {
             refused = refused.or(Some((device, aspect)));
             continue;
         }
         let module = build_for(context, device, &source)?;
-        // An executable bundle is whole.
+        // An executable bundle has no unresolved imports.
         if module.has_imports() {
             module.link_alone()?;
         }
@@ -381,7 +382,7 @@ fn build(
     }
 }
 
-/// The first aspect that the code needs and a device lacks.
+/// The first aspect that the code needs and the device lacks.
 fn missing(device: &Device, source: &Source) -> Result<Option<Aspect>> {
     let needed = source.reflections.iter().flat_map(|module| &module.aspects);
     for aspect in needed {
@@ -442,13 +443,13 @@ fn build_for(context: &Context, device: &Device, source: &Source) -> Result<Modu
 }
 
 impl KernelBundle<Executable> {
-    /// A bundle of code that the driver's own compiler made for a device earlier.
+    /// Creates a bundle of code that the driver compiled for a device earlier.
     ///
     /// # Safety
     /// As [`KernelBundle::from_spirv`].
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub unsafe fn from_native_binary(
         context: &Context,
         device: &Device,
@@ -474,14 +475,14 @@ impl KernelBundle<Executable> {
         Self::with(context, &[device], None, vec![module])
     }
 
-    /// A kernel by name.
+    /// Returns a kernel by name.
     ///
     /// # Errors
-    /// [`Errc::Invalid`] when there is none of that name; [`Errc::KernelNotSupported`] when no device has such groups as the
-    /// kernel requires: where one has, launches on the others are refused.
+    /// [`Errc::Invalid`] if the bundle has no kernel of this name; [`Errc::KernelNotSupported`] if no device supports
+    /// the work-group size that the kernel requires. If one does, only launches on the others are refused.
     pub fn kernel(&self, name: &CStr) -> Result<Kernel> {
         let text = name.to_string_lossy().into_owned();
-        // From the first handle on: its end is theirs, also where a later one cannot be made.
+        // Made before the handles, so that dropping it destroys them even if a later one cannot be created.
         let mut kernel = KernelInner {
             bundle: self.clone(),
             name: text,
@@ -521,32 +522,33 @@ impl KernelBundle<Executable> {
         Ok(Kernel(Arc::new(kernel)))
     }
 
-    /// Whether a device of its was lost since it was built.
+    /// Whether a device of the bundle was lost since the build.
     pub(crate) fn is_lost(&self) -> bool {
         let mut modules = self.inner.modules.iter();
         modules.any(|module| module.loss(None).is_some())
     }
 
-    /// The names of all its kernels.
+    /// Returns the names of all kernels.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub fn kernel_names(&self) -> Result<Vec<String>> {
         let module = self.inner.modules.first();
         module.map_or(Ok(Vec::new()), Module::kernel_names)
     }
 
-    /// The driver's own code for a device, for [`KernelBundle::from_native_binary`].
+    /// Returns the driver's native code for a device, for [`KernelBundle::from_native_binary`].
     ///
     /// # Errors
-    /// [`Errc::Invalid`] for a device that is not of the bundle; the call's.
+    /// [`Errc::Invalid`] for a device that the bundle was not built for; errors of the driver.
     pub fn native_binary(&self, device: &Device) -> Result<Vec<u8>> {
         let module = self
             .inner
             .modules
             .iter()
             .find(|module| module.device == *device);
-        let module = module.ok_or_else(|| Error::invalid("the bundle is not for this device"))?;
+        let module =
+            module.ok_or_else(|| Error::invalid("the bundle was not built for this device"))?;
         let api = module.api;
         let mut size = 0;
         // SAFETY: a live module; a null output asks for the size.
@@ -569,7 +571,7 @@ impl KernelBundle<Executable> {
         Ok(bytes)
     }
 
-    /// How a kernel takes its arguments, if its source is known.
+    /// The kinds of a kernel's parameters, if its source is known.
     pub(crate) fn known_arguments(
         &self,
         name: &str,
@@ -581,7 +583,7 @@ impl KernelBundle<Executable> {
         Some(known.to_vec()).filter(|known| known.len() == count)
     }
 
-    /// The same source with other constants; built once for each set of values.
+    /// The same source with other constants, built once for each set of values.
     fn variant(&self, values: &SpecValues) -> Result<Self> {
         let Some(source) = &self.inner.source else {
             return Err(Error::invalid(
@@ -637,7 +639,7 @@ pub(crate) struct KernelInner {
     pub(crate) owned: bool,
 }
 
-/// The last settings of a kernel handle.
+/// The current settings of a kernel handle.
 #[derive(Default)]
 pub(crate) struct LaunchState {
     pub(crate) offset: [u32; 3],
@@ -645,7 +647,7 @@ pub(crate) struct LaunchState {
     suggested: Vec<([u32; 3], [u32; 3])>,
 }
 
-// SAFETY: whoever sets arguments holds the state's lock.
+// SAFETY: arguments are set under the state's lock.
 unsafe impl Send for KernelInner {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for KernelInner {}
@@ -660,14 +662,14 @@ impl Drop for KernelInner {
             .collect();
         let bundle = self.bundle.clone();
         let owned = self.owned;
-        // Launches are not counted: whatever is on any lane now may be one.
+        // Launches are not counted: any unfinished work on a lane may be one.
         let users: Deps = all_tails(&self.bundle.inner.context.0.native);
         let kept = self.bundle.inner.context.0.native.kept();
         release_after(users, kept, move || {
             for handle in handles.into_iter().filter(|_| owned) {
                 let handle: ze_kernel_handle_t = std::ptr::with_exposed_provenance_mut(handle);
                 disown(handle);
-                // SAFETY: ours, and no launch of it is left.
+                // SAFETY: our kernel, and no launch of it is left.
                 let _ = unsafe { ze!(api, zeKernelDestroy = kernel.pfnDestroy(handle)) };
             }
             drop(bundle);
@@ -676,12 +678,12 @@ impl Drop for KernelInner {
 }
 
 impl KernelInner {
-    /// Keeps other threads from setting its arguments.
+    /// Excludes other threads from setting arguments.
     pub(crate) fn launching(&self) -> MutexGuard<'_, LaunchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why a handle's device was lost since the code was built; it is launched on this one.
+    /// Why a handle's device was lost since the code was built; the kernel is launched on this device.
     pub(crate) fn loss(&self, handle: ze_kernel_handle_t, on: Option<&Device>) -> Option<Error> {
         let (device, _) = self.handles.iter().find(|(_, of)| *of == handle)?;
         let mut modules = self.bundle.inner.modules.iter();
@@ -692,7 +694,7 @@ impl KernelInner {
         self.known.is_some()
     }
 
-    /// Its handle for a device.
+    /// The handle for a device.
     pub(crate) fn handle_for(&self, device: &Device) -> Result<ze_kernel_handle_t> {
         let found = self
             .handles
@@ -700,7 +702,7 @@ impl KernelInner {
             .find(|(of, _)| of == device)
             .or_else(|| self.handles.iter().find(|(of, _)| device.is_part_of(of)))
             .or_else(|| {
-                // A module that the program made does not say for which device of the context.
+                // The device of a module that the program created is not known; it may be any of the context.
                 let bundle = &self.bundle.inner;
                 let known = bundle.source.is_none() && bundle.context.contains(device);
                 self.handles.first().filter(|_| known)
@@ -709,14 +711,14 @@ impl KernelInner {
             Error::new(
                 Errc::KernelNotSupported,
                 format!(
-                    "kernel {} was not built for {device:?}, which is not among its bundle's devices, or lacks an aspect that it needs or groups as large as it requires",
+                    "kernel {} was not built for {device:?}: its bundle does not include the device, or the device lacks a required aspect or supports only smaller work-groups",
                     self.name
                 ),
             )
         })
     }
 
-    /// A group size for so many work-items, as the driver suggests.
+    /// The work-group size that the driver suggests for this many work-items.
     pub(crate) fn group_size(&self, handle: ze_kernel_handle_t, items: [u32; 3]) -> [u32; 3] {
         let mut state = self.launching();
         if let Some((_, size)) = state.suggested.iter().find(|(of, _)| *of == items) {
@@ -756,28 +758,28 @@ fn greatest_divisor(items: u32, limit: u32) -> u32 {
 }
 
 impl Kernel {
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Its bundle.
+    /// Returns the bundle.
     #[must_use]
     pub fn bundle(&self) -> KernelBundle<Executable> {
         self.0.bundle.clone()
     }
 
-    /// How many arguments it takes.
+    /// Returns the number of arguments.
     #[must_use]
     pub fn argument_count(&self) -> usize {
         self.0.count
     }
 
-    /// The most work-items of one group on a device.
+    /// Returns the most work-items of a work-group on a device.
     ///
     /// # Errors
-    /// [`Errc::KernelNotSupported`] for a device it was not built for; the call's.
+    /// [`Errc::KernelNotSupported`] for a device that the kernel was not built for; errors of the driver.
     pub fn max_work_group_size(&self, device: &Device) -> Result<usize> {
         self.0.handle_for(device)?;
         let mut properties = ze_device_compute_properties_t::default();
@@ -792,7 +794,7 @@ impl Kernel {
         Ok(properties.maxTotalGroupSize as usize)
     }
 
-    /// Its properties on a device, from the driver.
+    /// The kernel's properties on a device, from the driver.
     ///
     /// # Errors
     /// As [`Self::max_work_group_size`].
@@ -800,7 +802,7 @@ impl Kernel {
         properties_of(device.api(), self.0.handle_for(device)?)
     }
 
-    /// Its source's attributes.
+    /// The attributes in the kernel's source.
     pub(crate) fn attributes(&self) -> Result<String> {
         let Some((device, handle)) = self.0.handles.first() else {
             return Ok(String::new());

@@ -1,7 +1,7 @@
-//! Arguments that a program passes to a kernel: tuples of [`KernelArg`]s.
+//! Kernel arguments: tuples of [`KernelArg`]s.
 //!
-//! A kernel created by name takes any tuple of [`KernelArg`]s, checked when it is submitted. A kernel that `sycl-macros`
-//! embeds implements [`Launch`] for the tuples that fit its signature only, so that others do not compile.
+//! A kernel created by name takes any tuple of [`KernelArg`]s, which the submission checks. A kernel that `sycl-macros`
+//! embeds implements [`Launch`] only for tuples that match its signature, so that others do not compile.
 
 use crate::accessor::{Accessor, LocalAccessor, Mode};
 use crate::arguments::ArgSink;
@@ -19,10 +19,10 @@ use crate::usm;
     note = "pass a tuple with one value for each parameter: `&accessor`, `&local`, `&block`, a number"
 )]
 pub trait Launch<'cg, A> {
-    /// The kernel for a device of a context; called once per submission, so it should remember.
+    /// Returns the kernel for a device of a context. Called once per submission, so implementations should cache.
     ///
     /// # Errors
-    /// Those of building it.
+    /// Those of building the kernel.
     fn kernel(&self, context: &Context, device: &Device) -> Result<Kernel>;
     /// Passes the arguments in the kernel's order.
     fn pass(&self, arguments: A, to: &mut ArgSink<'_>);
@@ -39,13 +39,13 @@ impl<'cg, A: KernelArgs<'cg>> Launch<'cg, A> for &Kernel {
 
 /// A tuple of arguments.
 pub trait KernelArgs<'cg> {
-    /// Passes all.
+    /// Passes all arguments.
     fn push(self, to: &mut ArgSink<'_>);
 }
 
-/// One argument.
+/// A kernel argument.
 pub trait KernelArg<'cg> {
-    /// Passes it.
+    /// Passes the argument.
     fn push_one(self, to: &mut ArgSink<'_>);
 }
 
@@ -90,7 +90,7 @@ impl<'cg, T: DeviceData, K: usm::Kind> KernelArg<'cg> for &usm::Block<T, K> {
     }
 }
 
-/// A value of any type that may live in device memory.
+/// A value of any type that device memory can hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Val<T>(pub T);
 impl<T: DeviceData> KernelArg<'_> for Val<T> {

@@ -1,7 +1,7 @@
-//! `UR_L0_LEAKS_DEBUG`: counts objects of Level Zero that were made and destroyed, reported when the program ends.
+//! `UR_L0_LEAKS_DEBUG`: counts created and destroyed Level Zero objects and reports them at exit.
 //!
-//! Invariants: a call that makes or destroys nothing costs nothing; while the variable is not set, one that does costs a
-//! load and a branch. Handles that the program transfers count as made. Not here: where a leak comes from.
+//! Invariants: calls that create or destroy nothing cost nothing more. Others cost a load and a branch while the
+//! variable is not set. Handles that the program transfers count as created. Where a leak comes from is not recorded.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ const KINDS: [&str; 10] = [
     "memory",
 ];
 
-/// The calls that make or destroy an object, with its index in [`KINDS`].
+/// The calls that create or destroy an object, with its index in [`KINDS`].
 const CALLS: [(&str, usize, bool); 23] = [
     ("zeContextCreate", 0, true),
     ("zeContextDestroy", 0, false),
@@ -53,7 +53,7 @@ pub(crate) struct Effect {
     makes: bool,
 }
 
-/// The effect of a call by its name; none for most calls.
+/// The effect of a call by its name; `None` for most calls.
 pub(crate) const fn effect(function: &str) -> Option<Effect> {
     let mut at = 0;
     while at < CALLS.len() {
@@ -99,12 +99,12 @@ pub(crate) fn adopted(what: &str) {
     }
 }
 
-/// Counts from now on.
+/// Starts counting.
 pub(crate) fn start() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// A line for each kind that the program used.
+/// The report: one line for each kind that the program used.
 pub(crate) fn report() -> String {
     let read = |counts: &AtomicU64| counts.load(Ordering::Relaxed);
     let mut text = String::from("UR_L0_LEAKS_DEBUG: objects made and destroyed");

@@ -42,7 +42,7 @@
 //!
 //! Not here: closures as device code, streams, other backends.
 
-// What `kernels!` expands to names this crate, also inside it.
+// `kernels!` expands to names of this crate, also inside it.
 extern crate self as sycl;
 
 mod accessor;

@@ -1,8 +1,8 @@
 //! `SOLUM_SYCL_TRACE`: what the runtime does, one line each on stderr. Level 1: drivers, devices, queues and built kernels;
 //! 2: memory and copies too; 3: command groups and failed calls of Level Zero too.
 //!
-//! Invariants: without the variable each call costs a load and a branch and formats nothing. Not here: times, which
-//! `solum trace` shows; notifications of tools, which the module `trace` sends.
+//! Invariants: without the variable each call costs a load and a branch and formats nothing. `solum trace` shows times;
+//! the module `trace` notifies tools.
 
 use crate::environment;
 
@@ -26,7 +26,7 @@ fn tell<T: AsRef<str>>(line: impl FnOnce() -> T) {
     complain(line().as_ref());
 }
 
-/// Writes one line to stderr, whatever `SOLUM_SYCL_TRACE` says.
+/// Writes one line to stderr, regardless of `SOLUM_SYCL_TRACE`.
 pub(crate) fn complain(line: &str) {
     signal_mask::write_stderr(format!("sycl: {line}\n").as_bytes());
 }

@@ -1,4 +1,4 @@
-//! Memories of buffers and images: their allocation and how it ends.
+//! Memories of buffers and images: allocation and release.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,30 +10,30 @@ use level_zero::sys::*;
 use crate::context::Context;
 use crate::engine::allocation::{destroy_image, free};
 
-/// The fate of memory at its buffer's end.
+/// Whether memory is freed at its buffer's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// It is freed.
+    /// The runtime frees it.
     Free,
-    /// It is the user's.
+    /// The program keeps it.
     Keep,
 }
 
 /// One allocation, or one native image.
 pub(crate) struct Memory {
-    /// The first byte, or the image's handle.
+    /// The first byte of an allocation, or an image's handle.
     pub(crate) pointer: *mut u8,
     pub(crate) context: Context,
     pub(crate) end: End,
     is_image: bool,
 }
 
-// SAFETY: USM belongs to no thread; who may touch it when is the buffer's to say.
+// SAFETY: USM is not bound to a thread; the buffer orders all accesses.
 unsafe impl Send for Memory {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Memory {}
 
-/// First bytes of all buffers' memories, and how many have each: several buffers may lie over one block of the program's.
+/// The first byte of each buffer's memory, with a count, because several buffers may use one block of the program.
 static BUFFERS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 /// Whether a pointer is the first byte of a buffer's memory.

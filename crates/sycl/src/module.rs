@@ -1,4 +1,4 @@
-//! Modules of Level Zero: device code built for one device, with the compiler's messages.
+//! Level Zero modules: device code built for one device, with the compiler's messages.
 
 use std::ffi::{CStr, CString, c_char};
 use std::sync::Arc;
@@ -25,11 +25,12 @@ pub(crate) struct Module {
     pub(crate) log: String,
     native: Arc<NativeContext>,
     made: Moment,
-    /// The device is the context's first: the program did not say for which it made the module.
+    /// The module belongs to the context's first device, because the device that the program created it for is not
+    /// known.
     is_of_any: bool,
 }
 
-// SAFETY: module functions may be called from simultaneous threads (spec, core "Module").
+// SAFETY: the specification allows module functions to be called from simultaneous threads (core, "Module").
 unsafe impl Send for Module {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Module {}
@@ -38,14 +39,14 @@ impl Drop for Module {
     fn drop(&mut self) {
         if self.owned {
             disown(self.handle);
-            // SAFETY: ours, destroyed once, after its kernels, which keep the bundle.
+            // SAFETY: our module, destroyed once, after its kernels, which keep the bundle.
             let _ = unsafe { ze!(self.api, zeModuleDestroy = module.pfnDestroy(self.handle)) };
         }
     }
 }
 
 impl Module {
-    /// One that the program made, for some device of the context.
+    /// Wraps a module that the program created for some device of the context.
     pub(crate) fn of_handle(context: &Context, handle: ze_module_handle_t) -> Self {
         Self {
             device: context.0.devices[0].clone(),
@@ -59,12 +60,13 @@ impl Module {
         }
     }
 
-    /// Passes on the answer of a call for it or its kernels; if that says that the device is lost, records the loss first.
+    /// Passes on the result of a call for the module or its kernels. If it is DEVICE_LOST, the loss is recorded first.
     pub(crate) fn told<T>(&self, result: Result<T>) -> Result<T> {
         lose_if_lost(&self.native, self.known_device(), self.made, result)
     }
 
-    /// Why its device was lost since it was made. Where that may be any of its context, it is the one that it is used on.
+    /// Why the device was lost since the module was created. If the module's device is not known, the device it is used
+    /// on counts.
     pub(crate) fn loss(&self, on: Option<&Device>) -> Option<Error> {
         let hardware = self.known_device().or(on).map(Device::hardware);
         self.native.losses.since(hardware.as_ref(), self.made)
@@ -74,7 +76,7 @@ impl Module {
         Some(&self.device).filter(|_| !self.is_of_any)
     }
 
-    /// Makes a kernel.
+    /// Creates a kernel.
     pub(crate) fn create_kernel(&self, name: &CStr) -> Result<ze_kernel_handle_t> {
         let desc = ze_kernel_desc_t {
             pKernelName: name.as_ptr(),
@@ -92,14 +94,14 @@ impl Module {
         self.told(made).map(|()| kernel)
     }
 
-    /// Makes a kernel and destroys it.
+    /// Creates a kernel and destroys it, as a test.
     ///
     /// # Errors
-    /// [`Errc::Build`] when functions that kernels need are missing; the calls'.
+    /// [`Errc::Build`] if functions that kernels need are missing; errors of the driver.
     pub(crate) fn try_a_kernel(&self) -> Result<()> {
         let names = self.kernel_names()?;
         let Some(name) = names.first() else {
-            // Which kernels there are may be known only when all is there.
+            // Some drivers list kernels only after all imports are resolved.
             return match self.has_imports() {
                 true => Err(Error::new(Errc::Build, "the module is not linked")),
                 false => Ok(()),
@@ -108,15 +110,15 @@ impl Module {
         let name = CString::new(name.as_str())
             .map_err(|_| Error::invalid("the kernel's name contains a zero byte"))?;
         let kernel = match self.create_kernel(&name) {
-            // It is linked. That the device lacks such groups matters only to users of this kernel.
+            // The module is linked. Only users of this kernel need work-groups of its size.
             Err(error) if is_of_too_large_groups(&error) => return Ok(()),
             made => made?,
         };
-        // SAFETY: just made.
+        // SAFETY: just created.
         unsafe { ze!(self.api, zeKernelDestroy = kernel.pfnDestroy(kernel)) }
     }
 
-    /// Resolves its imports out of itself.
+    /// Resolves the module's imports within itself.
     ///
     /// # Errors
     /// [`Errc::Build`] with the missing names.
@@ -134,7 +136,7 @@ impl Module {
         self.told(linked).map_err(|error| with_log(error, &text))
     }
 
-    /// Whether it has imports; they may be resolved already.
+    /// Whether the module has imports, resolved or not.
     pub(crate) fn has_imports(&self) -> bool {
         let mut properties = ze_module_properties_t::default();
         // SAFETY: a live module and a valid output.
@@ -176,7 +178,7 @@ impl Module {
     }
 }
 
-/// Whether a kernel could not be made since it requires groups larger than the device has any.
+/// Whether creating a kernel failed because its required work-groups are too large for the device.
 pub(crate) fn is_of_too_large_groups(error: &Error) -> bool {
     error.backend_code() == Some(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION)
 }
@@ -184,7 +186,7 @@ pub(crate) fn is_of_too_large_groups(error: &Error) -> bool {
 /// Builds a module.
 ///
 /// # Errors
-/// [`Errc::Build`] with the compiler's messages; the call's.
+/// [`Errc::Build`] with the compiler's messages; errors of the driver.
 pub(crate) fn create_module(
     context: &Context,
     device: &Device,
@@ -233,7 +235,7 @@ pub(crate) fn create_module(
     }
 }
 
-/// A failure says what the log says.
+/// Adds the build log to the error.
 fn with_log(error: Error, log: &str) -> Error {
     match error.backend_code() {
         Some(code) if !log.is_empty() => Error::backend(code, format!("{error}\n{log}")),
@@ -241,7 +243,7 @@ fn with_log(error: Error, log: &str) -> Error {
     }
 }
 
-/// Copies a build log and destroys it.
+/// Copies a build log's text and destroys the log.
 fn take_log(api: Api, log: ze_module_build_log_handle_t) -> String {
     if log.is_null() {
         return String::new();

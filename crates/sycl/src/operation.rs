@@ -1,4 +1,4 @@
-//! Device operations, each one append to a list.
+//! Device operations: each is one append to a list.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::ze::{Api, ze};
 /// One append.
 #[expect(
     clippy::large_enum_variant,
-    reason = "launches are most of all: a box would be an allocation for each"
+    reason = "most operations are launches, and a box would cost each an allocation"
 )]
 pub(crate) enum Operation {
     Copy {
@@ -28,7 +28,7 @@ pub(crate) enum Operation {
         bytes: usize,
     },
     Region(Box<Region>),
-    /// A whole image and its rows in memory, or two images; handles stand for images.
+    /// A whole image and its rows in memory, or two images; images are given by handle.
     Image {
         target: *mut u8,
         source: *mut u8,
@@ -50,15 +50,15 @@ pub(crate) enum Operation {
         bytes: usize,
         advice: ze_memory_advice_t,
     },
-    /// A closed list, on an immediate one.
+    /// A closed list, run by an immediate list.
     Replay(Arc<RecordedList>),
     Barrier,
 }
 
-// SAFETY: the pointers are to memory that outlives the command by the contract of the operation's maker.
+// SAFETY: the creator of an operation guarantees that the memory outlives the command.
 unsafe impl Send for Operation {}
 
-/// Which sides of a copy are images.
+/// The sides of a copy that are images.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ImageCopy {
     FromMemory,
@@ -66,7 +66,7 @@ pub(crate) enum ImageCopy {
     Between,
 }
 
-/// Rows in planes. Pitches in bytes.
+/// Rows in planes, with pitches in bytes.
 pub(crate) struct Region {
     pub(crate) target: *mut u8,
     pub(crate) source: *const u8,
@@ -77,35 +77,41 @@ pub(crate) struct Region {
     pub(crate) source_pitches: [usize; 2],
 }
 
-/// A kernel with all that it needs.
+/// A kernel with all its arguments.
 pub(crate) struct Launch {
     pub(crate) shape: Shape,
     pub(crate) arguments: Arguments,
 }
 
-/// A kernel and how many of its work-items run.
+/// A kernel and its numbers of work-items.
 pub(crate) struct Shape {
     pub(crate) kernel: Arc<KernelInner>,
     pub(crate) handle: ze_kernel_handle_t,
-    /// The program's; all others are 1.
-    #[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+    /// The dimensions of the program's range; the others are 1.
+    #[cfg_attr(
+        not(feature = "xpti"),
+        expect(dead_code, reason = "only tools read it")
+    )]
     pub(crate) dimensions: usize,
     pub(crate) groups: [u32; 3],
     pub(crate) size: [u32; 3],
     pub(crate) offset: [u32; 3],
 }
 
-/// USM that a command gets by pointer; buffers do not count.
+/// USM that a command gets by pointer, except buffers.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+#[cfg_attr(
+    not(feature = "xpti"),
+    expect(dead_code, reason = "only tools read it")
+)]
 pub(crate) enum UsedMemory {
-    /// It is copied.
+    /// The memory is copied.
     Copied {
         target: usize,
         source: usize,
         bytes: usize,
     },
-    /// It is used in place; `value` is what each of its bytes is set to, if that is one.
+    /// The memory is used in place; `value` is the value of each byte after a fill with equal bytes.
     InPlace {
         pointer: usize,
         bytes: usize,
@@ -114,7 +120,7 @@ pub(crate) enum UsedMemory {
 }
 
 impl Operation {
-    /// The memory that it gets by pointer.
+    /// The memory that the command gets by pointer.
     pub(crate) fn memory(&self) -> Option<UsedMemory> {
         let in_place = |pointer: usize, bytes, value| UsedMemory::InPlace {
             pointer,
@@ -151,7 +157,7 @@ impl Operation {
         }
     }
 
-    /// The copy of a part of two allocations of the same shape.
+    /// Copies a part between two allocations of the same shape.
     pub(crate) fn transfer(target: *mut u8, source: *const u8, extent: &Extent) -> Self {
         match *extent {
             Extent::Run { offset, bytes } => Self::Copy {
@@ -176,7 +182,7 @@ impl Operation {
         }
     }
 
-    /// As [`Self::append`], of memory that was made before a device was lost, if it was.
+    /// As [`Self::append`]; `before` is why a device was lost since the memory was allocated, if it was.
     pub(crate) fn append_to(&mut self, before: Option<&Error>, to: &mut Target<'_>) -> Result<()> {
         let appended = self.append(to);
         appended.map_err(|error| outlived(error, || before.cloned()))
@@ -237,7 +243,7 @@ impl Operation {
             }
             Self::Launch(launch) => launch.shape.append(&mut launch.arguments, to),
             Self::Prefetch { pointer, bytes } => {
-                // SAFETY: as above. It takes no events: a barrier before and a signal after it give it its place.
+                // SAFETY: as above. The call takes no events: a barrier before it and a signal after it order it.
                 unsafe {
                     wait_before(api, list, count, waits)?;
                     ze!(
@@ -299,10 +305,10 @@ impl Operation {
     }
 }
 
-/// Has later commands of a list wait for events.
+/// Makes later commands of a list wait for events.
 ///
 /// # Safety
-/// Live handles.
+/// The handles are live.
 unsafe fn wait_before(
     api: Api,
     list: ze_command_list_handle_t,
@@ -312,7 +318,7 @@ unsafe fn wait_before(
     if count == 0 {
         return Ok(());
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         ze!(
             api,
@@ -325,7 +331,7 @@ unsafe fn wait_before(
 /// Signals an event after all earlier commands; a recorded list signals none.
 ///
 /// # Safety
-/// Live handles, or no event.
+/// The handles are live; the event may be null.
 unsafe fn signal_after(
     api: Api,
     list: ze_command_list_handle_t,
@@ -334,7 +340,7 @@ unsafe fn signal_after(
     if signal.is_null() {
         return Ok(());
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         ze!(
             api,
@@ -344,7 +350,7 @@ unsafe fn signal_after(
 }
 
 impl ImageCopy {
-    /// A whole image and its rows in memory, or two images; handles stand for images.
+    /// Copies a whole image from or to rows in memory, or between two images, given by handle.
     fn append(self, target: *mut u8, source: *mut u8, to: &mut Target<'_>) -> Result<()> {
         let (api, list, signal, count) = (to.api, to.list, to.signal, to.wait_count());
         let waits = to.waits();
@@ -423,7 +429,7 @@ impl Region {
         }
     }
 
-    /// A plain copy where the part is one run of memory on both sides.
+    /// A plain copy if the part is contiguous on both sides.
     pub(crate) fn simplest(self: Box<Self>) -> Operation {
         let [width, height, depth] = self.size;
         let runs = |pitches: [usize; 2]| {
@@ -459,7 +465,7 @@ fn region_of(origin: [usize; 3], size: [usize; 3]) -> ze_copy_region_t {
 }
 
 impl Shape {
-    /// Work-items in all, those of a group, and the first one's id, in the order of the program's dimensions.
+    /// All work-items, those of a work-group, and the first one's id, in the order of the program's dimensions.
     #[cfg(feature = "xpti")]
     pub(crate) fn items(&self) -> [[usize; 3]; 3] {
         let in_order = |mut xyz: [u32; 3]| {
@@ -483,7 +489,7 @@ impl Shape {
             groupCountY: self.groups[1],
             groupCountZ: self.groups[2],
         };
-        // One thread at a time may set a kernel's arguments.
+        // A kernel's arguments are set by one thread at a time.
         let mut state = self.kernel.launching();
         if self.offset != state.offset {
             let [x, y, z] = self.offset;
@@ -570,8 +576,8 @@ impl From<AppendError> for Error {
     }
 }
 
-/// Appends operations to a lane in order, the first after `after`; answers the last one's place. `before` is why a device
-/// was lost since memory was made that they use.
+/// Appends operations to a lane in order, the first after `after`. Returns the last command. `before` is why a device
+/// was lost since the memory they use was allocated.
 pub(crate) fn append_all(
     lane: &'static CommandLane,
     after: &Deps,

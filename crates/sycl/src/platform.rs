@@ -1,5 +1,4 @@
-//! Platforms: the drivers, each with the table of functions that reaches it. Finding them, and their devices, is the
-//! module [`crate::enumeration`].
+//! Platforms: each is a driver with its function table. The module [`crate::enumeration`] finds them and their devices.
 
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
@@ -22,7 +21,7 @@ pub struct Platform(pub(crate) &'static PlatformInner);
 
 pub(crate) struct PlatformInner {
     api: Api,
-    /// Whether the driver makes images over memory that exists already; asked once.
+    /// Whether the driver supports images over existing memory; queried once.
     pub(crate) images_over_memory: OnceLock<bool>,
 }
 
@@ -44,7 +43,7 @@ impl std::fmt::Debug for Platform {
 }
 
 impl Platform {
-    /// A driver; it lives as long as the process.
+    /// Creates a platform, which lives as long as the process.
     pub(crate) fn new(api: Api) -> Self {
         Self(Box::leak(Box::new(PlatformInner {
             api,
@@ -52,16 +51,16 @@ impl Platform {
         })))
     }
 
-    /// Always Level Zero.
+    /// Returns the backend: always Level Zero.
     #[must_use]
     pub fn backend(&self) -> Backend {
         Backend::LevelZero
     }
 
-    /// A property, such as `platform.info::<info::platform::Name>()`.
+    /// Returns a property, such as `platform.info::<info::platform::Name>()`.
     ///
     /// # Errors
-    /// As the descriptor says.
+    /// See the descriptor.
     pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
         I::get(self)
     }

@@ -1,4 +1,4 @@
-//! Queues: command groups go in, work on lanes comes out.
+//! Queues take command groups and submit them to lanes.
 
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::Ordering;
@@ -25,14 +25,14 @@ use crate::submit::submit;
 
 pub use crate::queue_inner::{Priority, QueueProps, Submission};
 
-/// A way to a device. Cheap to clone; usable from any thread.
+/// A queue of a device. Cheap to clone; can be used from any thread.
 ///
-/// The last handle's drop does not wait for the queue's work, unless its list or its context stays the program's
-/// ([`crate::interop::Ownership::Keep`]): the program may destroy those then.
+/// Dropping the last handle does not wait for the queue's work, unless the program keeps its list or context
+/// ([`crate::interop::Ownership::Keep`]): the program may destroy those after the drop.
 #[derive(Clone)]
 pub struct Queue(pub(crate) Arc<QueueInner>, Option<Arc<End>>);
 
-/// The end of the program's handles of a queue whose list or context stays the program's.
+/// The program's handles of a queue whose list or context it keeps; dropping the last one waits.
 struct End(Option<Arc<QueueInner>>);
 
 impl End {
@@ -50,7 +50,8 @@ impl Drop for End {
         native.queues.fetch_sub(1, Ordering::Relaxed);
         let open = queue.pending_commands.deps();
         if would_wait_for_itself(&open) {
-            // What the task captured cannot wait for the task's end: that lets go of the rest.
+            // The running task captured the queue, so it cannot wait for its own end; the end of the task releases the
+            // rest.
             if is_in_a_host_task() {
                 return;
             }
@@ -58,7 +59,7 @@ impl Drop for End {
                 "the queue's work waits for a host accessor that the calling thread holds",
             );
         }
-        // Failures have gone to who submitted the work.
+        // The submitter of the work got the failures.
         drop(wait_for(&open));
         drop(wait_for(&queue.tails()));
         drop(queue);
@@ -102,14 +103,14 @@ impl std::fmt::Debug for QueueBuilder {
 }
 
 impl QueueBuilder {
-    /// Its device; the default selector's if none is given.
+    /// Sets the device; by default the default selector's.
     #[must_use]
     pub fn device(mut self, device: &Device) -> Self {
         self.device = Some(device.clone());
         self
     }
 
-    /// The device that a selector chooses.
+    /// Sets the device by a selector.
     ///
     /// # Errors
     /// As [`Device::select`].
@@ -118,67 +119,68 @@ impl QueueBuilder {
         Ok(self.device(&device))
     }
 
-    /// Its context; the platform's if none is given.
+    /// Sets the context; by default the platform's.
     #[must_use]
     pub fn context(mut self, context: &Context) -> Self {
         self.context = Some(context.clone());
         self
     }
 
-    /// Commands run in the order of submission. What comes after one that failed fails too, with the first cause, until the
-    /// program has waited for the queue or for the failed command, or asked for asynchronous errors.
+    /// Makes the queue in-order: commands run in submission order. Commands after a failed one fail too, with the first
+    /// cause, until the program has waited for the queue or for the failed command, or asked for asynchronous errors.
     #[must_use]
     pub fn in_order(mut self) -> Self {
         self.props.in_order = true;
         self
     }
 
-    /// Events know when their commands ran.
+    /// Enables profiling: events record when their commands ran.
     #[must_use]
     pub fn enable_profiling(mut self) -> Self {
         self.props.enable_profiling = true;
         self
     }
 
-    /// Its urgency.
+    /// Sets the priority.
     #[must_use]
     pub fn priority(mut self, priority: Priority) -> Self {
         self.props.priority = Some(priority);
         self
     }
 
-    /// How commands reach the device.
+    /// Sets how commands are submitted to the device.
     #[must_use]
     pub fn submission(mut self, submission: Submission) -> Self {
         self.props.submission = Some(submission);
         self
     }
 
-    /// Which of the device's compute engines.
+    /// Sets the index of the device's compute engine.
     #[must_use]
     pub fn compute_index(mut self, index: u32) -> Self {
         self.props.compute_index = Some(index);
         self
     }
 
-    /// All properties at once.
+    /// Sets all properties at once.
     #[must_use]
     pub fn props(mut self, props: QueueProps) -> Self {
         self.props = props;
         self
     }
 
-    /// Who is told of asynchronous errors. Without one, an error that nobody asks for ends the program.
+    /// Sets the handler of asynchronous errors. Without one, an error that the program does not fetch ends the process.
     #[must_use]
     pub fn async_handler(mut self, handler: impl Fn(&[Error]) + Send + Sync + 'static) -> Self {
         self.handler = Some(Box::new(handler));
         self
     }
 
-    /// The queue.
+    /// Creates the queue.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] for a device outside the context or an engine it lacks; those of creating it.
+    /// [`crate::Errc::Invalid`] for a device outside the context or an engine that the device lacks; errors of the
+    /// driver.
     pub fn build(self) -> Result<Queue> {
         let device = match (&self.device, &self.context) {
             (Some(device), _) => device.clone(),
@@ -190,7 +192,9 @@ impl QueueBuilder {
             None => device.platform().default_context()?,
         };
         if !context.contains(&device) {
-            return Err(Error::invalid("the queue's device is not of its context"));
+            return Err(Error::invalid(
+                "the queue's context does not contain its device",
+            ));
         }
         let options = options(&device, &self.props)?;
         let per_thread = !options.batched
@@ -239,7 +243,7 @@ fn options(device: &Device, props: &QueueProps) -> Result<LaneOptions> {
         Some(Priority::Normal) | None => ZE_COMMAND_QUEUE_PRIORITY_NORMAL,
     };
     let group = device.compute_group()?;
-    // The environment's engine is a wish for all devices; one that lacks it does without.
+    // The environment's engine applies to all devices; one that lacks it ignores the variable.
     let wished = environment::compute_engine().filter(|index| *index < group.queues);
     let index = props.compute_index.or(wished).unwrap_or(0);
     if index >= group.queues {
@@ -260,7 +264,7 @@ fn options(device: &Device, props: &QueueProps) -> Result<LaneOptions> {
 }
 
 impl Queue {
-    /// A queue to the default selector's device.
+    /// Creates a queue on the default selector's device.
     ///
     /// # Errors
     /// As [`QueueBuilder::build`].
@@ -268,7 +272,7 @@ impl Queue {
         Self::builder().build()
     }
 
-    /// For a queue with properties.
+    /// Returns a builder for a queue with properties.
     #[must_use]
     pub fn builder() -> QueueBuilder {
         QueueBuilder::default()
@@ -285,7 +289,7 @@ impl Queue {
         Self(Arc::new(inner), None)
     }
 
-    /// A queue around a handle that exists already; it has this one lane.
+    /// Creates a queue around an existing handle; the handle is its only lane.
     pub(crate) fn adopt(
         context: &Context,
         device: &Device,
@@ -299,7 +303,7 @@ impl Queue {
             ordinal,
             timestamps: props.enable_profiling,
             batched: matches!(native, NativeLane::Queue(_)),
-            // The program may wait on its handle after any submission.
+            // The program may wait on its handle after each submission.
             batch: 1,
             in_order,
             owned,
@@ -319,35 +323,35 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Its device.
+    /// Returns the device.
     #[must_use]
     pub fn device(&self) -> Device {
         self.0.device.clone()
     }
 
-    /// Its context.
+    /// Returns the context.
     #[must_use]
     pub fn context(&self) -> Context {
         self.0.context.clone()
     }
 
-    /// Whether commands run in the order of submission.
+    /// Returns whether the queue is in-order.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
         self.0.props.in_order
     }
 
-    /// Its properties.
+    /// Returns the properties.
     #[must_use]
     pub fn props(&self) -> &QueueProps {
         &self.0.props
     }
 
-    /// Submits one command group. The closure turns its handler into the group's one command; accessors stay inside.
+    /// Submits a command group. The closure turns its handler into the group's one command; accessors cannot leave it.
     ///
     /// # Errors
-    /// The closure's, and nothing was submitted; [`crate::Errc::MemoryAllocation`] with every buffer as it was; failures
-    /// of appending; the first cause for buffers that failed work should have written.
+    /// Those of the closure (nothing was submitted then); [`crate::Errc::MemoryAllocation`] with unchanged buffers;
+    /// failures of appending; the first cause if failed work should have written a buffer.
     #[track_caller]
     pub fn submit<F>(&self, f: F) -> Result<Event>
     where
@@ -361,10 +365,11 @@ impl Queue {
             .inspect_err(crate::trace::diagnostic)
     }
 
-    /// Waits for everything that was submitted.
+    /// Waits for all submitted work.
     ///
     /// # Errors
-    /// The first failure; [`crate::Errc::Invalid`] when something waits for a host accessor that this thread holds.
+    /// The first failure; [`crate::Errc::Invalid`] if work waits for a host accessor that this thread holds (it would
+    /// deadlock).
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         let site = crate::trace::Site::here();
@@ -381,7 +386,7 @@ impl Queue {
         result
     }
 
-    /// Waits, hands asynchronous errors to the handler, and answers the oldest of them.
+    /// Waits, passes asynchronous errors to the handler, and returns the oldest of them.
     ///
     /// # Errors
     /// As [`Self::wait`]; the oldest asynchronous error.
@@ -392,15 +397,15 @@ impl Queue {
         waited
     }
 
-    /// Hands asynchronous errors to the handler and answers the oldest.
+    /// Passes asynchronous errors to the handler and returns the oldest.
     ///
     /// # Errors
-    /// The oldest.
+    /// The oldest error.
     pub fn throw_asynchronous(&self) -> Result<()> {
         self.0.reports.throw()
     }
 
-    /// A command that ends when `events` have ended; later commands of an in-order queue follow it.
+    /// Submits a command that ends when `events` have ended; later commands of an in-order queue follow it.
     ///
     /// # Errors
     /// As [`Self::submit`].

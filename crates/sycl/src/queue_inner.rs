@@ -1,4 +1,4 @@
-//! The state of a queue: its properties, its lanes and the choice of a lane for a command.
+//! A queue's state: its properties, its lanes, and the choice of a lane for each command.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,25 +20,25 @@ use crate::event::Followers;
 use crate::reports::Reports;
 use crate::trace::NewQueue;
 
-/// How urgent a queue's work is.
+/// The priority of a queue's work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Priority {
-    /// After others.
+    /// Runs after other work.
     Low,
-    /// As others.
+    /// The default.
     Normal,
-    /// Before others.
+    /// Runs before other work.
     High,
 }
 
-/// How commands reach the device.
+/// How commands are submitted to the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Submission {
-    /// As `UR_L0_USE_IMMEDIATE_COMMANDLISTS` or its older name says; immediate if neither is set.
+    /// As `UR_L0_USE_IMMEDIATE_COMMANDLISTS` or its older name selects; immediate if neither is set.
     FromEnvironment,
     /// On immediate command lists.
     Immediate,
-    /// In lists that are executed on a command queue.
+    /// In lists that a command queue executes.
     Batched,
 }
 
@@ -46,17 +46,17 @@ pub enum Submission {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct QueueProps {
-    /// Commands run in the order of submission.
+    /// Commands run in submission order.
     pub in_order: bool,
     /// Events record when their commands ran.
     pub enable_profiling: bool,
     /// The program does not use events of commands.
     pub discard_events: bool,
-    /// How urgent it is.
+    /// The priority.
     pub priority: Option<Priority>,
-    /// Which of the device's compute engines.
+    /// The index of the device's compute engine.
     pub compute_index: Option<u32>,
-    /// How commands reach the device.
+    /// How commands are submitted to the device.
     pub submission: Option<Submission>,
 }
 
@@ -68,14 +68,14 @@ pub(crate) struct QueueInner {
     pub(crate) device: Device,
     pub(crate) props: QueueProps,
     pub(crate) options: LaneOptions,
-    /// Tells whether the device was lost since the queue was made.
+    /// Whether the device was lost since the queue was created.
     pub(crate) intact: Intact,
     pub(crate) lanes: [OnceLock<&'static CommandLane>; MOST_LANES],
     pub(crate) making: Mutex<()>,
     pub(crate) width: usize,
-    /// Lanes for work that waits for user events; none if the queue has one list or one order for all.
+    /// Lanes for work that waits for user events; `None` if the queue has a single list or is in-order.
     pub(crate) user_event_lanes: Option<UserEventLanes>,
-    /// If each thread has its own lane: the threads that submitted, in the order of their lanes.
+    /// The threads that have submitted, in the order of their lanes, if each has its own.
     pub(crate) threads: Option<Mutex<Vec<ThreadId>>>,
     /// The last command of an in-order queue.
     pub(crate) order: Mutex<Option<Dep>>,
@@ -88,7 +88,7 @@ pub(crate) struct QueueInner {
 }
 
 impl QueueInner {
-    /// A queue without lanes.
+    /// Creates a queue without lanes.
     pub(crate) fn new(
         context: Context,
         device: Device,
@@ -122,7 +122,7 @@ impl QueueInner {
         }
     }
 
-    /// Tells tools that the queue is there.
+    /// Reports the queue to tools.
     pub(crate) fn tell_created(&self) {
         let handle = || {
             let first = self.lanes().next().and_then(|lane| lane.native());
@@ -151,10 +151,11 @@ impl QueueInner {
         Ok(self.lanes[number].get_or_init(|| lane))
     }
 
-    /// Makes a lane, unless the device was lost since the queue was made: a new lane would not see the program's data.
+    /// Creates a lane, unless the device was lost since the queue was created: a new lane would not know that the
+    /// program's data is lost.
     fn create_lane(&self) -> Result<&'static CommandLane> {
         let lane = CommandLane::create(&self.context.0.native, &self.device, self.options)?;
-        // After it is made: from here on losses are recorded on the lane.
+        // After its creation, because from then on losses are recorded on the lane.
         match self.intact.loss() {
             None => Ok(lane),
             Some(error) => {
@@ -164,7 +165,7 @@ impl QueueInner {
         }
     }
 
-    /// The last commands on its lanes.
+    /// The last commands on the queue's lanes.
     pub(crate) fn tails(&self) -> Deps {
         let mut tails = Deps::default();
         self.usual_lanes().for_each(|lane| tails.add(lane.tail()));
@@ -175,7 +176,7 @@ impl QueueInner {
         tails
     }
 
-    /// Its lanes so far.
+    /// The queue's lanes so far.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = &'static CommandLane> + '_ {
         let user_event_lanes = self.user_event_lanes.iter().flat_map(UserEventLanes::each);
         self.usual_lanes().chain(user_event_lanes)
@@ -185,13 +186,13 @@ impl QueueInner {
         self.lanes.iter().map_while(|lane| lane.get().copied())
     }
 
-    /// Refuses work if the device was lost since the queue was made.
+    /// Returns an error if the device was lost since the queue was created.
     pub(crate) fn refuse_lost(&self) -> Result<()> {
         let first = self.lanes[0].get();
         first.map_or(Ok(()), |lane| lane.refuse_lost_device())
     }
 
-    /// The place of work that follows `deps`.
+    /// Chooses where work that follows `deps` is placed.
     pub(crate) fn choose(&self, deps: &Deps) -> Result<Placement<'_>> {
         self.refuse_lost()?;
         if let Some(user_event_lanes) = &self.user_event_lanes {
@@ -210,7 +211,8 @@ impl QueueInner {
         Ok(Placement::On(Chosen::usual(lane)))
     }
 
-    /// A lane for work that follows `deps`: the one that ends with them, an idle one, a new one, the least busy.
+    /// Chooses a lane for work that follows `deps`: the one that ends with them, else an idle one, a new one, the least
+    /// busy.
     fn usual(&self, deps: &Deps) -> Result<&'static CommandLane> {
         if let Some(threads) = &self.threads {
             return self.lane_of_thread(threads);
@@ -233,7 +235,7 @@ impl QueueInner {
             return Ok(best);
         }
         if count < self.width {
-            // Work may have ended without being asked.
+            // Work may have ended without having been polled.
             for lane in self.usual_lanes() {
                 lane.probe_tail();
                 if lane.outstanding() == 0 {
@@ -245,10 +247,10 @@ impl QueueInner {
         best.map_or_else(|| self.lane(0), Ok)
     }
 
-    /// The calling thread's own lane; threads that come after all lanes are given share them.
+    /// The calling thread's own lane; further threads share lanes when all are taken.
     fn lane_of_thread(&self, threads: &Mutex<Vec<ThreadId>>) -> Result<&'static CommandLane> {
         let mine = std::thread::current().id();
-        // Locked while a lane is made, so that the lanes before it exist.
+        // Locked while a lane is created, so that the lanes before it exist.
         let mut threads = lock(threads);
         let (place, is_new) = place_of(&threads, mine);
         let lane = self.lane(place)?;
@@ -258,13 +260,13 @@ impl QueueInner {
         Ok(lane)
     }
 
-    /// Remembers a pending command until the queue is waited for, and for deferred releases.
+    /// Keeps a pending command until the queue is waited for, and for deferred releases.
     pub(crate) fn add_pending(&self, pending: &Arc<PendingCommand>) {
         self.pending_commands.add(pending);
         self.context.0.native.pending.add(pending);
     }
 
-    /// Everything submitted so far.
+    /// All work submitted so far.
     pub(crate) fn everything(&self, deps: &mut Deps) {
         deps.merge(&self.tails());
         let pending_commands = self.pending_commands.get();
@@ -278,12 +280,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The index of a thread's lane, and whether the thread gets a lane of its own now.
+/// The index of a thread's lane, and whether this call assigned the thread its own lane.
 fn place_of(threads: &[ThreadId], thread: ThreadId) -> (usize, bool) {
     match threads.iter().position(|known| *known == thread) {
         Some(place) => (place, false),
         None if threads.len() < MOST_LANES => (threads.len(), true),
-        // Not remembered: a program may start any number of threads, one after another.
+        // Not recorded, because a program may start any number of threads one after another.
         None => {
             let mut hasher = std::hash::DefaultHasher::new();
             thread.hash(&mut hasher);
@@ -307,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_that_come_and_go_are_not_remembered() {
+    fn threads_without_an_own_lane_are_not_recorded() {
         let mut threads = Vec::new();
         for number in 0..100 {
             let thread = std::thread::spawn(|| std::thread::current().id());

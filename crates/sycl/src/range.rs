@@ -1,8 +1,8 @@
-//! Index spaces of one to three dimensions, and what may live in device memory.
+//! Index spaces of one to three dimensions, and the types that device memory can hold.
 
 use crate::error::{Error, Result};
 
-/// Sealed: ranks 1 to 3, so that others do not compile.
+/// Sealed: only ranks 1 to 3 compile.
 pub trait SupportedDim: sealed::Sealed {}
 
 /// A rank, as a type.
@@ -19,25 +19,25 @@ impl SupportedDim for Dim<1> {}
 impl SupportedDim for Dim<2> {}
 impl SupportedDim for Dim<3> {}
 
-/// Extents; the last is the fastest in memory, as in SYCL.
+/// Extents in each dimension. The last is the fastest in memory, as in SYCL.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Range<const D: usize>(pub [usize; D]);
 
-/// A place in a range.
+/// An index in a range.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Id<const D: usize>(pub [usize; D]);
 
-/// Work-items and how they form groups.
+/// Global and local ranges of work-items.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NdRange<const D: usize> {
     /// All work-items.
     pub global: Range<D>,
-    /// Those of one group; each extent divides the global one.
+    /// The work-items of one work-group; each extent divides the global one.
     pub local: Range<D>,
 }
 
 impl<const D: usize> Range<D> {
-    /// How many places it has; saturates.
+    /// Returns the number of indices; saturates.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.iter().fold(1, |size, &n| size.saturating_mul(n))
@@ -45,7 +45,7 @@ impl<const D: usize> Range<D> {
 }
 
 impl<const D: usize> NdRange<D> {
-    /// Groups of `local` work-items over `global`.
+    /// Creates an nd-range of work-groups of `local` work-items over `global`.
     pub fn new(global: impl Into<Range<D>>, local: impl Into<Range<D>>) -> Self {
         Self {
             global: global.into(),
@@ -75,12 +75,12 @@ impl<const D: usize> From<[usize; D]> for Id<D> {
     }
 }
 
-/// Three extents in SYCL's order; missing leading ones are 1.
+/// Three extents in SYCL's order; leading extents default to 1.
 pub(crate) fn extents<const D: usize>(range: [usize; D]) -> [usize; 3] {
     padded(range, 1)
 }
 
-/// Three coordinates in SYCL's order; missing leading ones are 0.
+/// Three coordinates in SYCL's order; leading coordinates default to 0.
 pub(crate) fn coordinates<const D: usize>(id: [usize; D]) -> [usize; 3] {
     padded(id, 0)
 }
@@ -108,11 +108,11 @@ pub(crate) fn to_xyz<const D: usize>(what: &str, range: Range<D>) -> Result<[u32
     Ok(narrow)
 }
 
-/// What may live in device memory.
+/// Types that device memory can hold.
 ///
 /// # Safety
-/// Every bit pattern that a device can produce is a value of the type: no padding that is read, no references or
-/// pointers that Rust follows, no drop.
+/// Every bit pattern that a device can produce is a value of the type: no padding, no references or pointers that Rust
+/// follows, no drop.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot live in device memory",
     note = "element types are numbers, arrays of them, and types for which you implement the unsafe trait `DeviceData`"
@@ -120,12 +120,12 @@ pub(crate) fn to_xyz<const D: usize>(what: &str, range: Range<D>) -> Result<[u32
 pub unsafe trait DeviceData: Copy + Send + Sync + 'static {}
 macro_rules! device_data {
     ($($ty:ty)*) => { $(
-        // SAFETY: a number: no padding, every bit pattern a value.
+        // SAFETY: a number has no padding, and every bit pattern is a value.
         unsafe impl DeviceData for $ty {}
     )* };
 }
 device_data!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64);
-// SAFETY: an array of such values has no padding of its own.
+// SAFETY: an array adds no padding to such values.
 unsafe impl<T: DeviceData, const N: usize> DeviceData for [T; N] {}
 
 #[cfg(test)]

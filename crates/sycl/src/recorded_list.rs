@@ -1,4 +1,4 @@
-//! A recorded command list that is submitted as often as the program likes. The graph that recorded it destroys it.
+//! A recorded command list that can be submitted any number of times. The graph that recorded it destroys it.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ pub(crate) struct RecordedList {
     pub(crate) device: Device,
     pub(crate) made: Moment,
     pub(crate) list: ze_command_list_handle_t,
-    /// Where the accessors' buffers were when the list was recorded.
+    /// The addresses of the accessors' buffers at the time of recording.
     pub(crate) pointers: Vec<usize>,
 }
 
-// SAFETY: the list is closed; executing it is the lanes' affair, each under its lock.
+// SAFETY: the list is closed; lanes execute it under their locks.
 unsafe impl Send for RecordedList {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for RecordedList {}
 
 impl RecordedList {
-    /// Why its device was lost since it was made.
+    /// Why the device was lost since the list was recorded.
     pub(crate) fn loss(&self) -> Option<Error> {
         let losses = &self.native.losses;
         losses.since(Some(&self.device.hardware()), self.made)
     }
 
-    /// Whether the buffers are still where they were when it was recorded.
+    /// Whether the buffers still have the addresses of the recording.
     pub(crate) fn is_at(&self, pointers: &[*mut u8]) -> bool {
         let now = pointers.iter().map(|pointer| pointer.addr());
         now.eq(self.pointers.iter().copied())

@@ -1,7 +1,7 @@
-//! Reductions: many values to one, by kernels of the library's own.
+//! Reductions: many values are combined to one, by kernels of this crate.
 //!
-//! Each group of the first pass combines a share of the input in local memory; one group combines what they leave. Sums of
-//! floating-point numbers may differ in their last places from a sum in order, as in SYCL.
+//! Each work-group of the first pass combines a share of the input in local memory; one work-group combines the
+//! results. The last digits of floating-point sums may differ from those of a sequential sum, as in SYCL.
 
 use std::sync::OnceLock;
 
@@ -19,15 +19,15 @@ use crate::range::{DeviceData, Dim, NdRange, Range, SupportedDim};
 crate::kernels! {
     unsafe mod library = "../kernels/reduce.spv";
 }
-// By itself: devices without double precision reduce the other types.
+// A separate module: devices without double precision reduce the other types.
 crate::kernels! {
     unsafe mod doubles = "../kernels/reduce_double.spv";
 }
 
-/// Work-items of a group unless `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE` has a wish.
+/// Work-items of a work-group by default; `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE` overrides it.
 const GROUP: usize = 256;
 
-/// Work-items of a group on a queue's device: halving must come out even, and the device must be able to.
+/// Work-items of a work-group on a queue's device: a power of two that the device supports.
 fn group_size(queue: &Queue) -> Result<usize> {
     let device = &queue.0.device;
     let most = (device.compute_group()?.largest_group as usize).max(1);
@@ -36,10 +36,10 @@ fn group_size(queue: &Queue) -> Result<usize> {
     Ok(1 << size.ilog2())
 }
 
-/// `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE`: work-items of a reduction's group on devices of a type.
+/// `SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE`: work-items of a reduction's work-group, by device type.
 ///
 /// # Errors
-/// [`crate::Errc::Invalid`] when it is not understood.
+/// [`crate::Errc::Invalid`] if the value cannot be parsed.
 fn wished_group(kind: DeviceType) -> Result<Option<usize>> {
     let name = "SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE";
     static KNOWN: OnceLock<Result<Groups>> = OnceLock::new();
@@ -57,7 +57,7 @@ fn wished_group(kind: DeviceType) -> Result<Option<usize>> {
     Ok(found.map(|(_, size)| *size))
 }
 
-/// Sizes by type of device, of all for none; the last one that fits counts.
+/// Sizes by device type; `None` stands for all types. The last match counts.
 type Groups = Vec<(Option<DeviceType>, usize)>;
 
 fn groups(text: &str) -> std::result::Result<Groups, &str> {
@@ -82,9 +82,9 @@ mod sealed {
     pub trait Operation {}
 }
 
-/// Types that reductions combine.
+/// Types that can be reduced.
 pub trait Number: DeviceData + PartialEq + sealed::Number {
-    /// Runs one pass of the library's kernel.
+    /// Runs one pass of this crate's kernel.
     #[doc(hidden)]
     fn pass<'cg>(
         cg: Handler<'cg>,
@@ -94,7 +94,7 @@ pub trait Number: DeviceData + PartialEq + sealed::Number {
     ) -> Result<Command<'cg>>;
 }
 
-/// What one pass does.
+/// The parameters of one pass.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Pass<T> {
@@ -106,12 +106,12 @@ pub struct Pass<T> {
     keep: bool,
 }
 
-/// How two values become one. The operations of SYCL's function objects.
+/// A reduction operation: one of SYCL's function objects.
 pub trait Operation<T>: Copy + sealed::Operation {
-    /// The library's number of it.
+    /// The operation's number in the kernel.
     #[doc(hidden)]
     const NUMBER: u32;
-    /// What changes nothing.
+    /// The neutral element.
     fn identity(self) -> T;
 }
 
@@ -124,13 +124,13 @@ macro_rules! operations {
     )* };
 }
 operations! {
-    /// `a + b`; integers wrap.
+    /// `a + b`; integers wrap around.
     Plus
-    /// `a * b`; integers wrap.
+    /// `a * b`; integers wrap around.
     Multiplies
-    /// The smaller.
+    /// The smaller value.
     Minimum
-    /// The larger.
+    /// The larger value.
     Maximum
     /// `a & b`.
     BitAnd
@@ -201,7 +201,7 @@ macro_rules! bits {
 }
 bits!(i32 u32 i64 u64);
 
-/// Where a reduction's result goes: the first element of a buffer.
+/// The result of a reduction: the first element of a buffer.
 #[derive(Debug)]
 pub struct Reduction<'a, 'h, T: DeviceData, O> {
     into: &'a Buffer<'h, T, 1>,
@@ -210,7 +210,7 @@ pub struct Reduction<'a, 'h, T: DeviceData, O> {
 }
 
 impl<'a, 'h, T: Number, O: Operation<T>> Reduction<'a, 'h, T, O> {
-    /// Combines with what the buffer's first element holds, as SYCL does.
+    /// Combines the input with the value of the buffer's first element, as SYCL does.
     pub fn new(into: &'a Buffer<'h, T, 1>, operation: O) -> Self {
         Self {
             into,
@@ -219,7 +219,7 @@ impl<'a, 'h, T: Number, O: Operation<T>> Reduction<'a, 'h, T, O> {
         }
     }
 
-    /// Forgets what was there before.
+    /// Ignores the previous value of the buffer's first element.
     #[must_use]
     pub fn initialize_to_identity(mut self) -> Self {
         self.initialize_to_identity = true;
@@ -231,7 +231,7 @@ impl Queue {
     /// Combines all elements of a buffer.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when the result's buffer has no element; as [`Queue::submit`].
+    /// [`crate::Errc::Invalid`] if the result's buffer is empty; as [`Queue::submit`].
     #[track_caller]
     pub fn reduce<T: Number, O: Operation<T>>(
         &self,
@@ -241,11 +241,11 @@ impl Queue {
         let count = values.range().size();
         if reduction.into.range().size() == 0 {
             return Err(Error::invalid(
-                "a reduction's result needs a buffer with an element",
+                "a reduction's result needs a buffer with at least one element",
             ));
         }
         let group = group_size(self)?;
-        // As many values as one group of the second pass combines without a loop.
+        // As many values as one work-group of the second pass combines without a loop.
         let groups = count.div_ceil(group).clamp(1, group);
         let pass = |count: usize, groups: usize, keep: bool| Pass {
             count: count as u64,
@@ -262,7 +262,7 @@ impl Queue {
         let partial = Buffer::<T, 1>::new([groups])?;
         self.submit(|cg| {
             let from = cg.access(values, Read)?;
-            // Every element is overwritten; the kernel's signature says that it may read.
+            // Every element is overwritten, but the kernel's signature includes reads.
             let to = cg.access(&partial, ReadWrite)?;
             T::pass(cg, &from, &to, &pass(count, groups, false))
         })?;
@@ -283,8 +283,8 @@ impl Queue {
         })
     }
 
-    /// Combines the values that a kernel computes, one for each place of a range. `map` is a command group whose kernel
-    /// writes them through the accessor that it is given.
+    /// Combines values that a kernel computes, one for each index of a range. The command group `map` launches the
+    /// kernel, which writes the values through the given accessor.
     ///
     /// # Errors
     /// As [`Self::reduce`], and those of `map`.
@@ -310,12 +310,12 @@ impl Queue {
         self.reduce(&values.reinterpret::<T, 1>([range.size()])?, reduction)
     }
 
-    /// Combines all elements of a buffer by an operation of the program's: a kernel that takes the values, their number and
-    /// the distance of partners, and sets `value[i]` to the combination of `value[i]` and `value[i + distance]` for each
-    /// `i + distance` below the number. It is launched once for each halving.
+    /// Combines all elements of a buffer by an operation of the program: a kernel that takes the values, their number
+    /// and the distance of partners. It sets `value[i]` to the combination of `value[i]` and `value[i + distance]` for
+    /// each `i + distance` below the number. It is launched once for each halving.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] when there is no element; as [`Queue::submit`].
+    /// [`crate::Errc::Invalid`] for an empty buffer; as [`Queue::submit`].
     #[track_caller]
     pub fn reduce_with<T, K>(
         &self,
@@ -330,7 +330,7 @@ impl Queue {
         let count = values.range().size();
         if count == 0 || into.range().size() == 0 {
             return Err(Error::invalid(
-                "a reduction by a kernel needs at least one value and a place for the result",
+                "a reduction by a kernel needs at least one value and a result buffer with at least one element",
             ));
         }
         let work = Buffer::<T, 1>::new([count])?;

@@ -1,4 +1,4 @@
-//! Reflection of SPIR-V: how each kernel takes its arguments.
+//! SPIR-V reflection: the kind of each kernel parameter.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use crate::arguments::ArgumentKind;
 use crate::device::Aspect;
 use crate::error::{Errc, Error, Result};
 
-/// A module's kernels by name, each with kinds and sizes of its arguments; a kernel with an argument that is not
-/// understood is left out.
+/// A module's kernels by name, each with kinds and sizes of its arguments. Kernels with an unsupported argument are
+/// left out.
 #[derive(Debug, Default)]
 pub(crate) struct Reflection {
     /// Names of all kernels, in the module's order.
     pub(crate) names: Vec<String>,
-    /// Aspects that its code needs.
+    /// Aspects that the code needs.
     pub(crate) aspects: Vec<Aspect>,
     /// Numbers of the specialization constants.
     pub(crate) constants: Vec<u32>,
@@ -57,13 +57,13 @@ impl Reflection {
         })
     }
 
-    /// How a kernel takes its arguments, if that is understood.
+    /// The kinds of a kernel's arguments, if all are supported.
     pub(crate) fn arguments(&self, kernel: &str) -> Option<&[(ArgumentKind, usize)]> {
         self.kernels.get(kernel).map(Vec::as_slice)
     }
 }
 
-/// The aspect that a capability needs; none if all devices have it, or SYCL has no aspect for it.
+/// The aspect that a capability needs; `None` if all devices have it, or SYCL defines no aspect for it.
 fn aspect(capability: u32) -> Option<Aspect> {
     match capability {
         // Float16, Float64, Int64Atomics, ImageBasic.

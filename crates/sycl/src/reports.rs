@@ -9,13 +9,13 @@ use crate::engine::pending;
 use crate::error::{AsyncHandler, Error, Result};
 use crate::log::complain;
 
-/// The part of a queue that its events need when they outlive it: asynchronous errors, their handler, the context.
+/// The part of a queue that events need after the queue is dropped: asynchronous errors, their handler, the context.
 pub(crate) struct Reports {
     /// Weak: the program may destroy a context of its own before the events are dropped.
     pub(crate) context: Weak<NativeContext>,
     errors: Mutex<Vec<Error>>,
-    /// The last pending command of an in-order queue that failed, and why, until the program is told. Failures on a lane are
-    /// known by the lane.
+    /// The last pending command of an in-order queue that failed, and why, until the error is reported to the program.
+    /// A lane keeps its own failures.
     behind: Mutex<Option<(Dep, Error)>>,
     handler: Option<Box<AsyncHandler>>,
 }
@@ -34,12 +34,12 @@ impl Reports {
         lock(&self.errors).push(error);
     }
 
-    /// A pending command of an in-order queue fails. Called before its status says so.
+    /// Records the failure of a pending command of an in-order queue. Called before the command's status shows it.
     pub(crate) fn fails_behind(&self, command: Dep, error: &Error) {
         *lock(&self.behind) = Some((command, error.clone()));
     }
 
-    /// Refuses to follow the last command of an in-order queue if that is the one that failed.
+    /// Returns an error if the last command of an in-order queue is the failed one.
     #[cold]
     pub(crate) fn refuse_behind(&self, last: Dep) -> Result<()> {
         match &*lock(&self.behind) {
@@ -51,7 +51,7 @@ impl Reports {
         }
     }
 
-    /// The program has been told of failures of pending commands before number `end`: the next command goes on.
+    /// The program knows the failures of pending commands before number `end`: later commands may run.
     pub(crate) fn told(&self, end: u64) {
         let mut behind = lock(&self.behind);
         if behind
@@ -62,7 +62,7 @@ impl Reports {
         }
     }
 
-    /// Hands all errors to the handler; answers the oldest.
+    /// Passes all errors to the handler and returns the oldest.
     pub(crate) fn throw(&self) -> Result<()> {
         self.told(pending::end());
         let errors = std::mem::take(&mut *lock(&self.errors));
@@ -89,7 +89,7 @@ impl Drop for Reports {
                 for error in &errors {
                     complain(&format!("unhandled asynchronous error: {error}"));
                 }
-                // SYCL's default handler ends the program.
+                // SYCL's default handler ends the process.
                 std::process::abort();
             }
         }

@@ -1,4 +1,4 @@
-//! Copies between USM and memory that the program only lends: all have ended when [`Queue::scope`] returns.
+//! Copies between USM and borrowed memory: all have ended when [`Queue::scope`] returns.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -25,7 +25,7 @@ pub struct QueueScope<'s, 'env: 's> {
     environment: PhantomData<&'env mut &'env ()>,
 }
 
-/// Waits for the copies, also when the closure panics.
+/// Waits for the copies, even if the closure panics.
 struct Ending<'a>(&'a Events);
 
 impl Ending<'_> {
@@ -36,7 +36,7 @@ impl Ending<'_> {
             if let Err(error) = &waited
                 && !matches!(event.status(), EventStatus::Complete | EventStatus::Failed)
             {
-                // The copy goes on with memory whose owner must get it back now.
+                // The copy would go on with memory that its owner must get back now.
                 complain(&format!(
                     "a copy of borrowed memory cannot be waited for: {error}"
                 ));
@@ -55,12 +55,12 @@ impl Drop for Ending<'_> {
 }
 
 impl Queue {
-    /// Runs a closure that submits copies from and to slices that live outside it; when this returns all of them have
-    /// ended, as with [`std::thread::scope`]. The process ends if a copy cannot be waited for, which leaves no other way
-    /// to give the memory back.
+    /// Runs a closure that submits copies from and to slices borrowed from outside. All copies have ended when this
+    /// returns, as with [`std::thread::scope`]. The process is aborted if a copy cannot be waited for, because the
+    /// memory cannot be returned safely.
     ///
     /// # Errors
-    /// The closure's; else the first failure of a copy.
+    /// Those of the closure; else the first failure of a copy.
     pub fn scope<'env, R>(
         &'env self,
         f: impl for<'s> FnOnce(&'s QueueScope<'s, 'env>) -> Result<R>,
@@ -82,8 +82,8 @@ impl<'env> QueueScope<'_, 'env> {
     /// Copies a slice to the beginning of a block.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] for more elements than the block has, and on a queue in order whose last command waits
-    /// for a host accessor of the calling thread; as [`Queue::submit`].
+    /// [`crate::Errc::Invalid`] if the block has too few elements, or if an in-order queue's last command waits for a
+    /// host accessor of the calling thread; as [`Queue::submit`].
     #[track_caller]
     pub fn copy_in<T: DeviceData, K: Kind>(
         &self,
@@ -91,8 +91,8 @@ impl<'env> QueueScope<'_, 'env> {
         source: &'env [T],
     ) -> Result<Event> {
         self.check(source.len(), target.len())?;
-        // SAFETY: both live for the scope, which waits for the copy; the slice is borrowed for as long, and what the
-        // block holds is the program's to order.
+        // SAFETY: both live for the scope, which waits for the copy. The slice is borrowed for as long, and the program
+        // orders accesses to the block.
         let copied = unsafe {
             self.queue
                 .copy(source.as_ptr(), target.as_ptr(), source.len(), &[])
@@ -111,7 +111,7 @@ impl<'env> QueueScope<'_, 'env> {
         source: &'env Block<T, K>,
     ) -> Result<Event> {
         self.check(target.len(), source.len())?;
-        // SAFETY: as in `copy_in`, and the slice is borrowed by nobody else.
+        // SAFETY: as in `copy_in`, and the slice is borrowed exclusively.
         let copied = unsafe {
             self.queue.copy(
                 source.as_ptr().cast_const(),
@@ -126,7 +126,7 @@ impl<'env> QueueScope<'_, 'env> {
     fn check(&self, slice: usize, block: usize) -> Result<()> {
         if slice > block {
             return Err(Error::invalid(format!(
-                "a slice of {slice} elements and a block of {block}"
+                "the slice has {slice} elements, but the block only {block}"
             )));
         }
         let last = *self

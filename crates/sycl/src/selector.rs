@@ -1,4 +1,4 @@
-//! Device selectors: the choice of a device when none is named.
+//! Device selectors: they choose a device when the program names none.
 
 use std::str::FromStr;
 
@@ -9,9 +9,9 @@ use crate::device::{Aspect, Device, DeviceType};
 use crate::enumeration::{all_devices, describe};
 use crate::error::{Errc, Error, Result};
 
-/// Scores devices: a negative score rejects, the highest wins, and among equals the first enumerated.
+/// Scores devices: a negative score rejects, the highest wins, and the first enumerated wins among equals.
 pub trait Selector {
-    /// The device's score.
+    /// Returns the device's score.
     fn score(&self, device: &Device) -> i32;
 }
 
@@ -22,10 +22,10 @@ impl<F: Fn(&Device) -> i32> Selector for F {
 }
 
 impl Device {
-    /// The device that a selector scores highest.
+    /// Returns the device with the highest score.
     ///
     /// # Errors
-    /// [`Errc::Runtime`] when it accepts none.
+    /// [`Errc::Runtime`] if the selector accepts no device.
     pub fn select(selector: &dyn Selector) -> Result<Self> {
         let mut best: Option<(i32, Self)> = None;
         for device in Self::all(None)? {
@@ -43,16 +43,16 @@ impl Device {
     }
 }
 
-/// GPUs before CPUs before accelerators; discrete ones first.
+/// Prefers GPUs over CPUs over accelerators, and discrete devices over integrated ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DefaultSelector;
-/// GPUs only.
+/// Accepts GPUs only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GpuSelector;
-/// CPUs only.
+/// Accepts CPUs only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuSelector;
-/// Accelerators only.
+/// Accepts accelerators only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AcceleratorSelector;
 
@@ -93,12 +93,12 @@ impl Selector for AcceleratorSelector {
     }
 }
 
-/// Devices with some aspects and without others.
+/// Accepts devices with some aspects and without others.
 #[derive(Clone, Debug, Default)]
 pub struct AspectSelector {
-    /// All of these.
+    /// The device has all of these.
     pub require: Vec<Aspect>,
-    /// None of these.
+    /// The device has none of these.
     pub deny: Vec<Aspect>,
 }
 
@@ -114,8 +114,8 @@ impl Selector for AspectSelector {
     }
 }
 
-/// `Backend:DeviceType:RelativeNumber[,…]`, each part optional, such as `level_zero:gpu:1,cpu`. Numbers count among the
-/// enumerated devices that the other parts leave, so a selector may be used again.
+/// `Backend:DeviceType:RelativeNumber[,…]`, each part optional, such as `level_zero:gpu:1,cpu`. The number counts among
+/// the enumerated devices that match the other parts, so a selector can be used repeatedly.
 #[derive(Clone, Debug)]
 pub struct FilterSelector(Filters);
 
@@ -123,7 +123,7 @@ impl FromStr for FilterSelector {
     type Err = Error;
 
     /// # Errors
-    /// [`Errc::Runtime`] with the position that breaks the grammar.
+    /// [`Errc::Runtime`] with the position of the syntax error.
     fn from_str(text: &str) -> Result<Self> {
         Filters::parse(text)
             .map(Self)

@@ -1,4 +1,4 @@
-//! Patterns for fills that a device has no command for.
+//! Patterns of fills that devices do not support directly.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::engine::native_context::NativeContext;
 use crate::error::Result;
 use crate::operation::Operation;
 
-/// A pattern that a device cannot repeat by itself, repeated in the host's memory.
+/// A pattern that a device cannot repeat, repeated in host memory.
 pub(crate) struct Staging {
     pointer: *mut u8,
     bytes: usize,
     native: Arc<NativeContext>,
 }
 
-// SAFETY: memory that is never written after its making.
+// SAFETY: memory that is written only at its creation.
 unsafe impl Send for Staging {}
 
-/// Room for repeated patterns.
+/// Bytes of a repeated pattern.
 const STAGED: usize = 64 * 1024;
 
 impl Staging {
@@ -30,7 +30,7 @@ impl Staging {
         let bytes = times * pattern.len();
         let pointer = with_room(|| allocate_host(&native, bytes, 64))?.cast::<u8>();
         for at in 0..times {
-            // SAFETY: inside the allocation, which is new.
+            // SAFETY: inside the new allocation.
             unsafe {
                 let target = pointer.wrapping_add(at * pattern.len());
                 std::ptr::copy_nonoverlapping(pattern.as_ptr(), target, pattern.len());
@@ -43,7 +43,7 @@ impl Staging {
         })
     }
 
-    /// The copies that fill so many bytes, a multiple of the pattern's.
+    /// The copies that fill this many bytes, a multiple of the pattern's length.
     pub(crate) fn copies(
         &self,
         target: *mut u8,

@@ -1,8 +1,8 @@
-//! The storage behind buffers and images: their memories, the state of their pages, and their end.
+//! The storage of buffers and images: their memories, the state of their pages, and their end.
 //!
-//! A buffer's memories are USM. An image lies in rows on the host and is a native image on each device. Where the device's
-//! memory is the host's, the native image is made over the host's rows if the driver can, so nothing is ever copied.
-//! [`sycl_graph::Buffer`] decides for both which copies are needed and which work waits for which.
+//! A buffer's memories are USM. An image lies in rows on the host and is a native image on each device. Where a device
+//! uses host memory, the native image is created over the host's rows if the driver supports it, so that nothing is
+//! copied. [`sycl_graph::Buffer`] decides for both which copies are needed and which work waits for which.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,15 +31,15 @@ use crate::operation::{ImageCopy, Operation};
 use crate::selector::DefaultSelector;
 use crate::usm::pointer::PointerType;
 
-/// The part that command groups share with handles.
+/// The part that command groups and handles share.
 pub(crate) struct BufferCore {
     pub(crate) number: u64,
-    /// Its shape, if it is an image.
+    /// The shape of an image.
     pub(crate) image: Option<Shape>,
     state: Mutex<BufferState>,
 }
 
-/// The memory in which a command needs an accessor's elements.
+/// Where a command needs an accessor's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TargetMemory {
     Device,
@@ -50,43 +50,43 @@ pub(crate) enum TargetMemory {
 pub(crate) struct BufferState {
     number: u64,
     pub(crate) graph: sycl_graph::Buffer,
-    /// By number of the domain; the host is the first.
+    /// Indexed by domain; the host is the first.
     slots: SmallVec<[MemorySlot; 3]>,
     alignment: usize,
-    /// Of the memory least aligned, the program's own included.
+    /// The smallest alignment of all memories, including the program's own.
     least_alignment: usize,
     image: Option<Shape>,
-    /// Each part of a device has its own memory.
+    /// Each sub-device has its own memory.
     separate_tiles: bool,
-    /// An image's native images over its rows on the host, by device; after a refusal by the driver no more are tried.
+    /// Native images over the rows on the host, by device. After a driver has refused one, no more are tried.
     views: Vec<View>,
     views_refused: bool,
     /// The event after which the program's memory or image is available.
     pub(crate) available: Option<Event>,
-    /// For tools.
+    /// The history for tools.
     pub(crate) history: crate::trace::History,
     /// Why pages are poisoned.
     pub(crate) poison: Option<Error>,
-    /// Copies and commands that were committed while pending, and at how many the list is next searched.
+    /// Copies and commands that were committed while pending, and the length at which the list is next searched.
     held_back: (Vec<Arc<PendingCommand>>, usize),
-    /// The failures that it has seen: see [`failures`].
+    /// The number of failures that this buffer has processed: see [`failures`].
     failures: u64,
 }
 
-/// One memory that the buffer can be in.
+/// One memory of the buffer.
 struct MemorySlot {
-    /// The device, and the context it is used in; none for the host.
+    /// The device and the context it is used in; `None` for the host.
     device: Option<(Context, Device)>,
     memory: Option<Memory>,
-    /// The memory is the program's and is never replaced.
+    /// The program's memory, which is never replaced.
     adopted: bool,
-    /// Tells whether the contents were lost; none for the host, whose memory is never lost.
+    /// Whether the contents were lost; `None` for the host, whose memory is never lost.
     intact: Option<Intact>,
-    /// Why the device was lost after the program gave this memory: see [`BufferState::outlived`].
+    /// Why the device was lost after the program passed this memory: see [`BufferState::outlived`].
     outlived: Option<Error>,
 }
 
-/// An image's native image over its rows on the host, for a device.
+/// A native image over an image's rows on the host, for a device.
 struct View {
     hardware: Device,
     image: Memory,
@@ -94,7 +94,7 @@ struct View {
 }
 
 impl MemorySlot {
-    /// For a device in a context, or for the host; without memory.
+    /// A slot without memory, for a device in a context or for the host.
     fn new(device: Option<(Context, Device)>) -> Self {
         let of = device.as_ref();
         Self {
@@ -106,14 +106,14 @@ impl MemorySlot {
         }
     }
 
-    /// Takes memory of the program.
+    /// Adopts memory of the program.
     fn adopt(&mut self, memory: Memory) {
         self.memory = Some(memory);
         self.adopted = true;
         self.outlived = None;
     }
 
-    /// Whether it belongs to this device in this context.
+    /// Whether the slot belongs to this device in this context.
     fn is_of(&self, context: &Context, owner: &Device) -> bool {
         let device = self.device.as_ref();
         device.is_some_and(|(of, known)| {
@@ -122,12 +122,12 @@ impl MemorySlot {
     }
 }
 
-/// At this length the list is first searched for commands that have ended.
+/// The list is first searched for ended commands at this length.
 const FEW_HELD_BACK: usize = 16;
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// The number of a buffer, or of a part of one that tools see as a buffer.
+/// A number for a buffer, or for a part of one that tools see as a buffer.
 pub(crate) fn next_number() -> u64 {
     NUMBERS.fetch_add(1, Ordering::Relaxed)
 }
@@ -197,7 +197,7 @@ impl Drop for BufferCore {
         let (number, image) = (self.number, self.image.is_some());
         let ending = state.history.ending();
         let end = move || {
-            // Images over the host's memory end before that memory.
+            // Images over the host's memory are destroyed before that memory.
             drop(views);
             for memory in memories {
                 ending.end(number, memory);
@@ -211,7 +211,7 @@ impl Drop for BufferCore {
     }
 }
 
-/// How copies can go between a buffer's memories.
+/// The possible directions of copies between a buffer's memories.
 pub(crate) struct MemoryLinks<'a>(&'a [MemorySlot]);
 
 impl Links for MemoryLinks<'_> {
@@ -224,7 +224,7 @@ impl Links for MemoryLinks<'_> {
 }
 
 impl BufferState {
-    /// The domain of a device in a context; a new one if the buffer was not used there.
+    /// The domain of a device in a context; created if the buffer was not used there yet.
     pub(crate) fn domain_of(&mut self, context: &Context, device: &Device) -> Result<Domain> {
         if let Some(shape) = self.image {
             if shape.bound {
@@ -244,8 +244,8 @@ impl BufferState {
         self.own_domain(context, device)
     }
 
-    /// The domain for memory that the program gave for a device. If the device's memory is the host's, it is the host's domain,
-    /// except for device memory, which the host cannot use.
+    /// The domain for memory that the program passed for a device. On a device that uses host memory it is the host's
+    /// domain, except for device USM, which the host cannot access.
     pub(crate) fn domain_for(
         &mut self,
         kind: PointerType,
@@ -258,7 +258,7 @@ impl BufferState {
         }
     }
 
-    /// The domain of an image that was made from a handle, which is used only where it was made.
+    /// The domain of an image that was made from a handle, which can be used only where it was created.
     fn only_domain(&self, context: &Context, device: &Device) -> Result<Domain> {
         let hardware = device.hardware();
         let slot = self.slots.last().and_then(|slot| slot.device.as_ref());
@@ -275,7 +275,7 @@ impl BufferState {
         }
     }
 
-    /// An image's native image over its rows on the host; none if the driver cannot make one.
+    /// A native image over an image's rows on the host; `None` if the driver does not support it.
     fn view(&mut self, context: &Context, device: &Device) -> Result<Option<*mut u8>> {
         let Some(shape) = self.image else {
             return Ok(None);
@@ -314,7 +314,7 @@ impl BufferState {
         }
     }
 
-    /// The argument for an accessor in a domain: the first byte, or a native image on a device.
+    /// The argument for an accessor in a domain: the first byte, or a device's native image.
     pub(crate) fn argument(
         &mut self,
         target: TargetMemory,
@@ -347,12 +347,12 @@ impl BufferState {
         }
     }
 
-    /// From the start, each part of a device has its own memory, and so has the whole.
+    /// Before the first use: each sub-device has its own memory, and so has the whole device.
     pub(crate) fn separate_tiles(&mut self) {
         self.separate_tiles = true;
     }
 
-    /// The device whose memory a device uses: the whole hardware, unless its parts have their own memories.
+    /// The device whose memory a device uses: the whole hardware, unless sub-devices have their own memories.
     fn owner(&self, device: &Device) -> Device {
         match self.separate_tiles && !device.uses_host_memory() {
             true => device.clone(),
@@ -360,7 +360,7 @@ impl BufferState {
         }
     }
 
-    /// The domain of a device in a context where it has its own memory.
+    /// The domain of a device with its own memory in a context.
     fn own_domain(&mut self, context: &Context, device: &Device) -> Result<Domain> {
         let owner = self.owner(device);
         let mut slots = self.slots.iter();
@@ -420,18 +420,18 @@ impl BufferState {
         self.slots[domain.number()].memory.as_ref()
     }
 
-    /// The device of a domain; none for the host.
+    /// The device of a domain; `None` for the host.
     pub(crate) fn device_of(&self, domain: Domain) -> Option<&(Context, Device)> {
         self.slots.get(domain.number())?.device.as_ref()
     }
 
-    /// Tells whether a domain's contents were lost.
+    /// Whether a domain's contents were lost.
     pub(crate) fn intact(&self, domain: Domain) -> Option<&Intact> {
         self.slots.get(domain.number())?.intact.as_ref()
     }
 
-    /// Why the device of a domain was lost after the program gave memory that is still used there. The driver's errors about
-    /// that memory are no news then.
+    /// Why the device of a domain was lost after the program passed memory that is still used there. The driver's
+    /// errors about that memory then report the same loss.
     pub(crate) fn outlived(&self, domain: Domain) -> Option<&Error> {
         self.slots.get(domain.number())?.outlived.as_ref()
     }
@@ -441,7 +441,10 @@ impl BufferState {
         let bytes = self.graph.grid().bytes();
         let alignment = self.alignment;
         let Some(slot) = self.slots.get_mut(domain.number()) else {
-            return Err(Error::new(Errc::Runtime, "a buffer is in no such memory"));
+            return Err(Error::new(
+                Errc::Runtime,
+                "the buffer has no memory in this domain",
+            ));
         };
         if let Some(memory) = &slot.memory {
             return Ok(memory.pointer);
@@ -452,7 +455,7 @@ impl BufferState {
             ));
         }
         if bytes == 0 {
-            // No byte is ever read or written through it.
+            // Never dereferenced.
             return Ok(std::ptr::without_provenance_mut(alignment));
         }
         let number = self.number;
@@ -518,7 +521,7 @@ impl BufferState {
         self.memory(Domain::HOST, &context)
     }
 
-    /// Takes the program's image for the only device that may use it.
+    /// Adopts the program's image for the only device that may use it.
     pub(crate) fn adopt_image(
         &mut self,
         image: ze_image_handle_t,
@@ -532,7 +535,7 @@ impl BufferState {
         Ok(domain)
     }
 
-    /// Has all uses of the program's memory in a domain follow an event.
+    /// Makes all uses of the program's memory in a domain follow an event.
     pub(crate) fn available_after(&mut self, domain: Domain, event: Option<&Event>) {
         let Some((event, dep)) = event.and_then(|event| Some((event, event.dep()?))) else {
             return;
@@ -543,14 +546,14 @@ impl BufferState {
         self.available = Some(event.clone());
     }
 
-    /// Takes a domain's memory away.
+    /// Takes the memory out of a domain.
     pub(crate) fn take_memory(&mut self, domain: Domain) -> Option<Memory> {
         let slot = &mut self.slots[domain.number()];
         (slot.adopted, slot.outlived) = (false, None);
         slot.memory.take()
     }
 
-    /// Takes memory of the program for a domain.
+    /// Adopts memory of the program for a domain.
     pub(crate) fn adopt(
         &mut self,
         domain: Domain,
@@ -575,13 +578,13 @@ impl BufferState {
         Ok(())
     }
 
-    /// The alignment that all its memories have.
+    /// The alignment of all memories.
     pub(crate) fn least_alignment(&self) -> usize {
         self.least_alignment
     }
 
-    /// Rolls back failed work: contents that copies should have brought and commands written. Called before each look at
-    /// validity; later failures are rolled back at the next look.
+    /// Rolls back failed work: contents that copies should have brought and commands should have written. Called before
+    /// each check of validity; later failures are rolled back at the next check.
     pub(crate) fn roll_back_failures(&mut self) {
         let known = failures();
         if self.failures != known {
@@ -598,7 +601,7 @@ impl BufferState {
             cause = cause.take().or(failed);
             fate
         };
-        // Pending commands stay in the table until the buffer has seen their end.
+        // Pending commands stay in the table until the buffer has processed their end.
         let pending_commands = std::mem::take(&mut self.held_back.0);
         let (open, over): (Vec<_>, Vec<_>) = pending_commands.into_iter().partition(|pending| {
             matches!(pending.status(), Status::Open | Status::Submitted(_) if pending.is_unfinished())
@@ -608,11 +611,11 @@ impl BufferState {
         let views = std::mem::take(&mut self.views).into_iter();
         let (views, left): (Vec<_>, Vec<_>) = views.partition(|view| view.intact.loss().is_some());
         self.views = left;
-        // The users of its memories, before they are forgotten.
+        // The users of the memories, before they are dropped from the graph.
         let mut users = Deps::default();
         self.graph.last_use(&mut users);
         if self.slots.iter().any(|slot| loss(slot).is_some()) {
-            // A copy may have ended without being asked.
+            // A copy may have ended without having been polled.
             self.graph.copies_under_way().for_each(|copy| {
                 probe(copy);
             });
@@ -635,7 +638,7 @@ impl BufferState {
             let Some((domain, error)) = Domain::new(number).zip(lost) else {
                 continue;
             };
-            // New memory works even if the driver refuses the old.
+            // New memory works even if the driver rejects the old.
             let memory = slot.memory.take_if(|_| !slot.adopted);
             if slot.adopted {
                 slot.outlived = Some(error.clone());
@@ -655,7 +658,7 @@ impl BufferState {
             .for_each(|pending| pending.forget());
     }
 
-    /// Remembers a pending command until the buffer knows how it ends.
+    /// Keeps a pending command until the buffer knows how it ends.
     pub(crate) fn hold_back(&mut self, pending: &Arc<PendingCommand>) {
         let (pending_commands, look_at) = &mut self.held_back;
         if pending_commands.len() >= *look_at {
@@ -678,7 +681,7 @@ impl BufferState {
         }
     }
 
-    /// Its memories stay when the buffer ends.
+    /// Keeps all memories when the buffer ends.
     pub(crate) fn keep_all(&mut self) {
         for slot in &mut self.slots {
             if let Some(memory) = &mut slot.memory {
@@ -691,7 +694,7 @@ impl BufferState {
         MemoryLinks(&self.slots)
     }
 
-    /// The contexts that its memories belong to, each once.
+    /// The contexts of the memories, each once.
     pub(crate) fn natives(&self) -> SmallVec<[&Arc<NativeContext>; 2]> {
         let memories = self.slots.iter().filter_map(|slot| slot.memory.as_ref());
         let memories = memories.chain(self.views.iter().map(|view| &view.image));

@@ -1,8 +1,8 @@
-//! The way of a command group from its handler to a lane.
+//! Submission: a command group's way from its handler to a lane.
 //!
 //! On the caller's thread: buffers are locked in the order of their numbers, memory is allocated, copies are planned
-//! and appended, then the command, and only then anything is committed. A command that has to wait for something on the
-//! host is pending; the thread that ends the wait appends it.
+//! and appended, then the command; only then is anything committed. A command that has to wait for the host is pending;
+//! the thread that ends the wait appends it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,22 +33,22 @@ use crate::trace::{Label, Node, Reason, Site};
 use crate::transfer::{self, refuse_poisoned};
 use crate::uses::{Use, Uses};
 
-/// One submission to a lane in so many sweeps deferred releases.
+/// Submissions to a lane between two sweeps of deferred releases.
 const SWEEP: u64 = 64;
 
-/// For each accessor: the number of its buffer among the uses, the memory it is for, and its first byte in that.
+/// For each accessor: the index of its buffer among the uses, the kind of memory, and its first byte there.
 type Firsts = SmallVec<[(usize, TargetMemory, usize); 8]>;
 
 /// A buffer that is locked for a submission.
 struct Locked<'a> {
     used: &'a Use,
-    /// The domain of the device's accesses; known when the buffer is prepared.
+    /// The domain of the device's accesses, set when the buffer is prepared.
     device: Domain,
     state: MutexGuard<'a, BufferState>,
 }
 
 impl<'a> Locked<'a> {
-    /// The accesses by the domain they are in: the device's, and the host's for host tasks.
+    /// The accesses by domain: the device's, and the host's for host tasks.
     fn lists(&self) -> impl Iterator<Item = (Domain, &'a [Access])> + use<'a> {
         let (used, device) = (self.used, self.device);
         let on_device = used.device.iter();
@@ -60,7 +60,7 @@ impl<'a> Locked<'a> {
 
 type AllLocked<'a> = SmallVec<[Locked<'a>; 4]>;
 
-/// A command group on its way, when its buffers are prepared.
+/// A command group with its buffers prepared.
 struct Submission<'a> {
     queue: &'a Arc<QueueInner>,
     group: &'a mut Group,
@@ -68,7 +68,7 @@ struct Submission<'a> {
     /// The last command of an in-order queue, locked until this one has taken its place.
     order: Option<MutexGuard<'a, Option<Dep>>>,
     pointers: Pointers,
-    /// Why a device was lost since memory was made that the command uses.
+    /// Why a device was lost since memory that the command uses was allocated.
     before: Option<Error>,
     profile: Option<Arc<Profile>>,
 }
@@ -123,14 +123,14 @@ pub(crate) fn submit(queue: &Arc<QueueInner>, group: &mut Group, site: Site) -> 
     }
 }
 
-/// With `UR_L0_SERIALIZE` 1 or 3, lets one thread at a time submit.
+/// With `UR_L0_SERIALIZE` 1 or 3, allows one submission at a time.
 fn lock_submissions() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
     let one_at_a_time = environment::serialize() & 1 != 0;
     one_at_a_time.then(|| ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Tells tools and the log of the group.
+/// Reports the group to tools and the log.
 fn announce(queue: &QueueInner, group: &Group, site: Site) -> Node {
     let label = || label(group.action.as_ref(), &group.arguments);
     let node = Node::group(site, (&queue.trace, &queue.device), label);
@@ -150,7 +150,7 @@ fn collect_uses(group: &mut Group, uses: &mut Uses) -> Firsts {
     firsts
 }
 
-/// The work that the group follows by itself: events, and the commands of its queue before it.
+/// The work that the group follows in any case: its events, and the commands of its queue before it.
 fn followed(
     queue: &QueueInner,
     group: &Group,
@@ -180,7 +180,7 @@ fn lock_all(uses: &Uses) -> AllLocked<'_> {
     uses.iter().map(lock).collect()
 }
 
-/// Finds or makes the memories that the group uses; answers where each accessor's buffer is.
+/// Finds or allocates the memories that the group uses. Returns the addresses of the accessors' buffers.
 fn prepare(queue: &QueueInner, locked: &mut [Locked<'_>], firsts: &Firsts) -> Result<Pointers> {
     for Locked {
         used,
@@ -209,7 +209,7 @@ fn prepare(queue: &QueueInner, locked: &mut [Locked<'_>], firsts: &Firsts) -> Re
     Ok(pointers)
 }
 
-/// Refuses a recorded graph whose buffers are elsewhere now.
+/// Returns an error for a recorded graph whose buffers have moved.
 fn refuse_moved(action: Option<&Action>, pointers: &[*mut u8]) -> Result<()> {
     match action {
         Some(Action::Replay(graph)) if !graph.is_at(pointers) => Err(Error::invalid(
@@ -242,7 +242,7 @@ fn copy_and_follow(
     Ok(())
 }
 
-/// Why a device was lost since memory was made that the group uses.
+/// Why a device was lost since memory that the group uses was allocated.
 fn first_outlived(locked: &[Locked<'_>]) -> Option<Error> {
     let found = locked.iter().find_map(|entry| {
         let mut lists = entry.lists();
@@ -251,7 +251,7 @@ fn first_outlived(locked: &[Locked<'_>]) -> Option<Error> {
     found.cloned()
 }
 
-/// Refuses to follow the last command of an in-order queue if that failed while it was pending.
+/// Returns an error if the last command of an in-order queue failed while it was pending.
 fn refuse_behind(
     queue: &QueueInner,
     last: Option<&Option<Dep>>,
@@ -265,7 +265,7 @@ fn refuse_behind(
     refused.inspect_err(|_| resolved.give_up())
 }
 
-/// The lane for a command that nothing holds back.
+/// Chooses the lane of a command that need not be deferred.
 fn choose<'a>(
     queue: &'a QueueInner,
     on_host: bool,
@@ -290,7 +290,7 @@ fn hold_back(locked: &mut [Locked<'_>], own: &Arc<PendingCommand>) {
     for entry in &mut *locked {
         entry.state.hold_back(own);
     }
-    // Before the program may destroy such a context, it waits for this command.
+    // The program waits for this command before it may destroy such a context.
     let natives = locked.iter().flat_map(|entry| entry.state.natives());
     let kept = natives.filter(|native| !native.is_owned());
     kept.for_each(|native| native.pending.add(own));
@@ -326,7 +326,7 @@ impl Submission<'_> {
         let mut rest = None;
         let appended = node.task(|| {
             let dep = match &group.action {
-                // The common case, without moving anything.
+                // The common case moves nothing.
                 Some(Action::Launch(shape)) => {
                     let arguments = &mut group.arguments;
                     arguments.resolve(|access| pointers[access].addr());
@@ -397,7 +397,7 @@ impl Submission<'_> {
         ))
     }
 
-    /// Has the command appended when the work that it follows has ended. Its buffers are no longer locked.
+    /// Defers the command until the work that it follows has ended. Its buffers are no longer locked.
     fn defer(
         self,
         own: Arc<PendingCommand>,
@@ -499,7 +499,7 @@ fn refuse_failed(resolved: &Resolved) -> Result<()> {
     })
 }
 
-/// Why a group is held back.
+/// Why a group is deferred.
 fn reason(resolved: &Resolved) -> Reason {
     if resolved.open.iter().any(|pending| pending.is_held()) {
         return Reason::HostAccessor;
@@ -510,7 +510,7 @@ fn reason(resolved: &Resolved) -> Reason {
     }
 }
 
-/// Adds an accessor to its buffer's entry; uses stay sorted by number, so that all threads lock in one order.
+/// Adds an accessor to its buffer's entry. Uses stay sorted by number, so that all threads lock in the same order.
 fn add_use(uses: &mut Uses, record: Record, firsts: &mut Firsts) {
     let found = uses
         .iter()
@@ -542,8 +542,8 @@ fn add_use(uses: &mut Uses, record: Record, firsts: &mut Firsts) {
     }
 }
 
-/// Accessors of one buffer for device and host with a writer, and host views of which one writes what another sees,
-/// have no meaning.
+/// Rejects accessors of one buffer for device and host with a writer, and overlapping host views with a writer: their
+/// contents would be undefined.
 fn check_targets(records: &[Record]) -> Result<()> {
     for (number, one) in records.iter().enumerate() {
         for other in &records[..number] {
@@ -565,8 +565,8 @@ fn check_targets(records: &[Record]) -> Result<()> {
     Ok(())
 }
 
-/// Whether two accessors of one buffer share elements. Neither bytes from first to last say it alone, nor the buffer's own
-/// elements, of which a view may have parts.
+/// Whether two accessors of one buffer share elements. Byte ranges alone do not decide it, and neither do the buffer's
+/// own elements, of which a view may have parts.
 fn overlap(one: &Record, other: &Record) -> bool {
     let mut pairs = one.accesses.iter().flat_map(|access| {
         let others = other.accesses.iter();

@@ -21,7 +21,7 @@ use crate::reports::Reports;
 use crate::storage::{BufferCore, BufferState};
 use crate::trace::Node;
 
-/// A copy, for as long as it waits for pending commands.
+/// A copy that waits for pending commands.
 struct Copy {
     /// Keeps the memory alive.
     _core: Arc<BufferCore>,
@@ -30,14 +30,14 @@ struct Copy {
     operation: Operation,
     /// The memories that it copies between.
     ends: SmallVec<[Intact; 2]>,
-    /// Why a device was lost since one of these memories was made.
+    /// Why a device was lost since one of these memories was allocated.
     before: Option<Error>,
     reports: Option<Arc<Reports>>,
     node: Node,
 }
 
 impl Copy {
-    /// Appends it, unless other work has to end first.
+    /// Appends the copy, unless other work has to end first.
     fn append(&mut self, resolved: &mut Resolved) -> Option<Result<Dep>> {
         let way = self
             .context
@@ -50,7 +50,7 @@ impl Copy {
             }
             Err(error) => return Some(Err(error)),
         };
-        // After the choice: the lane may be a new one of a device that was lost meanwhile.
+        // After the choice, because the lane may be a new one of a device that was lost meanwhile.
         if let Some(error) = self.ends.iter().find_map(Intact::loss) {
             return Some(Err(error));
         }
@@ -86,7 +86,7 @@ impl Deferrable for Copy {
         if let (Err(error), Some(reports)) = (&appended, &self.reports) {
             reports.push(error.clone());
         }
-        // First: a thread that waits for the end and then drops the buffer is its last owner.
+        // First, because a thread that waits for the end and then drops the buffer must be its last owner.
         drop(self);
         match appended {
             Ok(dep) => own.submitted(dep),
@@ -100,7 +100,7 @@ impl Deferrable for Copy {
     }
 }
 
-/// Appends a copy and tells tools.
+/// Appends a copy and reports it to tools.
 fn append(
     chosen: &Chosen<'_>,
     after: &Deps,
@@ -115,8 +115,8 @@ fn append(
     })
 }
 
-/// Submits one planned copy and commits it. The caller has the buffer locked. A deferred append that fails is reported to
-/// `reports`.
+/// Submits one planned copy and commits it. The caller holds the buffer's lock. A deferred append that fails is
+/// reported to `reports`.
 pub(crate) fn submit(
     core: &Arc<BufferCore>,
     state: &mut BufferState,
@@ -157,7 +157,7 @@ pub(crate) fn submit(
     if resolved.open.is_empty() {
         match context.choose_for_transfer(&device, &resolved.device)? {
             Placement::On(lane) => {
-                // After the choice: the lane may be a new one of a device that was lost meanwhile.
+                // After the choice, because the lane may be a new one of a device that was lost meanwhile.
                 let ends = [transfer.from, transfer.to].into_iter();
                 let mut ends = ends.filter_map(|end| state.intact(end));
                 if let Some(error) = ends.find_map(Intact::loss) {
@@ -206,7 +206,7 @@ fn refuse_lost(resolved: &Resolved) -> Result<()> {
     })
 }
 
-/// The device that copies: the target, or the source of a copy to the host.
+/// The device that copies: the target, or for a copy to the host the source.
 fn end_of(state: &BufferState, transfer: &Transfer) -> Result<(Context, Device)> {
     let end = state
         .device_of(transfer.to)
@@ -215,7 +215,7 @@ fn end_of(state: &BufferState, transfer: &Transfer) -> Result<(Context, Device)>
         .ok_or_else(|| Error::new(Errc::Runtime, "a copy from the host to itself was planned"))
 }
 
-/// Makes a buffer's elements available on the host and holds conflicting work back until the pending command ends. Answers
+/// Makes a buffer's elements available on the host and defers conflicting work until the pending command ends. Returns
 /// the first byte of the whole buffer.
 pub(crate) fn bring_to_host(
     core: &Arc<BufferCore>,
@@ -250,7 +250,7 @@ pub(crate) fn bring_to_host(
     if let Err(error) = wait_for(&deps) {
         let mut state = core.lock();
         state.roll_back_failures();
-        // The contents will not be written; older ones count as outdated.
+        // The contents will not be written, and older contents are outdated.
         state.lose(accesses, &error);
         drop(state);
         match accesses.iter().any(|access| access.mode.writes()) {
@@ -263,7 +263,7 @@ pub(crate) fn bring_to_host(
     Ok((pointer, pending))
 }
 
-/// Refuses accesses to contents that failed work should have written.
+/// Returns an error for accesses to contents that failed work should have written.
 pub(crate) fn refuse_poisoned(state: &BufferState, accesses: &[Access]) -> Result<()> {
     if accesses
         .iter()

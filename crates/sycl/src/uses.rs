@@ -7,10 +7,10 @@ use sycl_graph::Access;
 
 use crate::storage::BufferCore;
 
-/// One buffer as a group uses it.
+/// How a group uses one buffer.
 pub(crate) struct Use {
     pub(crate) core: Arc<BufferCore>,
-    /// Accesses on the queue's device; none without such an accessor.
+    /// Accesses on the queue's device; `None` without such an accessor.
     pub(crate) device: Option<SmallVec<[Access; 2]>>,
     /// Accesses of host tasks.
     pub(crate) host: Vec<Access>,
@@ -20,7 +20,7 @@ pub(crate) struct Use {
 pub(crate) type Uses = SmallVec<[Use; 4]>;
 
 impl Use {
-    /// All accesses, in two lists.
+    /// All accesses, as two lists.
     pub(crate) fn lists(&self) -> impl Iterator<Item = &[Access]> {
         let device = self.device.iter().map(SmallVec::as_slice);
         device.chain([self.host.as_slice()])

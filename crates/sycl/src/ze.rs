@@ -1,4 +1,4 @@
-//! Calls of Level Zero: every call of this crate passes here.
+//! Calls of Level Zero: all calls of this crate are made through this module.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,7 +8,7 @@ use level_zero::sys::*;
 use crate::error::{Error, Result};
 use crate::log::{COMMANDS, say};
 
-/// The functions of one implementation and the driver that is asked for error texts.
+/// The functions of one implementation, and the driver that provides error texts.
 #[derive(Clone, Copy)]
 pub(crate) struct Api {
     pub(crate) tables: &'static Tables,
@@ -39,7 +39,7 @@ impl Hash for Api {
 }
 
 impl Api {
-    /// A call's result as this crate's.
+    /// Converts a call's result to this crate's.
     #[inline]
     pub(crate) fn check(self, function: &'static str, code: ze_result_t) -> Result<()> {
         if code == ZE_RESULT_SUCCESS {
@@ -64,8 +64,8 @@ impl Api {
     }
 }
 
-/// A call of Level Zero: `ze!(api, zeEventHostReset = event.pfnHostReset(handle))`. A function that the implementation
-/// lacks answers UNSUPPORTED_FEATURE. The caller gives the `unsafe`.
+/// Calls Level Zero: `ze!(api, zeEventHostReset = event.pfnHostReset(handle))`. A function that the implementation
+/// lacks returns UNSUPPORTED_FEATURE. The caller writes the `unsafe`.
 macro_rules! ze {
     ($api:expr, $name:ident = $table:ident.$slot:ident($($argument:expr),* $(,)?)) => {{
         let api: $crate::ze::Api = $api;
@@ -112,7 +112,7 @@ pub(crate) fn enumerate<T: Clone>(
     Ok(all)
 }
 
-/// A C array of characters as text.
+/// Converts a C array of characters to text.
 pub(crate) fn text(characters: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = characters
         .iter()

@@ -1,4 +1,4 @@
-//! Allocations of USM, and their end.
+//! USM: allocating and freeing.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::registry::disown;
 use crate::trace::Site;
 use crate::ze::ze;
 
-/// Frees USM of this runtime's own; a failure cannot be reported.
+/// Frees USM that this runtime allocated. A failure cannot be reported.
 pub(crate) fn free(context: &Arc<NativeContext>, pointer: *mut c_void) {
     crate::trace::freeing(pointer, || free_untold(context, pointer));
 }
@@ -44,7 +44,7 @@ pub(crate) fn with_room<T>(mut allocate: impl FnMut() -> Result<T>) -> Result<T>
     }
 }
 
-/// Memory of the host that devices can use too.
+/// Allocates host memory that devices can access.
 pub(crate) fn allocate_host(
     context: &Arc<NativeContext>,
     bytes: usize,
@@ -74,7 +74,7 @@ pub(crate) fn allocate_host(
     Ok(pointer)
 }
 
-/// A device's own memory.
+/// Allocates memory of a device.
 pub(crate) fn allocate_device(
     context: &Arc<NativeContext>,
     device: &Device,
@@ -107,7 +107,7 @@ pub(crate) fn allocate_device(
     Ok(pointer)
 }
 
-/// Memory that moves between host and device.
+/// Allocates memory that migrates between host and device.
 pub(crate) fn allocate_shared(
     context: &Arc<NativeContext>,
     device: Option<&Device>,
@@ -145,7 +145,7 @@ pub(crate) fn allocate_shared(
     Ok(pointer)
 }
 
-/// Destroys an image of this runtime's.
+/// Destroys an image that this runtime created.
 pub(crate) fn destroy_image(context: &NativeContext, image: ze_image_handle_t) {
     disown(image);
     let _ = crate::trace::freeing(image.cast(), || {

@@ -16,11 +16,11 @@ use crate::error::{Errc, Error, Result};
 use crate::ze::ze;
 
 impl CommandLane {
-    /// Appends a command that follows `after`, all of it in this lane's context. `append` gets the list, the event to
-    /// signal and those to wait for, and is called once.
+    /// Appends a command that follows `after`; all of `after` is in this lane's context. `append` is called once, with
+    /// the list, the event to signal and the events to wait for.
     ///
     /// # Errors
-    /// The error of `append`; the lane is then as before.
+    /// The error of `append`; the lane is then unchanged.
     pub(crate) fn append(
         &'static self,
         after: &Deps,
@@ -65,10 +65,10 @@ impl CommandLane {
         let before = inner.ring.get(inner.begun(sequence - 1));
         let before = before.map(|slot| slot.event);
         let Some(backend) = inner.backend.as_mut() else {
-            return Err(Error::new(Errc::Runtime, "the queue is gone"));
+            return Err(Error::new(Errc::Runtime, "the queue has been destroyed"));
         };
         if !backend.options.in_order || matches!(backend.kind, Kind::Queue(_)) {
-            // The slot before is used again only after this command has ended: see `take_event`.
+            // The previous command's event is reused only after this command has ended: see `take_event`.
             waits.extend(before.filter(|_| !self.is_done(sequence - 1)));
         }
         let appended = backend.append(&self.progress, sequence, event, &mut waits, append);
@@ -85,7 +85,7 @@ impl CommandLane {
         });
         let dep = Dep::new(self.id, sequence);
         if !user_events.is_empty() {
-            // Before any other thread can know the command.
+            // Before another thread can know the command.
             user_events::register(&mut inner.user_events, dep, user_events);
             self.awaits_user_events.store(true, Ordering::Release);
         }
@@ -98,7 +98,7 @@ impl CommandLane {
         Ok(dep)
     }
 
-    /// An event that is not signaled and not in use.
+    /// Takes an event that is neither signaled nor in use.
     fn take_event(&self, inner: &mut Inner) -> Result<ze_event_handle_t> {
         if let Some([middle, first]) = inner.ring.ask(&self.progress)
             && !self.probe_locked(inner, middle)
@@ -111,12 +111,12 @@ impl CommandLane {
                 && waiters
                     .all(|dep| of(dep.lane()).is_none_or(|lane| is_done(lane, dep.sequence())))
         };
-        // One more than needed, so that a ring that had to grow becomes short again.
+        // Up to two events per command, so that a ring that had to grow becomes short again.
         for _ in 0..2 {
             let next = inner
                 .ring
                 .recycle(&self.progress, |slot| is_unused(slot, Self::is_done));
-            // Without this, work that waits for events that were set aside might never be asked about.
+            // Otherwise work that waits for events that were set aside might never be polled.
             let next = next.or_else(|| {
                 let ring = &mut inner.ring;
                 ring.reclaim(&self.progress, |slot| is_unused(slot, Self::try_probe))

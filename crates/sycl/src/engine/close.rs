@@ -1,4 +1,4 @@
-//! The end of a lane: its list and events are destroyed, its number is given back.
+//! Closing a lane: its list and events are destroyed, its index is freed for another lane.
 
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
@@ -9,16 +9,16 @@ use crate::registry::disown;
 use crate::ze::ze;
 
 impl CommandLane {
-    /// Destroys its list and events and gives its index back, as soon as no thread keeps one of them or returns from a wait for
-    /// one. All work of [`Self::users`] has ended.
+    /// Destroys the lane's list and events and frees its index, once no thread holds an event or is returning from a
+    /// wait for one. All work of [`Self::users`] has ended.
     pub(crate) fn close(&'static self) {
         let inner = self.inner();
-        // Before the look, which orders the two: a thread that lets go of an event afterwards closes the lane.
+        // Stored before the check below: a thread that releases an event afterwards closes the lane.
         self.closing.store(true, Ordering::Relaxed);
         self.close_unless_used(inner);
     }
 
-    /// As [`Self::close`], for a thread that has let go of an event.
+    /// As [`Self::close`], called by a thread that has released an event.
     pub(super) fn close_if_due(&'static self) {
         if self.closing.load(Ordering::Relaxed) {
             self.close_unless_used(self.inner());
@@ -50,11 +50,11 @@ impl CommandLane {
             if matches!(backend.kind, Kind::Event) {
                 disown(event);
             }
-            // SAFETY: ours, and no command uses it.
+            // SAFETY: our event, and no command uses it.
             let _ = unsafe { ze!(api, zeEventDestroy = event.pfnDestroy(event)) };
         }
         for pool in std::mem::take(&mut inner.pools) {
-            // SAFETY: ours, after its events.
+            // SAFETY: our pool, after its events.
             let _ = unsafe { ze!(api, zeEventPoolDestroy = event_pool.pfnDestroy(pool)) };
         }
         inner.used = 0;
@@ -72,7 +72,7 @@ impl CommandLane {
                 batches.destroy_lists(api);
                 if backend.options.owned {
                     disown(queue);
-                    // SAFETY: ours, with nothing left on it.
+                    // SAFETY: our handle, and no work is left on it.
                     let _ = unsafe {
                         ze!(api, zeCommandQueueDestroy = command_queue.pfnDestroy(queue))
                     };
@@ -80,7 +80,7 @@ impl CommandLane {
             }
         }
         if self.failures.end(self.progress.last()) {
-            // The number before the next list's first command must not be one that failed.
+            // The number before the next list's first command must not be a failed one.
             self.progress.submitted(self.progress.next());
         }
         self.progress.end_all();

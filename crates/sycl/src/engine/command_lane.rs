@@ -1,15 +1,15 @@
-//! Command lanes: command lists that run in order. All work on a lane up to a command is one number, a [`Dep`].
+//! Command lanes: command lists that run in order. One number, a [`Dep`], stands for all work on a lane up to a
+//! command.
 //!
-//! Each command signals an event of the lane's ring. An event is used again when its command has ended, everything that
-//! waits for it has ended too, and no thread looks at it or keeps it. An event that is kept for long blocks no other. A
-//! lane's index in the table and its numbers outlive its list: a [`Dep`] on a closed lane, or on the lane's next list,
-//! always means finished work.
+//! Each command signals an event of the lane's ring. An event is reused when its command and everything that waits for
+//! it have ended, and no thread polls or keeps it. A kept event does not block the others. A lane's index and its
+//! numbers outlive its list: a [`Dep`] on a closed lane, or on the lane's previous list, always means finished work.
 //!
-//! A lane on a command queue records several commands into a list. It executes the list when that is full, or when a thread
-//! asks for or waits for one of the commands; until then the device does not know them.
+//! A lane on a command queue records several commands into a list. It executes the list when that is full, or when a
+//! thread polls or waits for one of the commands; until then the device does not know them.
 //!
-//! Locks: a lane's lock may be taken while buffers are locked. No thread waits for a second lane's lock while it has one, and
-//! nothing is called back under it. Losses of devices: see [`super::losses`].
+//! Locks: a lane's lock may be taken while buffers are locked. A thread that holds a lane's lock never waits for a
+//! second one, and nothing is called back under it. Losses of devices: see [`super::losses`].
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
@@ -28,13 +28,13 @@ use crate::error::{Errc, Error, Result};
 use crate::registry::own;
 use crate::ze::{Api, ze};
 
-/// How many indices lanes may have; the greatest stands for pending commands.
+/// The number of lane indices; the greatest stands for pending commands.
 const LANES: usize = Dep::PENDING as usize;
-/// Events of one pool.
+/// Events in one pool.
 const CHUNK: u32 = 256;
-/// A ring has at least this length before its events are used again.
+/// Events are reused once the ring has this length.
 const RING: usize = 64;
-/// One submission in so many asks whether an event is signaled.
+/// One submission in this many polls whether an event is signaled.
 const PROBE: u64 = 32;
 
 /// A command list that runs in order.
@@ -43,13 +43,13 @@ pub(crate) struct CommandLane {
     pub(super) progress: Progress,
     /// The device knows all commands up to this one; later ones are in a list that is being recorded.
     pub(super) executed: AtomicU64,
-    /// The address of its context's value, to compare.
+    /// The address of the context's value, for comparison.
     pub(super) context: AtomicUsize,
-    /// It stands for an event of the program.
+    /// Whether the lane stands for an event of the program.
     pub(super) is_event: AtomicBool,
-    /// Its commands wait for user events, or did.
+    /// Whether the lane's commands wait for user events, or did.
     pub(super) awaits_user_events: AtomicBool,
-    /// It closes when no thread has one of its events any more.
+    /// The lane closes when no thread holds one of its events.
     pub(super) closing: AtomicBool,
     pub(super) failures: Failures,
     inner: Mutex<Inner>,
@@ -59,17 +59,17 @@ pub(super) struct Inner {
     pub(super) backend: Option<ListBackend>,
     pub(super) ring: Ring<Slot>,
     pub(super) pools: Vec<ze_event_pool_handle_t>,
-    /// Events made from the last pool.
+    /// Events created from the last pool.
     pub(super) used: u32,
     pub(super) spare: Vec<ze_event_handle_t>,
-    /// The last command before those that will never begin because their list could not be executed. They count as ended only
-    /// after that one has.
+    /// The last command before those that never begin because their list could not be executed. They count as ended
+    /// once that command has.
     pub(super) unexecuted: Option<u64>,
-    /// Events that are kept by others.
+    /// Events that other objects keep.
     pub(super) kept: usize,
-    /// User events that its commands wait for.
+    /// User events that the lane's commands wait for.
     pub(super) user_events: SmallVec<[AwaitedUserEvent; 1]>,
-    /// It stands for an event that the program may have destroyed: the event is not asked any more.
+    /// The lane stands for an event that the program may have destroyed: the event is no longer polled.
     pub(super) let_go: bool,
 }
 
@@ -89,7 +89,7 @@ impl Default for Inner {
     }
 }
 
-// SAFETY: handles that the lane's lock keeps to one thread at a time.
+// SAFETY: the lane's lock keeps these handles to one thread at a time.
 unsafe impl Send for Inner {}
 
 pub(super) struct Slot {
@@ -97,21 +97,22 @@ pub(super) struct Slot {
     /// Work on other lanes that waits for this event.
     pub(super) waiters: SmallVec<[Dep; 1]>,
     pub(super) profile: Option<Arc<Profile>>,
-    /// How often it is kept: see [`super::pins::Kept`].
+    /// How many [`super::pins::Kept`] hold it.
     pub(super) kept: u32,
-    /// It counts as this runtime's only while it is kept.
+    /// Whether a [`super::pins::Kept`] was lent to the program: the event then counts as this runtime's only while it
+    /// is kept.
     pub(super) borrowed: bool,
 }
 
 /// A user event that commands of a lane wait for.
 #[derive(Clone, Copy)]
 pub(super) struct AwaitedUserEvent {
-    /// The first command that waits for it; the event's own number where work follows the event itself.
+    /// The first command that waits for it; the event's own number where work follows the event directly.
     pub(super) first: Dep,
     pub(super) event: Dep,
 }
 
-/// When a command ran, in ticks of the device.
+/// When a command ran, in device ticks.
 #[derive(Debug, Default)]
 pub(crate) struct Profile {
     pub(crate) submit: u64,
@@ -128,7 +129,7 @@ pub(crate) enum NativeLane {
 static TABLE: [AtomicPtr<CommandLane>; LANES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; LANES];
 
-/// Indices of closed lanes, and the first that was never used.
+/// Indices of closed lanes, and the first unused index.
 pub(super) static FREE: Mutex<(Vec<u16>, u16)> = Mutex::new((Vec::new(), 0));
 
 pub(super) fn of(id: u16) -> Option<&'static CommandLane> {
@@ -137,17 +138,17 @@ pub(super) fn of(id: u16) -> Option<&'static CommandLane> {
     unsafe { at.as_ref() }
 }
 
-/// A context, as an address to compare.
+/// A context's address, for comparison.
 pub(super) fn address_of(context: &Arc<NativeContext>) -> usize {
     Arc::as_ptr(context).addr()
 }
 
-/// A device's whole hardware, as an address to compare.
+/// The address of a device's hardware, for comparison.
 fn hardware_of(device: &Device) -> usize {
     device.hardware().handle().addr()
 }
 
-/// The lane that work is on; none for pending commands.
+/// The lane of some work; `None` for pending commands.
 pub(crate) fn lane_of(dep: Dep) -> Option<&'static CommandLane> {
     if dep.is_pending() {
         None
@@ -157,7 +158,7 @@ pub(crate) fn lane_of(dep: Dep) -> Option<&'static CommandLane> {
 }
 
 impl CommandLane {
-    /// A lane on a new list or queue of `device`.
+    /// Creates a lane on a new list or queue of `device`.
     pub(crate) fn create(
         context: &Arc<NativeContext>,
         device: &Device,
@@ -228,7 +229,7 @@ impl CommandLane {
         }
     }
 
-    /// A lane on an existing handle.
+    /// Creates a lane on an existing handle.
     pub(crate) fn adopt(
         context: &Arc<NativeContext>,
         device: &Device,
@@ -294,12 +295,12 @@ impl CommandLane {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its last command.
+    /// The lane's last command.
     pub(crate) fn tail(&self) -> Dep {
         Dep::new(self.id, self.progress.last())
     }
 
-    /// Commands that are not known to have ended.
+    /// The number of commands that are not known to have ended.
     pub(crate) fn outstanding(&self) -> u64 {
         self.progress.outstanding()
     }
@@ -318,7 +319,7 @@ impl CommandLane {
         Dep::new(self.id, begun)
     }
 
-    /// Asks the device whether the last command has ended, unless that is known.
+    /// Polls whether the last command has ended, unless that is known.
     pub(crate) fn probe_tail(&self) {
         let last = self.progress.last();
         if !self.is_done(last) {
@@ -326,13 +327,13 @@ impl CommandLane {
         }
     }
 
-    /// As [`Self::probe`], for a caller that waits: the device gets to know the command.
+    /// As [`Self::probe`], for a caller that waits: the command is submitted to the device first.
     pub(crate) fn poll(&self, sequence: u64) -> bool {
         self.flush(sequence);
         self.probe(sequence)
     }
 
-    /// Has the device begin a command of a list that is being recorded. A failure is that of the whole list and is reported to
+    /// Submits the list being recorded, if it has the command. A failure is that of the whole list and is reported to
     /// waiters.
     pub(crate) fn flush(&self, sequence: u64) {
         if sequence <= self.executed.load(Ordering::Acquire) {
@@ -349,7 +350,7 @@ impl CommandLane {
         self.executed(inner, &flushed);
     }
 
-    /// Records that the list was executed, or could not be.
+    /// Records whether the list could be executed.
     pub(super) fn executed(&self, inner: &mut Inner, result: &Result<()>) {
         let last = self.progress.last();
         let before = self.executed.swap(last, Ordering::AcqRel);
@@ -360,7 +361,7 @@ impl CommandLane {
         }
     }
 
-    /// Has the device begin all commands.
+    /// Submits all commands to the device.
     pub(crate) fn flush_all(&self) {
         self.flush(self.progress.last());
     }
@@ -373,7 +374,7 @@ impl CommandLane {
         }
     }
 
-    /// As [`Self::probe`], unless another thread has the lane's lock: for callers that have another lane's.
+    /// As [`Self::probe`], unless another thread holds the lane's lock: for callers that hold another lane's.
     pub(super) fn try_probe(&self, sequence: u64) -> bool {
         self.is_done(sequence)
             || self
@@ -381,7 +382,7 @@ impl CommandLane {
                 .is_some_and(|inner| self.probe_locked(&inner, sequence))
     }
 
-    /// As [`Self::poll`] of the last command, unless another thread has the lane's lock.
+    /// As [`Self::poll`] of the last command, unless another thread holds the lane's lock.
     pub(super) fn try_poll_last(&self) -> bool {
         let last = self.progress.last();
         if self.is_done(last) {
@@ -396,7 +397,7 @@ impl CommandLane {
         self.probe_locked(&inner, last)
     }
 
-    /// Asks the device whether a command has ended.
+    /// Polls whether a command has ended.
     pub(crate) fn probe(&self, sequence: u64) -> bool {
         if self.is_done(sequence) {
             return true;
@@ -407,7 +408,7 @@ impl CommandLane {
 
     pub(super) fn probe_locked(&self, inner: &Inner, sequence: u64) -> bool {
         if self.failures.is_device_lost() {
-            // It was appended during the loss.
+            // The command was appended during the loss.
             self.progress.end_all();
             return true;
         }
@@ -440,7 +441,7 @@ impl CommandLane {
         self.context.load(Ordering::Acquire) == Arc::as_ptr(context).addr()
     }
 
-    /// Its context; none when it is closed.
+    /// The lane's context; `None` when the lane is closed.
     pub(crate) fn native_context(&self) -> Option<Arc<NativeContext>> {
         self.inner()
             .backend
@@ -448,7 +449,7 @@ impl CommandLane {
             .map(|backend| Arc::clone(&backend.context))
     }
 
-    /// When a command ran, in ticks; none while it runs.
+    /// When a command ran, in ticks; `None` while it runs.
     pub(crate) fn times(&self, sequence: u64, profile: &Profile) -> Option<(u64, u64)> {
         let inner = self.inner();
         if let Some((slot, backend)) = inner.ring.get(sequence).zip(inner.backend.as_ref()) {
@@ -457,7 +458,7 @@ impl CommandLane {
         profile.run.get().copied()
     }
 
-    /// The work that must end before the list may be destroyed: its commands and those that wait for them.
+    /// The work that must end before the list may be destroyed: the lane's commands and those that wait for them.
     pub(crate) fn users(&self) -> Deps {
         let mut users = self.waiters();
         users.add(self.tail());
@@ -473,8 +474,8 @@ impl CommandLane {
         waiters
     }
 
-    /// The handle that it appends to. A list that is being recorded is executed first: the owner of the handle may wait for all
-    /// of it.
+    /// The handle that commands are appended to. A list that is being recorded is executed first, because the owner of
+    /// the handle may wait for all work on it.
     pub(crate) fn native(&self) -> Option<NativeLane> {
         self.flush_all();
         self.inner()
@@ -489,7 +490,7 @@ impl CommandLane {
 }
 
 impl Slot {
-    /// Reads the times before the event is used again.
+    /// Reads the times before the event is reused.
     pub(super) fn keep_times(&self, api: Api) {
         let Some(profile) = self.profile.as_ref().filter(|p| p.run.get().is_none()) else {
             return;
@@ -499,7 +500,7 @@ impl Slot {
         }
     }
 
-    /// The times that its event recorded.
+    /// The times that the event recorded.
     pub(super) fn times(&self, api: Api) -> Result<(u64, u64)> {
         let mut result = ze_kernel_timestamp_result_t::default();
         // SAFETY: a live event and a valid output.
@@ -515,7 +516,7 @@ impl Slot {
 }
 
 impl Inner {
-    /// The command whose end is this one's: itself, or, if it will never begin, the last before it that did.
+    /// The command whose end is this one's: itself, or, for one that never begins, the last one before it that did.
     pub(super) fn begun(&self, sequence: u64) -> u64 {
         self.unexecuted
             .map_or(sequence, |before| sequence.min(before))
@@ -523,7 +524,7 @@ impl Inner {
 
     pub(super) fn new_event(&mut self) -> Result<ze_event_handle_t> {
         let Some(backend) = self.backend.as_ref() else {
-            return Err(Error::new(Errc::Runtime, "the queue is gone"));
+            return Err(Error::new(Errc::Runtime, "the queue has been destroyed"));
         };
         let api = backend.context.api;
         if self.pools.is_empty() || self.used == CHUNK {
@@ -576,12 +577,12 @@ impl Inner {
 }
 
 impl CommandLane {
-    /// Whether its list takes no more work.
+    /// Whether the lane's list takes no more work.
     pub(crate) fn is_lost(&self) -> bool {
         self.failures.is_lost()
     }
 
-    /// Refuses work if its device was lost.
+    /// Returns an error if the lane's device was lost.
     pub(crate) fn refuse_lost_device(&self) -> Result<()> {
         match self.failures.is_device_lost() {
             true => self.failures.refuse(),
@@ -589,15 +590,15 @@ impl CommandLane {
         }
     }
 
-    /// Why a command did not run, or is not known to have run.
+    /// Why a command did not run, or may not have run.
     #[inline]
     pub(crate) fn failure(&self, sequence: u64) -> Option<Error> {
         self.failures.of(sequence)
     }
 }
 
-/// Passes a call's answer on; if it says that the device is lost, records the loss first. `before` is the moment when the call
-/// began, or when its object was made.
+/// Passes on the result of a call. If it is DEVICE_LOST, the loss is recorded first. `before` is the moment when the
+/// call began, or when its object was made.
 pub(crate) fn lose_if_lost<T>(
     context: &NativeContext,
     device: Option<&Device>,
@@ -612,21 +613,21 @@ pub(crate) fn lose_if_lost<T>(
     result
 }
 
-/// The source of the news that a device is lost.
+/// The object whose call returned DEVICE_LOST.
 enum Asked<'a> {
-    /// A lane, which knows whether its device was lost since it was made.
+    /// A lane, which knows whether its device was lost since the lane was made.
     CommandLane(&'a CommandLane),
-    /// Another object, whose answer counts from a moment on.
+    /// Another object, whose results count from a moment on.
     Since(Moment),
 }
 
-/// One loss at a time is recorded.
+/// Serialises the recording of losses.
 static LOSING: Mutex<()> = Mutex::new(());
 
 fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, error: &Error) {
     let _one = LOSING.lock().unwrap_or_else(PoisonError::into_inner);
     let hardware = device.map(Device::hardware);
-    // Other threads may have recorded the same loss, and made new objects since.
+    // Other threads may have recorded the same loss and made new objects since.
     let (own, told) = match asked {
         Asked::CommandLane(lane) => (Some(*lane), lane.failures.is_device_lost()),
         Asked::Since(before) => {
@@ -639,7 +640,7 @@ fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, err
         return;
     }
     let all = context.is_lost();
-    // Before any failure is visible, so that a thread that sees one finds the loss.
+    // Before a failure is visible, so that a thread that sees one finds the loss.
     context.losses.add(hardware.as_ref(), all, error);
     let (context, hardware) = (
         std::ptr::from_ref(context).addr(),
@@ -657,7 +658,7 @@ fn lose(context: &NativeContext, device: Option<&Device>, asked: &Asked<'_>, err
 }
 
 impl CommandLane {
-    /// If a call's answer for this lane says that the device is lost, records that; whether it is.
+    /// If a call's result for this lane is DEVICE_LOST, records the loss. Returns whether it was.
     pub(super) fn lose_if_lost(&self, inner: &Inner, error: &Error) -> bool {
         let backend = inner.backend.as_ref().filter(|_| is_lost(error));
         let lost = backend.map(|backend| {
@@ -671,8 +672,8 @@ impl CommandLane {
         lost.is_some()
     }
 
-    /// Applies losses of its context since a moment, before which its list may have been made. Later losses are recorded on
-    /// the lane itself.
+    /// Applies losses of the context since a moment before which the list may have been made. Later losses are recorded
+    /// on the lane directly.
     pub(super) fn lose_since(&self, context: &NativeContext, device: &Device, before: Moment) {
         if let Some(error) = context.losses.since(Some(&device.hardware()), before) {
             self.failures.lose(&self.progress, |_, _| true, &error);
@@ -680,7 +681,7 @@ impl CommandLane {
     }
 }
 
-/// The last commands of all lanes of a context that may run: when they have ended, all work submitted so far has. Events
+/// The last commands of all lanes of a context that may run: all work submitted so far has ended when they have. Events
 /// that the program signals do not count.
 pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
     let used = FREE.lock().unwrap_or_else(PoisonError::into_inner).1;
@@ -693,11 +694,11 @@ pub(crate) fn all_tails(context: &Arc<NativeContext>) -> Deps {
     tails
 }
 
-/// Has devices begin all commands and asks whether all have ended; waits for no lock. Events that the program signals do not
-/// count.
+/// Submits all commands to their devices and polls whether all have ended. Waits for no lock; events that the program
+/// signals do not count.
 pub(crate) fn try_all() -> bool {
     let lanes = (0..Dep::PENDING).map_while(of);
     let ours = lanes.filter(|lane| !lane.is_event.load(Ordering::Acquire));
-    // All of them, not only up to the first that runs: each has to begin.
+    // Visits all lanes even after the first that runs, because each one has to be submitted.
     ours.filter(|lane| !lane.try_poll_last()).count() == 0
 }

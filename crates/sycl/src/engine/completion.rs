@@ -1,4 +1,4 @@
-//! Completion: whether and how work has ended, on a lane or as a pending command, and waiting for it.
+//! Completion: polls whether work on a lane or a pending command has ended and how, and waits for it.
 
 use std::sync::{Arc, PoisonError};
 use std::thread::ThreadId;
@@ -9,7 +9,7 @@ use super::command_lane::lane_of;
 use super::pending::{PendingCommand, PendingSet, State, Status, find, lock};
 use crate::error::{Error, Result};
 
-/// Whether work has ended; asks the device.
+/// Polls whether work has ended.
 pub(crate) fn probe(dep: Dep) -> bool {
     let on_lane = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.probe(dep.sequence()));
     if !dep.is_pending() {
@@ -22,7 +22,7 @@ pub(crate) fn probe(dep: Dep) -> bool {
     }
 }
 
-/// The fate of work, and why it failed, as far as is known; no device is asked.
+/// The known result of work, and why it failed. Polls no device.
 pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
     let Some(lane) = lane_of(dep) else {
         return match find(dep).map(|pending| pending.status()) {
@@ -32,7 +32,7 @@ pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
             None | Some(Status::Done) => (Fate::Ended, None),
         };
     };
-    // In this order: failed work counts as done only after its failure is recorded.
+    // In this order, because failed work counts as done only after its failure is recorded.
     let done = lane.is_done(dep.sequence());
     match (lane.failure(dep.sequence()), done) {
         (Some(error), _) => (Fate::Failed, Some(error)),
@@ -41,7 +41,7 @@ pub(crate) fn fate(dep: Dep) -> (Fate, Option<Error>) {
     }
 }
 
-/// Whether work is not known to have ended well; no device is asked.
+/// Whether work is not known to have ended successfully. Polls no device.
 pub(crate) fn is_open_or_failed(dep: Dep) -> bool {
     fate(dep).0 != Fate::Ended
 }
@@ -50,12 +50,12 @@ pub(crate) fn is_open_or_failed(dep: Dep) -> bool {
 pub(crate) struct Resolved {
     pub(crate) device: Deps,
     pub(crate) open: Vec<Arc<PendingCommand>>,
-    /// How many of the open ones stand for work that a thread waits for: see [`crate::engine::completion_waiter`].
+    /// How many of the open ones are handled by the completion waiter: see [`crate::engine::completion_waiter`].
     pub(crate) awaited: usize,
     pub(crate) failed: Option<Error>,
 }
 
-/// Replaces pending commands by the work that they stand for now.
+/// Replaces pending commands by the work they have become.
 pub(crate) fn resolve(deps: &Deps) -> Resolved {
     let mut resolved = Resolved {
         device: Deps::default(),
@@ -97,7 +97,7 @@ impl Resolved {
     }
 }
 
-/// Whether work is not known to have ended; no device is asked.
+/// Whether work is not known to have ended. Polls no device.
 pub(crate) fn is_unfinished(dep: Dep) -> bool {
     match dep.is_pending() {
         true => find(dep).is_some_and(|pending| pending.is_unfinished()),
@@ -108,7 +108,7 @@ pub(crate) fn is_unfinished(dep: Dep) -> bool {
 /// Waits for every member of a set.
 ///
 /// # Errors
-/// The first failure; `Invalid` as [`PendingCommand::wait`].
+/// The first failure; `Invalid` as in [`PendingCommand::wait`].
 pub(crate) fn wait_for(deps: &Deps) -> Result<()> {
     let mut result = Ok(());
     for dep in deps.iter() {
@@ -122,13 +122,13 @@ pub(crate) fn wait_for(deps: &Deps) -> Result<()> {
 }
 
 impl PendingCommand {
-    /// An open pending command; `holder` is the calling thread if that decides when it ends.
+    /// Creates an open pending command. `holder` is the calling thread if that thread decides when it ends.
     pub(crate) fn open(holder: Option<ThreadId>, blockers: Vec<Arc<Self>>) -> Arc<Self> {
         Self::create(holder, blockers, false)
     }
 
-    /// An open pending command that stays in the table after a failure, for buffers that look for its end later. Its creator
-    /// calls [`PendingCommand::forget`].
+    /// Creates an open pending command that stays in the table after a failure, for buffers that look for its end
+    /// later. Its creator calls [`PendingCommand::forget`].
     pub(crate) fn open_kept(blockers: Vec<Arc<Self>>) -> Arc<Self> {
         Self::create(None, blockers, true)
     }
@@ -139,7 +139,7 @@ impl PendingCommand {
         pending
     }
 
-    /// Whether its work is not known to have ended; no device is asked.
+    /// Whether the command's work is not known to have ended. Polls no device.
     pub(crate) fn is_unfinished(&self) -> bool {
         match self.status() {
             Status::Open => true,
@@ -148,8 +148,8 @@ impl PendingCommand {
         }
     }
 
-    /// Whether it may still be looked up by its number. A buffer holds its pending commands until it has rolled back those that
-    /// failed on a device.
+    /// Whether the command may still be looked up by its number. A buffer keeps its pending commands until it has
+    /// rolled back those that failed on a device.
     fn is_found(this: &Arc<Self>) -> bool {
         match this.status() {
             Status::Open => true,
@@ -163,10 +163,11 @@ impl PendingCommand {
         }
     }
 
-    /// Blocks the calling thread until its work has ended.
+    /// Blocks the calling thread until the command's work has ended.
     ///
     /// # Errors
-    /// `Invalid` for a deadlock: the calling thread holds or runs the work that this waits for. The failure of its work.
+    /// `Invalid` for a deadlock: the calling thread holds the accessor or runs the task that this waits for. The error
+    /// of failed work.
     pub(crate) fn wait(&self) -> Result<()> {
         if self.is_open() && self.waits_for_this_thread() {
             return Err(Error::invalid(
@@ -193,10 +194,10 @@ impl PendingCommand {
 }
 
 impl PendingSet {
-    /// Waits for all members. They stay in the set until then: other threads may wait too.
+    /// Waits for all members. They stay in the set meanwhile, because other threads may wait for them too.
     ///
     /// # Errors
-    /// The first failure; as [`PendingCommand::wait`].
+    /// The first failure, as in [`PendingCommand::wait`].
     pub(crate) fn wait(&self) -> Result<()> {
         let mut result = Ok(());
         let pending_commands = self.get();
@@ -217,7 +218,7 @@ mod tests {
     use super::super::pending::FEW;
     use super::*;
 
-    /// After a wait the outcome does not depend on the progress of the thread that ended the work.
+    /// The outcome of a wait does not depend on the progress of the thread that ended the work.
     #[test]
     fn a_failed_command_is_forgotten_by_its_waiter() {
         for _ in 0..2000 {
@@ -232,7 +233,7 @@ mod tests {
 
     /// Two threads that wait for the same set both wait until its members have ended.
     #[test]
-    fn a_wait_hides_nothing_from_another() {
+    fn concurrent_waits_see_the_same_members() {
         let (promises, pending) = (
             PendingSet::default(),
             PendingCommand::open(None, Vec::new()),

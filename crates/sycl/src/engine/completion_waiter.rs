@@ -1,10 +1,10 @@
-//! The completion waiter: a thread that waits for work which no command list can follow directly. Such work is on a lane of
-//! another context, or every suitable lane is taken, or a host task follows it. Commands that follow it are pending until
-//! it has ended.
+//! The completion waiter: threads that wait for work which no command list can wait for directly, because it is on a
+//! lane of another context, every suitable lane is taken, or a host task follows it. Commands that follow such work are
+//! pending until it has ended.
 //!
-//! One thread at a time looks at the whole list and takes a command that has ended. Ending it runs continuations, which may
-//! wait for other work of the list, so another thread takes over the list first. The pool of host tasks lends no threads
-//! to this, and none of its threads waits here.
+//! One thread at a time watches the list and takes a command that has ended. Ending a command runs continuations, which
+//! may wait for other work of the list, so another thread takes over the list first. The threads are separate from the
+//! host tasks' pool, whose threads never wait here.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -18,24 +18,24 @@ use super::pending::PendingCommand;
 use super::pins::Kept;
 use crate::error::{Errc, Error, Result};
 
-/// Work that the waiter waits for.
+/// Work that the waiter watches.
 struct Awaited {
     dep: Dep,
     pending: Arc<PendingCommand>,
-    /// How many commands follow the pending one.
+    /// The number of commands that follow the pending one.
     users: usize,
-    /// The event lives until the last look.
+    /// Keeps the event alive until the last poll.
     kept: Kept,
 }
 
 struct Waiter {
     list: Vec<Awaited>,
-    /// A thread looks at the list, or is about to.
+    /// A thread serves the list, or is about to.
     is_served: bool,
     /// Idle threads, and how many of them have been woken.
     spare: usize,
     called: usize,
-    /// The work that a thread waits for without the lock.
+    /// The work that a thread waits for without holding the lock.
     waited_for: Option<Dep>,
 }
 
@@ -46,13 +46,13 @@ static WAITER: Mutex<Waiter> = Mutex::new(Waiter {
     called: 0,
     waited_for: None,
 });
-/// An idle thread is woken.
+/// Wakes an idle thread.
 static CALLED: Condvar = Condvar::new();
-/// A wait without the lock is over.
+/// Notified when a wait without the lock is over.
 static WAITED: Condvar = Condvar::new();
 
-/// How many nanoseconds the oldest work is waited for between two looks at the rest: the shortest at first, doubled each time
-/// nothing has ended.
+/// Nanoseconds that the oldest work is waited for between two polls of the rest: the shortest at first, doubled each
+/// time nothing has ended.
 const SHORTEST: u64 = 50_000;
 const LONGEST: u64 = 1_000_000;
 
@@ -60,10 +60,10 @@ fn waiter() -> MutexGuard<'static, Waiter> {
     WAITER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A pending command that ends when the work on a lane has; none if it has ended already.
+/// A pending command that ends with the given work on a lane; `None` if that has ended already.
 ///
 /// # Errors
-/// When no thread can be started.
+/// If no thread can be started.
 pub(crate) fn pending_for(dep: Dep) -> Result<Option<Arc<PendingCommand>>> {
     let Some(lane) = lane_of(dep).filter(|lane| !lane.probe(dep.sequence())) else {
         return Ok(None);
@@ -77,7 +77,7 @@ pub(crate) fn pending_for(dep: Dep) -> Result<Option<Arc<PendingCommand>>> {
         return Ok(None);
     };
     let pending = PendingCommand::open(None, Vec::new());
-    // The drop of a program's context's last handle waits for this.
+    // Dropping the last handle of a program's context waits for this command.
     if let Some(native) = lane.native_context().filter(|native| !native.is_owned()) {
         native.pending.add(&pending);
     }
@@ -98,14 +98,15 @@ pub(crate) fn pending_for(dep: Dep) -> Result<Option<Arc<PendingCommand>>> {
     Ok(Some(pending))
 }
 
-/// Has a thread look at the list; whether there is one.
+/// Makes a thread serve the list. Returns whether there is one.
 fn call(waiter: &mut Waiter) -> bool {
     waiter.is_served = if waiter.spare > waiter.called {
         waiter.called += 1;
         CALLED.notify_one();
         true
     } else {
-        // It keeps the program's signal mask: threads for host tasks, which run the program's code, are started from it.
+        // The thread keeps the program's signal mask, because threads for host tasks, which run the program's code,
+        // inherit it.
         let thread = std::thread::Builder::new().name("sycl waiter".to_owned());
         thread.spawn(serve).is_ok()
     };
@@ -138,8 +139,8 @@ fn serve() {
     }
 }
 
-/// Waits until one command of the list has ended and takes it. Also answers whether this thread has to come back because no
-/// other serves the list. None when the list is empty.
+/// Waits until one command of the list has ended and takes it. Also returns whether this thread has to come back
+/// because no other serves the list. `None` when the list is empty.
 fn look() -> Option<(Awaited, Result<()>, bool)> {
     let waited = |dep: Dep, patience: u64| match lane_of(dep) {
         Some(lane) => lane.wait_up_to(dep.sequence(), patience),
@@ -153,7 +154,7 @@ fn look() -> Option<(Awaited, Result<()>, bool)> {
         if let Some((place, result)) = ended {
             let awaited = waiter.list.remove(place);
             waiter.is_served = false;
-            // If no other thread can be had, this one comes back to the rest.
+            // If no other thread is available, this one comes back for the rest.
             let goes_on = !waiter.list.is_empty() && !call(&mut waiter);
             waiter.is_served |= goes_on;
             return Some((awaited, result, goes_on));
@@ -172,7 +173,7 @@ fn look() -> Option<(Awaited, Result<()>, bool)> {
     }
 }
 
-/// These pending commands have lost a follower. Work without followers is not asked any more: the program may destroy its
+/// These pending commands have lost a follower. Work without followers is no longer polled: the program may destroy its
 /// events.
 fn stop_waiting(pending_commands: &[Arc<PendingCommand>]) {
     let mut waiter = waiter();
@@ -199,7 +200,7 @@ fn stop_waiting(pending_commands: &[Arc<PendingCommand>]) {
 }
 
 impl Resolved {
-    /// Also waits for `work`, by the waiter. Failures of work that has ended meanwhile are recorded.
+    /// Also lets the waiter watch `work`. Failures of work that has ended meanwhile are recorded.
     pub(crate) fn await_completion(&mut self, work: &Deps) {
         for dep in work.iter() {
             match pending_for(dep) {
@@ -216,7 +217,7 @@ impl Resolved {
         }
     }
 
-    /// Nothing follows the open work after all.
+    /// Drops the open work: no command follows it after all.
     pub(crate) fn give_up(&self) {
         stop_waiting(&self.open);
     }
@@ -234,7 +235,7 @@ pub(crate) fn resolve_on_host(deps: &Deps) -> Resolved {
     resolve_but(deps, |_| true)
 }
 
-/// As [`resolve`]; some of the work on lanes is left to the waiter.
+/// As [`resolve`]; the waiter watches some of the work on lanes.
 fn resolve_but(deps: &Deps, is_awaited: impl Fn(Dep) -> bool) -> Resolved {
     let mut resolved = resolve(deps);
     if resolved.failed.is_none() && resolved.device.iter().any(&is_awaited) {

@@ -1,5 +1,5 @@
-//! A command that waits: it gets its place on a lane when the pending commands that it follows have ended, on the thread
-//! that ends the last of them.
+//! A deferred command: it is appended when the pending commands that it follows have ended, on the thread that ends the
+//! last of them.
 
 use std::sync::Arc;
 
@@ -9,39 +9,39 @@ use super::completion::{Resolved, resolve};
 use super::pending::{PendingCommand, when_closed};
 use crate::error::{Error, Result};
 
-/// A command whose place is not known yet.
+/// A command that has not been placed on a lane yet.
 pub(crate) struct DeferredCommand<C: Deferrable> {
-    /// Stands for it meanwhile.
+    /// The pending command that stands for it meanwhile.
     pub(crate) own: Arc<PendingCommand>,
     /// The work that it follows.
     pub(crate) after: Deps,
     pub(crate) command: C,
 }
 
-/// A command that can wait.
+/// A command that can be deferred.
 pub(crate) trait Deferrable: Send + Sized + 'static {
-    /// Divides the work that it follows into work that its lists can wait for, and work that has to end before.
+    /// Divides the work that the command follows into work that its lists can wait for and work that has to end first.
     fn resolve(&mut self, after: &Deps) -> Resolved;
 
-    /// Why it cannot run any more, apart from the work that it follows.
+    /// Why the command can no longer run, apart from the work that it follows.
     fn lost(&self) -> Option<Error> {
         None
     }
 
-    /// Begins it, since nothing has to end before. The command comes back when something has to after all: that is open in
+    /// Starts the command, which has nothing to wait for. Returns it if it has to wait after all: the reason is open in
     /// `resolved`, or has failed there.
     fn start(this: DeferredCommand<Self>, resolved: &mut Resolved)
     -> Option<DeferredCommand<Self>>;
 
-    /// Ends it: it is on a lane, or could not be appended.
+    /// Ends the command: it is on a lane, or could not be appended.
     fn end(self, own: &Arc<PendingCommand>, appended: Result<Dep>);
 
-    /// Ends it, since something that it follows has failed.
+    /// Ends the command, because work that it follows has failed.
     fn fail_behind(self, own: &Arc<PendingCommand>, cause: &Error);
 }
 
 impl<C: Deferrable> DeferredCommand<C> {
-    /// Goes on when these have ended, at once if they have.
+    /// Continues when these commands have ended; immediately if they have.
     pub(crate) fn wait_for(self, open: &[Arc<PendingCommand>]) {
         let own = Arc::clone(&self.own);
         when_closed(open, &own, Box::new(move |failed| self.go_on(failed)));
@@ -61,7 +61,7 @@ impl<C: Deferrable> DeferredCommand<C> {
         }
         match resolved.failed {
             Some(error) => self.command.fail_behind(&self.own, &error),
-            // The work that it waited for is on a device now, but behind too many events, or for the host or another context.
+            // The awaited work is on a device now, but behind too many events, or for the host or another context.
             None => self.wait_for(&resolved.open),
         }
     }

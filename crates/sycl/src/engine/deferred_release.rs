@@ -1,13 +1,13 @@
-//! Deferred release: objects that the program drops while a device still uses them. Each is freed when the work that uses
-//! it has ended, by the next thread that submits or waits; no thread waits only to free.
+//! Deferred release: objects that the program drops while a device still uses them. The next thread that submits or
+//! waits frees each object whose work has ended; no thread waits only to free.
 //!
-//! A context that stays the program's may be destroyed as soon as no object of ours is left in it. Entries carry the
-//! contexts that they need, so that [`drain_context`] can wait for the last of them.
+//! The program may destroy a context that it kept as soon as no object of ours is left in it. Entries list the contexts
+//! that they need, so that [`drain_context`] can wait for the last of them.
 //!
-//! Locks: the list's lock may be taken while a queue's order, buffers or lists of lanes are locked, never while a lane or a
-//! pending command is. Those come under it, one at a time, to ask whether work has ended. Entries are freed outside the
-//! lock. The freeing thread may have buffers locked, so an entry locks no buffer, and no list of lanes but that of a queue
-//! or context that ends with it.
+//! Locks: the list's lock may be taken while a queue's order, buffers or lists of lanes are locked, never while a lane
+//! or a pending command is. Their locks are taken under it, one at a time, to poll whether work has ended. Entries are
+//! freed outside the lock. The freeing thread may have buffers locked, so an entry locks no buffer and only the lane
+//! list of a queue or context that ends with it.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -29,11 +29,11 @@ struct DeferredRelease {
 
 type ReleaseFn = Box<dyn FnOnce() + Send>;
 
-/// While it lives, this thread frees an entry that needs these contexts.
+/// While this value lives, the thread frees an entry that needs these contexts.
 struct Releasing(ProgramContexts);
 
 impl Releasing {
-    /// Called under the lock under which the entry was taken from the list.
+    /// Called under the same lock hold that took the entry from the list.
     fn begin(kept: ProgramContexts, releases: &mut DeferredReleases) -> Self {
         releases.busy.extend_from_slice(&kept);
         Self(kept)
@@ -57,11 +57,11 @@ impl Drop for Releasing {
 }
 
 struct DeferredReleases {
-    /// Roughly the oldest first.
+    /// Roughly from the oldest to the newest.
     list: VecDeque<DeferredRelease>,
-    /// At this length all entries are looked at.
+    /// All entries are checked once the list has this length.
     sweep_at: usize,
-    /// The contexts of entries that are being freed now, one for each entry that needs them.
+    /// The contexts of entries that are being freed, one item for each entry that needs the context.
     busy: Vec<usize>,
 }
 
@@ -70,9 +70,9 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A look in passing ends after so many entries that are still used.
+/// A brief sweep stops after this many entries that are still used.
 const FEW: usize = 4;
-/// So many entries may be ready without being noticed.
+/// This many entries may be ready without being noticed.
 const MANY: usize = 32;
 
 static RELEASES: Mutex<DeferredReleases> = Mutex::new(DeferredReleases {
@@ -80,15 +80,15 @@ static RELEASES: Mutex<DeferredReleases> = Mutex::new(DeferredReleases {
     sweep_at: MANY,
     busy: Vec::new(),
 });
-/// An entry that needs a context of the program's was freed.
+/// Notified when an entry that needs a context of the program was freed.
 static RELEASED: Condvar = Condvar::new();
 
 fn releases() -> MutexGuard<'static, DeferredReleases> {
     RELEASES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls `release` when `after` has ended: now, or in a later call of [`sweep`]. `kept` are the program's contexts that it
-/// needs: see [`NativeContext::kept`].
+/// Calls `release` when `after` has ended: now, or in a later call of [`sweep`]. `kept` lists the contexts of the
+/// program that it needs: see [`NativeContext::kept`].
 pub(crate) fn release_after(
     mut after: Deps,
     kept: ProgramContexts,
@@ -106,8 +106,8 @@ pub(crate) fn release_after(
     });
 }
 
-/// Waits until nothing runs in a context of the program's and no entry needs it. Does nothing if the rest waits for the
-/// calling thread itself, and while this thread is freeing an entry.
+/// Waits until no work runs in a context of the program and no entry needs the context. Returns at once if the rest
+/// waits for the calling thread itself, or if this thread is freeing an entry.
 pub(crate) fn drain_context(native: &Arc<NativeContext>) {
     let context = Arc::as_ptr(native).addr();
     if native.is_owned() || INSIDE.get() {
@@ -119,7 +119,7 @@ pub(crate) fn drain_context(native: &Arc<NativeContext>) {
         if would_wait_for_itself(&after) {
             return;
         }
-        // Failures were reported to the submitter; work that cannot be waited for is never freed.
+        // The submitter got the failures; an entry whose work cannot be waited for is never freed.
         let waited = wait_for(&after);
         sweep();
         if waited.is_err() && !after.iter().all(probe) {
@@ -142,7 +142,7 @@ pub(crate) fn drain_context(native: &Arc<NativeContext>) {
     }
 }
 
-/// Work found unfinished during one look: later work on the same lanes is unfinished too.
+/// Work found unfinished during one sweep; later work on the same lanes is then unfinished too.
 #[derive(Default)]
 struct Unfinished(SmallVec<[Dep; 8]>);
 
@@ -161,7 +161,7 @@ impl Unfinished {
     }
 }
 
-/// Looks at entries, the oldest first, until so many are found to be in use; frees the others.
+/// Checks entries from the oldest until enough are found in use, and frees those that are not.
 fn sweep_until(unfinished: impl FnOnce(&DeferredReleases) -> usize) {
     let mut ready: SmallVec<[(ReleaseFn, Releasing); 8]> = SmallVec::new();
     {
@@ -187,11 +187,11 @@ fn sweep_until(unfinished: impl FnOnce(&DeferredReleases) -> usize) {
             }
         }
         if left > 0 {
-            // All entries were looked at.
+            // All entries were checked.
             releases.sweep_at = MANY.max(2 * releases.list.len());
         }
     }
-    // Outside the lock: freeing may defer other releases.
+    // Outside the lock, because freeing may defer other releases.
     let outermost = !INSIDE.replace(true);
     for (release, releasing) in ready {
         release();
@@ -207,7 +207,7 @@ pub(crate) fn sweep() {
     sweep_until(|_| usize::MAX);
 }
 
-/// As [`sweep`], in passing: the cost does not grow with the number of entries.
+/// A brief [`sweep`]: its cost does not grow with the number of entries.
 pub(crate) fn sweep_some() {
     sweep_until(|releases| match releases.list.len() >= releases.sweep_at {
         true => usize::MAX,
@@ -215,7 +215,7 @@ pub(crate) fn sweep_some() {
     });
 }
 
-/// As [`sweep`], until no more can be freed now; whether the list is empty.
+/// Repeats [`sweep`] until no more can be freed now. Returns whether the list is empty.
 pub(crate) fn sweep_all() -> bool {
     let left = || releases().list.len();
     loop {
@@ -223,7 +223,7 @@ pub(crate) fn sweep_all() -> bool {
         sweep();
         match left() {
             0 => return true,
-            // Entries deferred meanwhile count too: only a shorter list promises more.
+            // Entries deferred meanwhile count too, so only a shorter list shows progress.
             after if after >= before => return false,
             _ => {}
         }
@@ -237,13 +237,13 @@ pub(crate) fn is_awaited(lane: u16) -> bool {
     after.any(|dep| dep.lane() == lane)
 }
 
-/// Waits for the oldest entry, to make room for an allocation; whether there was one.
+/// Waits for the oldest entry, to make room for an allocation. Returns whether there was one.
 pub(crate) fn wait_for_one() -> bool {
     let oldest = {
         let releases = releases();
         let closed = releases.list.iter().map(|entry| &entry.after);
         let mut closed = closed.filter(|after| after.iter().all(|dep| !dep.is_pending()));
-        // Work that the program has to end is waited for only if there is nothing else.
+        // Work that the program itself has to end is waited for only if there is no other.
         let ends = |after: &&Deps| CommandLane::unsignaled_user_events(after).is_empty();
         let first = closed.clone().find(ends);
         first.or_else(|| closed.next()).cloned()
@@ -264,9 +264,9 @@ mod tests {
     use super::*;
     use crate::engine::pending::PendingCommand;
 
-    /// Long-lived entries keep no others, though only a few are looked at in passing.
+    /// Entries that live long do not delay others, though brief sweeps check only a few.
     #[test]
-    fn what_has_ended_is_freed_in_passing() {
+    fn brief_sweeps_free_ended_entries() {
         let freed = Arc::new(AtomicUsize::new(0));
         let make = || {
             let (pending, freed) = (PendingCommand::open(None, Vec::new()), Arc::clone(&freed));

@@ -1,8 +1,8 @@
 //! The end of the process: submitted work that was never waited for gets two seconds to end.
 //!
-//! Invariants: no command pays for this. No lock is waited for, because the leaving thread itself may hold it. Drivers still
-//! answer, since their own exit functions run later. Not here: nothing is unloaded, and an immediate end of the process
-//! (`abort`, `_exit`, a signal) is not held up.
+//! Invariants: no command pays for this. It waits for no lock, because the exiting thread itself may hold it. Drivers
+//! still respond, because their exit functions run later. Nothing is unloaded, and an immediate end of the process
+//! (`abort`, `_exit`, a signal) is not delayed.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::command_lane::try_all;
 use super::pending::{self, is_in_a_host_task};
 use crate::process;
 
-/// Called when drivers are loaded: functions registered later run earlier at exit, so drivers still answer then.
+/// Called when drivers are loaded: functions registered later run earlier at exit, so drivers still respond then.
 pub(crate) fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -20,10 +20,10 @@ pub(crate) fn start() {
     });
 }
 
-/// Called after a compilation: the compiler may have been loaded only now, and would end before functions that were registered
-/// earlier, while host tasks may still need it.
+/// Called after a compilation. The compiler may have been loaded only now; its exit functions would then run before
+/// ours, while host tasks may still need it.
 pub(crate) fn compiler_is_loaded() {
-    /// How many libraries the process had loaded when it was last registered.
+    /// The number of loaded libraries at the last registration.
     static KNOWN: AtomicU64 = AtomicU64::new(0);
     let loaded = libraries_loaded();
     if KNOWN.swap(loaded, Ordering::Relaxed) != loaded {
@@ -42,7 +42,7 @@ fn libraries_loaded() -> u64 {
         1
     }
     let mut count = 0u64;
-    // SAFETY: a callback of that form, which does not unwind, and what it writes to.
+    // SAFETY: a callback of that signature, which does not unwind, and the word it writes to.
     unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut count).cast()) };
     count
 }
@@ -53,17 +53,17 @@ fn register() {
 }
 
 extern "C" fn finish() {
-    // A host task that leaves would wait for itself.
+    // A host task that exits would wait for itself.
     if process::is_fork() || is_in_a_host_task() {
         return;
     }
-    // A panic has nowhere to go at the end of the process.
+    // Nothing can catch a panic at the end of the process.
     let _ = std::panic::catch_unwind(|| process::wait_until(nothing_runs));
 }
 
 /// Whether no work is on a device or about to be, and no host task runs.
 fn nothing_runs() -> bool {
     let before = pending::end();
-    // In this order: when a pending command ends, its work is on a lane, or it has submitted all it wanted to.
+    // In this order: a pending command that ends has put its work on a lane, or has submitted all its work.
     !pending::may_work() && try_all() && pending::end() == before
 }

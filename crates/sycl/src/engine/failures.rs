@@ -1,9 +1,9 @@
 //! Failures of lanes: commands that did not run because their device was lost ([`super::losses`]) or their list could not be
 //! executed.
 //!
-//! Numbers that failed are remembered for good, also when their lane has another list by then: a buffer may look long
-//! afterwards. If a lane's lists were lost more often than [`MOST`] times, old numbers may count as failed that did not. A
-//! look at a number of the present list reads one word while that list is not lost.
+//! Failed numbers are kept for good, even when their lane has another list by then, because a buffer may ask long
+//! afterwards. If a lane lost its list more than [`MOST`] times, old numbers that succeeded may count as failed.
+//! Checking a number of the current list reads one word while that list is not lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::error::{Errc, Error, Result};
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// How many failures that concern buffers were counted. A thread that sees a failure sees it counted.
+/// The number of failures that concern buffers. A failure is counted before a thread can see it.
 pub(crate) fn failures() -> u64 {
     COUNT.load(Ordering::Acquire)
 }
@@ -26,35 +26,39 @@ pub(crate) fn count_failure() {
 
 /// The error of a submission to lost hardware.
 pub(crate) fn lost(cause: &Error) -> Error {
-    Error::because("no work can run here any more", cause).with_code(cause.errc())
+    Error::because(
+        "the queue accepts no more work: create a new queue or context",
+        cause,
+    )
+    .with_code(cause.errc())
 }
 
-/// So many lists of a lane are told apart.
+/// The number of failures that a lane distinguishes.
 const MOST: usize = 64;
 
 /// The failures of one lane.
 pub(super) struct Failures {
-    /// The greatest number that failed; all to come, while the list is lost. 0 without any.
+    /// The greatest failed number; `u64::MAX` while the list is lost, 0 without a failure.
     last: AtomicU64,
     /// The least number that ever failed.
     first: AtomicU64,
-    /// Its list takes no more work.
+    /// The list takes no more work.
     lost: AtomicBool,
-    /// Its device was lost: nothing that is on it will end.
+    /// The device was lost: no work on it will end.
     device_lost: AtomicBool,
     known: Mutex<Known>,
 }
 
 struct Known {
     failures: Vec<Failure>,
-    /// The list's owner: the addresses of the context's value and of the hardware's handle; no hardware for a user event.
+    /// The list's owner: addresses of the context's value and of the hardware's handle (no hardware for a user event).
     of: (usize, Option<usize>),
 }
 
 /// All commands of one list from a number on.
 struct Failure {
     first: u64,
-    /// Known when the list is gone.
+    /// Known once the list is closed.
     last: u64,
     error: Error,
 }
@@ -73,7 +77,7 @@ impl Failures {
         }
     }
 
-    /// A list or an event is the lane's from now on; its context and hardware as addresses.
+    /// The lane has a new list or event from now on; its context and hardware are given as addresses.
     pub(super) fn start(&self, context: usize, hardware: Option<usize>) {
         self.known().of = (context, hardware);
     }
@@ -104,7 +108,7 @@ impl Failures {
         count_failure();
     }
 
-    /// If `is_lost` holds for the list's context and hardware, every command not known to have ended counts as ended, and as
+    /// If `is_lost` holds for the list's context and hardware, all commands not known to have ended count as ended and
     /// failed.
     pub(super) fn lose(
         &self,
@@ -112,7 +116,7 @@ impl Failures {
         is_lost: impl FnOnce(usize, Option<usize>) -> bool,
         error: &Error,
     ) {
-        // Under this lock the lane gets no other list.
+        // The lane gets no other list while this lock is held.
         let mut known = self.known();
         if is_lost(known.of.0, known.of.1) {
             self.begin_locked(&mut known, progress.done(), error);
@@ -121,7 +125,7 @@ impl Failures {
         }
     }
 
-    /// The list is gone; `last` was its last number. Whether a command on it failed.
+    /// Closes the list, whose last number was `last`. Returns whether a command on it failed.
     pub(super) fn end(&self, last: u64) -> bool {
         let mut known = self.known();
         known.of = (0, None);
@@ -144,10 +148,10 @@ impl Failures {
         failed
     }
 
-    /// Whether a number may be one that failed.
+    /// Whether a number may be a failed one.
     #[inline]
     fn may_have(&self, sequence: u64) -> bool {
-        // No number is 0. A thread that sees the greatest sees the least that goes with it, or a lesser one.
+        // No number is 0. A thread that reads the greatest reads the matching least, or a lesser one.
         sequence <= self.last.load(Ordering::Acquire)
             && sequence >= self.first.load(Ordering::Relaxed)
     }
@@ -164,30 +168,35 @@ impl Failures {
         failures.find(is_of).map(|failure| failure.error.clone())
     }
 
-    /// Whether its device was lost.
+    /// Whether the lane's device was lost.
     pub(super) fn is_device_lost(&self) -> bool {
         self.device_lost.load(Ordering::Acquire)
     }
 
-    /// Whether its list takes no more work.
+    /// Whether the lane's list takes no more work.
     pub(super) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// Refuses more work on a lost list.
+    /// Returns an error if the list is lost.
     pub(super) fn refuse(&self) -> Result<()> {
         if !self.is_lost() {
             return Ok(());
         }
         let known = self.known();
         let cause = known.failures.last().map(|failure| &failure.error);
-        let unknown = || Error::new(Errc::Runtime, "no work can run here any more");
+        let unknown = || {
+            Error::new(
+                Errc::Runtime,
+                "the queue accepts no more work: create a new queue or context",
+            )
+        };
         Err(cause.map_or_else(unknown, lost))
     }
 }
 
-/// Merges failures while there are too many: two without commands between them, else the oldest two. Commands between those
-/// then count as failed.
+/// Merges failures while there are too many: two without commands between them, else the oldest two. The commands
+/// between those then count as failed.
 fn forget_differences(failures: &mut Vec<Failure>) {
     while failures.len() > MOST {
         // The number after a list's last belongs to no command: see `CommandLane::close_unless_used`.
@@ -207,9 +216,9 @@ mod tests {
         Error::new(Errc::Runtime, "it failed")
     }
 
-    /// A look at other numbers takes no lock: here it would block for ever.
+    /// Checking a number that did not fail takes no lock; with one this test would block forever.
     #[test]
-    fn who_asks_for_what_has_not_failed_reads_a_word() {
+    fn checking_a_number_that_did_not_fail_takes_no_lock() {
         let failures = Failures::none();
         let has = |numbers: &[u64]| {
             let _locked = failures.known();
@@ -219,7 +228,7 @@ mod tests {
         assert!(has(&[1, 10, u64::MAX]));
         failures.begin(9, &error());
         assert!(has(&[1, 9]) && failures.of(10).is_some() && failures.of(1 << 40).is_some());
-        assert!(failures.end(12), "of these some failed");
+        assert!(failures.end(12), "some of the list's commands failed");
         assert!(
             has(&[1, 9, 13, 1 << 40]) && failures.of(10).is_some() && failures.of(12).is_some()
         );
@@ -227,27 +236,27 @@ mod tests {
 
     /// A list that was lost without commands leaves no failure behind.
     #[test]
-    fn what_failed_with_nothing_on_it_is_forgotten() {
+    fn a_lost_list_without_commands_is_forgotten() {
         let failures = Failures::none();
         failures.begin(4, &error());
         assert!(failures.is_lost() && failures.of(5).is_some());
         assert!(!failures.end(4), "nothing failed");
         assert!(!failures.is_lost() && failures.known().failures.is_empty());
         assert!(!failures.may_have(4) && !failures.may_have(5));
-        assert!(!failures.end(7), "nor on a list that went well");
+        assert!(!failures.end(7), "nothing failed on the next list either");
         failures.begin(7, &error());
         assert!(failures.end(8) && failures.of(8).is_some());
         assert!(!failures.end(20) && failures.of(8).is_some() && failures.of(9).is_none());
     }
 
-    /// However often its lists are lost, all failures are known, and the latest successes.
+    /// All failures are known however often lists are lost, and so are the latest successes.
     #[test]
-    fn a_place_keeps_so_many_failures() {
+    fn a_lane_keeps_a_bounded_number_of_failures() {
         let failures = Failures::none();
         let (mut failed, mut well) = (Vec::new(), Vec::new());
         let mut last = 0;
         for list in 0..10_000_u64 {
-            // Every third list has no command but one that fails.
+            // Every third list has one command, which fails.
             let before = if list % 3 == 0 { 0 } else { list % 50 };
             failures.begin(last + before, &error());
             well.extend((1..=before).map(|number| last + number));
@@ -260,7 +269,10 @@ mod tests {
         }
         let has = |number: &u64| failures.of(*number).is_some();
         assert!(failed.iter().all(has));
-        assert!(!well.iter().rev().take(500).any(has), "of the latest lists");
+        assert!(
+            !well.iter().rev().take(500).any(has),
+            "a success on one of the latest lists counts as failed"
+        );
         assert!(!has(&(last + 1)));
     }
 }

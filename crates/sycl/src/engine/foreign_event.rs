@@ -1,6 +1,6 @@
 //! Lanes that stand for one event of the program, which the program signals.
 //!
-//! If the event stays the program's, it is asked only while a SYCL event around it lives.
+//! An event that the program keeps is polled only while a SYCL event around it lives.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use super::user_events::ANY_USER_EVENT;
 use crate::error::{Errc, Error, Result};
 
 impl CommandLane {
-    /// A lane whose one command is an event that the program signals.
+    /// Creates a lane whose only command is an event that the program signals.
     pub(crate) fn of_event(
         context: &Arc<NativeContext>,
         event: ze_event_handle_t,
@@ -55,7 +55,7 @@ impl CommandLane {
         Ok(lane)
     }
 
-    /// The event of the ring's first command; null without one.
+    /// The event of the ring's first command, or null.
     pub(crate) fn first_event(&self) -> ze_event_handle_t {
         let inner = self.inner();
         let first = inner.ring.front();
@@ -65,19 +65,19 @@ impl CommandLane {
     /// When the ring's first command ran, in ticks.
     ///
     /// # Errors
-    /// The call's.
+    /// The error of the call.
     pub(crate) fn first_times(&self) -> Result<(u64, u64)> {
         let inner = self.inner();
         let first = inner.ring.front().zip(inner.backend.as_ref());
         let Some((slot, backend)) = first else {
-            return Err(Error::new(Errc::Runtime, "the event is gone"));
+            return Err(Error::new(Errc::Runtime, "the event has been destroyed"));
         };
         slot.times(backend.context.api)
     }
 
-    /// The last SYCL event around a handle is gone: closes the lane. If the handle stays the program's, it may be destroyed from
-    /// here on and is not asked any more; commands that wait for it are asked instead. If an object is to be freed after it,
-    /// this waits for it.
+    /// The last SYCL event around the handle was dropped: closes the lane. If the program keeps the handle, it may
+    /// destroy it from now on, so the event is no longer polled; commands that wait for it are polled instead. If an
+    /// object is to be freed after the event, this waits for it.
     pub(crate) fn let_go(&'static self) {
         let (owned, kept) = {
             let inner = self.inner();
@@ -99,7 +99,7 @@ impl CommandLane {
         release_after(self.waiters(), kept, || self.close());
     }
 
-    /// Whether the event stays the program's and is not known to be signaled.
+    /// Whether the program keeps the event, which is not known to be signaled.
     pub(crate) fn awaits_the_program(&self) -> bool {
         let owned = |inner: &Inner| {
             inner
@@ -110,7 +110,7 @@ impl CommandLane {
         self.outstanding() > 0 && !owned(&self.inner())
     }
 
-    /// Closes it when its commands, and those that wait for them, have ended. No new work goes to it.
+    /// Closes the lane when its commands and those that wait for them have ended. No new work is placed on it.
     pub(crate) fn close_later(&'static self) {
         let context = self.native_context();
         let kept = context.map(|context| context.kept());

@@ -1,4 +1,5 @@
-//! Where a lane's commands go: an immediate list, or lists that are executed on a queue. A user event takes none.
+//! List backends: a lane appends to an immediate list, or to regular lists that are executed on a queue. A user event
+//! takes no commands.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,22 +13,22 @@ use crate::device::Device;
 use crate::error::{Errc, Error, Result};
 use crate::ze::{Api, ze};
 
-/// The most commands of one list whose length follows the device's pace.
+/// The most commands of one list whose length adapts to the device's pace.
 const LONGEST: u32 = 16;
 
-/// How a lane is made and behaves.
+/// How a lane is created and used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaneOptions {
     /// Events carry timestamps.
     pub(crate) timestamps: bool,
     /// Regular lists on a queue instead of an immediate list.
     pub(crate) batched: bool,
-    /// Commands of one list; 0 follows the device's pace.
+    /// Commands of one list; 0 adapts to the device's pace.
     pub(crate) batch: u32,
     pub(crate) priority: ze_command_queue_priority_t,
     pub(crate) ordinal: u32,
     pub(crate) index: u32,
-    /// The list keeps order by itself; otherwise each command waits for the one before.
+    /// The list is in-order; otherwise each command waits for the one before.
     pub(crate) in_order: bool,
     /// The handle is destroyed with the lane.
     pub(crate) owned: bool,
@@ -50,7 +51,7 @@ impl Default for LaneOptions {
 
 pub(super) struct ListBackend {
     pub(super) context: Arc<NativeContext>,
-    /// None for a user event.
+    /// `None` for a user event.
     pub(super) device: Option<Device>,
     pub(super) kind: Kind,
     pub(super) options: LaneOptions,
@@ -68,9 +69,9 @@ pub(super) struct Batches {
     queue: ze_command_queue_handle_t,
     /// Each with the number of its last command.
     lists: VecDeque<(u64, ze_command_list_handle_t)>,
-    /// The list being recorded, the number of its commands, and the last one's number.
+    /// The list being recorded, its number of commands, and the number of the last one.
     open: Option<(ze_command_list_handle_t, u32, u64)>,
-    /// Commands of one list; 0 follows the device's pace.
+    /// Commands of one list; 0 adapts to the device's pace.
     limit: u32,
 }
 
@@ -88,7 +89,7 @@ impl Batches {
         self.queue
     }
 
-    /// All commands have ended.
+    /// Destroys all lists, whose commands have ended.
     pub(super) fn destroy_lists(self, api: Api) {
         let open = self.open.map(|(list, ..)| list);
         let lists = self.lists.into_iter().map(|(_, list)| list);
@@ -97,7 +98,7 @@ impl Batches {
 }
 
 pub(super) fn destroy_list(api: Api, list: ze_command_list_handle_t) {
-    // SAFETY: ours, with nothing left on it.
+    // SAFETY: our list, and no work is left on it.
     let _ = unsafe { ze!(api, zeCommandListDestroy = command_list.pfnDestroy(list)) };
 }
 
@@ -139,7 +140,7 @@ impl ListBackend {
         Ok(())
     }
 
-    /// The list being recorded.
+    /// Returns the list being recorded, or begins one.
     fn open(&mut self, progress: &Progress) -> Result<ze_command_list_handle_t> {
         let (api, device) = (self.context.api, self.device_handle());
         let Kind::Queue(batches) = &mut self.kind else {
@@ -184,7 +185,7 @@ impl ListBackend {
         Ok(list)
     }
 
-    /// Whether the list being recorded should be executed; `executed` is the last number that was.
+    /// Whether the list being recorded should be executed; `executed` is the last executed number.
     pub(super) fn is_full(&self, progress: &Progress, executed: u64) -> bool {
         let Kind::Queue(batches) = &self.kind else {
             return false;
@@ -224,7 +225,7 @@ impl ListBackend {
         };
         match executed {
             Ok(()) => batches.lists.push_back((last, list)),
-            // Its commands never began: it can be used again at once.
+            // Its commands never began, so the list can be reused at once.
             Err(_) => batches.lists.push_front((0, list)),
         }
         executed

@@ -1,19 +1,21 @@
 //! Lost devices.
 //!
-//! A device that hung, was reset or faulted is lost: calls for it return DEVICE_LOST, nothing on it will end, and data that
-//! only its memory had is gone. The thread that gets this result ends all lanes of the hardware in the context with that
-//! error; if the driver says so of the whole context (Level Zero, "Contexts": it is no longer valid then), all of its lanes.
-//! Objects made later work if the driver lets them: lists in the same context, or everything in a new one.
+//! A device that hung, was reset or faulted is lost: calls for it return DEVICE_LOST, work on it never ends, and data
+//! that was only in its memory is gone. The thread that gets this result ends all lanes of that hardware in the context
+//! with the error. If the driver reports the whole context as lost (Level Zero, "Contexts": it is no longer valid
+//! then), all lanes of the context end. Objects made later work if the driver allows it: lists in the same context, or
+//! everything in a new one.
 //!
-//! Pending commands that follow lost work fail. A command that was on another device by then waits for the lost work by that
-//! device's own means and does not fail. A copy that it read may be in doubt, but which commands of an ordered list needed
-//! its contents is not known, and failing all of them would end unrelated work.
+//! Pending commands that follow lost work fail. A command that was already on another device waits for the lost work by
+//! that device's own means and does not fail. The contents that it read may be invalid, but which commands of an
+//! in-order list needed them is not known, and failing all of them would end unrelated work.
 //!
-//! Objects made before a loss may report it late: an allocation under way, a module, a lane that nobody asked meanwhile.
-//! Each caller knows the [`Moment`] from which its answer counts; a device that was lost since is not lost a second time.
+//! Objects made before a loss may report it late: an allocation under way, a module, a lane that was not polled
+//! meanwhile. Each caller knows the [`Moment`] from which its result counts; a device that was lost since then is not
+//! lost a second time.
 //!
-//! Locks: `LOSING`, then a context's `known` losses, then the lanes' numbers (`FREE`), then each lane's failures, one at a
-//! time. A lane's own lock is not taken, so a thread that has it may come here.
+//! Locks: `LOSING`, then a context's `known` losses, then the lanes' numbers (`FREE`), then each lane's failures, one
+//! at a time. A lane's own lock is not taken, so a thread that holds one may call this.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,7 +28,7 @@ use crate::error::Error;
 /// The losses of a context.
 #[derive(Default)]
 pub(crate) struct Losses {
-    /// How many there were.
+    /// The number of losses.
     count: AtomicU64,
     known: Mutex<Known>,
 }
@@ -45,7 +47,7 @@ struct Loss {
     error: Error,
 }
 
-/// A place in the order of a context's losses.
+/// A position in the order of a context's losses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Moment(u64);
 
@@ -59,12 +61,12 @@ impl Losses {
         self.count.load(Ordering::Acquire) > 0 && self.known().all.is_some()
     }
 
-    /// The moment after all losses known by now.
+    /// The moment after all losses known so far.
     pub(crate) fn moment(&self) -> Moment {
         Moment(self.count.load(Ordering::Acquire))
     }
 
-    /// Why a device, or the whole context, was lost since a moment.
+    /// Why a device or the whole context was lost since a moment.
     pub(crate) fn since(&self, hardware: Option<&Device>, moment: Moment) -> Option<Error> {
         if self.moment() <= moment {
             return None;
@@ -78,7 +80,7 @@ impl Losses {
         device.map(|loss| loss.error.clone())
     }
 
-    /// Adds a loss. The caller has `LOSING`.
+    /// Adds a loss. The caller holds `LOSING`.
     pub(super) fn add(&self, hardware: Option<&Device>, all: bool, error: &Error) {
         let mut known = self.known();
         let at = Moment(self.moment().0 + 1);
@@ -102,13 +104,16 @@ pub(crate) fn is_lost(error: &Error) -> bool {
     error.backend_code() == Some(ZE_RESULT_ERROR_DEVICE_LOST) && error.cause().is_none()
 }
 
-/// The error of a call with an earlier object: if its device was lost since, the result says nothing of newer objects.
+/// The error of a call with an object that was made before its device was lost: the result does not concern newer
+/// objects.
 #[cold]
 pub(crate) fn outlived(error: Error, loss: impl FnOnce() -> Option<Error>) -> Error {
     match is_lost(&error) && loss().is_some() {
-        true => {
-            Error::because("it was made before its device was lost", &error).with_code(error.errc())
-        }
+        true => Error::because(
+            "the device was lost after this object was made: create it again",
+            &error,
+        )
+        .with_code(error.errc()),
         false => error,
     }
 }

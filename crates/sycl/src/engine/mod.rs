@@ -1,13 +1,14 @@
 //! The engine: commands of Level Zero in order, what they wait for, and what is freed after them.
 //!
-//! It knows devices, contexts and events of Level Zero, not the queues, buffers and images of users. A command is anything
-//! that appends to a [`target::Target`]; work is named by a `Dep`, a number on a lane or of a pending command.
+//! The engine knows devices, contexts and events of Level Zero, but not the queues, buffers and images of users. A
+//! command is anything that appends to a [`target::Target`]; a `Dep`, a number on a lane or of a pending command, names
+//! work.
 //!
 //! Modules, from the bottom up; each uses only those before it
 //! - [`failures`], [`losses`]: commands that did not run, devices that are gone.
 //! - [`pending`]: commands that are not on a device yet. [`native_context`], [`target`], [`list_backend`].
-//! - [`command_lane`]: an ordered list with its events; `close`, [`pins`], `user_events`, `append`: what is done with one.
-//! - [`completion`]: whether work has ended, wherever it is. [`completion_waiter`]: a thread that waits for others.
+//! - [`command_lane`]: an ordered list with its events; `close`, [`pins`], `user_events`, `append`: its operations.
+//! - [`completion`]: whether work has ended, wherever it is. [`completion_waiter`]: threads that wait for other work.
 //! - [`deferred_command`]: a command that waits. [`deferred_release`]: an object that is freed when its users have ended.
 //! - `foreign_event`, [`user_event_lanes`], [`transfer_lanes`], [`allocation`], [`exit`].
 

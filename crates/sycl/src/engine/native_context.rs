@@ -1,4 +1,4 @@
-//! A context of Level Zero: its pending commands, its samplers and the devices lost in it.
+//! A Level Zero context: its pending commands, samplers and lost devices.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ pub(crate) type ProgramContexts = SmallVec<[usize; 1]>;
 
 struct KnownSampler {
     device: Device,
-    /// Its properties.
+    /// The sampler's properties, encoded.
     code: u64,
     made: Moment,
     handle: ze_sampler_handle_t,
@@ -29,22 +29,22 @@ pub(crate) struct NativeContext {
     pub(crate) api: Api,
     pub(crate) handle: ze_context_handle_t,
     owned: bool,
-    /// Each is made when a kernel is first given it, and again after a loss.
+    /// Created when a kernel first uses it, and again after a loss.
     samplers: Mutex<Vec<KnownSampler>>,
-    /// Commands that were submitted and are on no list yet.
+    /// Submitted commands that are on no list yet.
     pub(crate) pending: PendingSet,
-    /// How many of the program's queues are in a context that the program owns.
+    /// How many queues of the program are in this context, if the program owns it.
     pub(crate) queues: AtomicUsize,
     pub(crate) losses: Losses,
 }
 
-// SAFETY: a context's functions may be called from simultaneous threads (spec, core "Contexts").
+// SAFETY: the specification allows a context's functions to be called from simultaneous threads (core, "Contexts").
 unsafe impl Send for NativeContext {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for NativeContext {}
 
 impl NativeContext {
-    /// A context around a handle; `owned` if this runtime destroys it.
+    /// Wraps a handle; `owned` if this runtime destroys it.
     pub(crate) fn new(api: Api, handle: ze_context_handle_t, owned: bool) -> Self {
         Self {
             api,
@@ -57,12 +57,12 @@ impl NativeContext {
         }
     }
 
-    /// Whether this runtime destroys it.
+    /// Whether this runtime destroys the context.
     pub(crate) fn is_owned(&self) -> bool {
         self.owned
     }
 
-    /// Whether nothing works in it any more; asks the driver.
+    /// Asks the driver whether the context is lost.
     pub(crate) fn is_lost(&self) -> bool {
         let status = self.api.tables.context.pfnGetStatus;
         // SAFETY: a live context.
@@ -70,13 +70,13 @@ impl NativeContext {
         self.losses.all() || status == Some(ZE_RESULT_ERROR_DEVICE_LOST)
     }
 
-    /// Itself if the program owns it, for deferred releases.
+    /// The context itself if the program owns it, for deferred releases.
     pub(crate) fn kept(&self) -> ProgramContexts {
         let own = std::ptr::from_ref(self).addr();
         (!self.owned).then_some(own).into_iter().collect()
     }
 
-    /// The sampler of a device with these properties, given as a code; `create` makes a missing one.
+    /// The sampler of a device with these encoded properties; `create` makes a missing one.
     pub(crate) fn sampler(
         &self,
         device: &Device,
@@ -88,7 +88,7 @@ impl NativeContext {
         let mut fitting = known
             .iter()
             .filter(|known| known.device == *device && known.code == code);
-        // Launches from before a loss have the earlier samplers.
+        // Launches from before a loss keep the earlier samplers.
         let lost = |known: &KnownSampler| self.losses.since(Some(&hardware), known.made).is_some();
         if let Some(known) = fitting.find(|known| !lost(known)) {
             return Ok(known.handle);
@@ -112,13 +112,13 @@ impl Drop for NativeContext {
             .unwrap_or_else(PoisonError::into_inner);
         for KnownSampler { handle, .. } in samplers.drain(..) {
             let api = self.api;
-            // SAFETY: ours, and launches keep this value alive.
+            // SAFETY: our sampler; launches that use it keep this value alive.
             let _ = unsafe { ze!(api, zeSamplerDestroy = sampler.pfnDestroy(handle)) };
         }
         if self.owned {
             disown(self.handle);
             let api = self.api;
-            // SAFETY: the handle is ours, and what was made in it keeps this value alive.
+            // SAFETY: our handle; every object made in the context keeps this value alive.
             let _ = unsafe { ze!(api, zeContextDestroy = context.pfnDestroy(self.handle)) };
         }
     }
@@ -141,7 +141,7 @@ impl Intact {
         }
     }
 
-    /// Why it was lost since this was made, or since the last call of this function.
+    /// Why the device was lost since this was made, or since the last call of this function.
     pub(crate) fn renew(&mut self) -> Option<Error> {
         let error = self.loss()?;
         // A loss between the two calls is handled together with this one.
@@ -149,7 +149,7 @@ impl Intact {
         Some(error)
     }
 
-    /// Why it was lost since then.
+    /// Why the device was lost since then.
     pub(crate) fn loss(&self) -> Option<Error> {
         self.context.losses.since(Some(&self.hardware), self.since)
     }

@@ -1,6 +1,6 @@
-//! Pending commands: work that is not on a device yet because it waits for a host accessor or a host task, and those two
-//! themselves. They end in any order. The thread that ends one runs the continuations that waited for it, in the order of
-//! submission.
+//! Pending commands: work that is not on a device yet because it waits for a host accessor or a host task, and those
+//! two themselves. They end in any order. The thread that ends one runs the continuations that waited for it, in
+//! submission order.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -15,14 +15,14 @@ use work_progress::Countdown;
 use super::failures::count_failure;
 use crate::error::Error;
 
-/// Work whose place is not known yet.
+/// Work that is not on a lane yet.
 pub(crate) struct PendingCommand {
     number: u64,
-    /// The thread that holds it, if it is a host accessor.
+    /// The thread that holds it, for a host accessor.
     holder: Option<ThreadId>,
-    /// After a failure it stays in the table until it is forgotten.
+    /// After a failure the command stays in the table until it is forgotten.
     pub(super) kept: bool,
-    /// The pending commands that it waits for.
+    /// The pending commands that this one waits for.
     blockers: Mutex<Vec<Arc<PendingCommand>>>,
     pub(super) state: Mutex<State>,
     pub(super) changed: Condvar,
@@ -30,7 +30,7 @@ pub(crate) struct PendingCommand {
 
 pub(super) enum State {
     Open(Vec<Arc<Continuation>>),
-    /// It is on a device now.
+    /// The work is on a device now.
     Submitted(Dep),
     Done,
     Failed(Error),
@@ -45,7 +45,7 @@ pub(crate) enum Status {
     Failed(Error),
 }
 
-/// Work that runs when none of the pending commands it waits for is open.
+/// Work that runs once all pending commands it waits for are closed.
 pub(crate) struct Continuation {
     own: Arc<PendingCommand>,
     remaining: Countdown,
@@ -65,7 +65,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 pub(crate) fn end() -> u64 {
     NEXT.load(Ordering::Relaxed)
 }
-/// One registration in so many sweeps a shard.
+/// One registration in this many sweeps a shard.
 const SWEEP: u64 = 256;
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -84,14 +84,14 @@ fn shard(number: u64) -> MutexGuard<'static, Shard> {
     lock(&TABLE[(number % SHARDS as u64) as usize])
 }
 
-/// The pending command with a dependency's number; only for dependencies that are pending commands.
+/// The pending command of a dependency, which must be one.
 pub(super) fn find(dep: Dep) -> Option<Arc<PendingCommand>> {
     let shard = shard(dep.sequence());
     shard.as_ref()?.get(&dep.sequence()).cloned()
 }
 
-/// Whether some work is not on a device yet or a host task has not ended. Also true where a lock that another thread holds
-/// hides the answer. Held host accessors do not count.
+/// Whether some work is not on a device yet or a host task has not ended. Also true where another thread's lock hides
+/// the answer. Host accessors that are held do not count.
 pub(crate) fn may_work() -> bool {
     let works = |pending: &Arc<PendingCommand>| {
         !pending.is_held()
@@ -102,19 +102,19 @@ pub(crate) fn may_work() -> bool {
 }
 
 impl PendingCommand {
-    /// Whether it is a host accessor.
+    /// Whether this is a host accessor.
     pub(crate) fn is_held(&self) -> bool {
         self.holder.is_some()
     }
 
-    /// Removes a failed one that was kept from the table.
+    /// Removes a failed command that was kept from the table.
     pub(crate) fn forget(&self) {
         if let Some(shard) = shard(self.number).as_mut() {
             shard.remove(&self.number);
         }
     }
 
-    /// A new one, in the table from now on.
+    /// Creates a command and enters it into the table.
     pub(super) fn register(
         holder: Option<ThreadId>,
         blockers: Vec<Arc<Self>>,
@@ -137,7 +137,7 @@ impl PendingCommand {
         pending
     }
 
-    /// When it is time, removes entries of the same shard that nothing looks up any more.
+    /// When it is due, removes entries of the same shard that are no longer looked up.
     pub(super) fn sweep_if_due(&self, is_found: impl Fn(&Arc<Self>) -> bool) {
         if self.number % SWEEP < SHARDS as u64
             && let Some(shard) = shard(self.number).as_mut()
@@ -146,7 +146,7 @@ impl PendingCommand {
         }
     }
 
-    /// As a dependency.
+    /// The command as a dependency.
     pub(crate) fn dep(&self) -> Dep {
         Dep::new(Dep::PENDING, self.number)
     }
@@ -160,17 +160,17 @@ impl PendingCommand {
         }
     }
 
-    /// Its work is on a device now.
+    /// The command's work is on a device now.
     pub(crate) fn submitted(&self, dep: Dep) {
         self.end(State::Submitted(dep), None);
     }
 
-    /// Its work has ended.
+    /// The command's work has ended.
     pub(crate) fn done(&self) {
         self.end(State::Done, None);
     }
 
-    /// Its work failed: work that waits for it is not run.
+    /// The command's work failed; work that waits for it does not run.
     pub(crate) fn fail(&self, error: &Error) {
         self.end(State::Failed(error.clone()), Some(error));
     }
@@ -181,7 +181,8 @@ impl PendingCommand {
             State::Failed(_) => self.kept,
             State::Open(_) | State::Done => false,
         };
-        // Before waiters wake: after a wait for it nothing finds it. Its effects are in the buffers by now.
+        // Before waiters wake, so that a look-up after the wait does not find it. Its effects are in the buffers by
+        // now.
         if !stays && let Some(shard) = shard(self.number).as_mut() {
             shard.remove(&self.number);
         }
@@ -198,7 +199,7 @@ impl PendingCommand {
         }
     }
 
-    /// Runs its work, a host task, on the calling thread.
+    /// Runs the command's work, a host task, on the calling thread.
     pub(crate) fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         let before = RUNNING.replace(self.number);
         let result = work();
@@ -210,7 +211,8 @@ impl PendingCommand {
         matches!(*lock(&self.state), State::Open(_))
     }
 
-    /// Whether it waits, in the end, for a host accessor of the calling thread or for the host task that this thread runs.
+    /// Whether the command waits, directly or not, for a host accessor of the calling thread or for the host task that
+    /// this thread runs.
     pub(super) fn waits_for_this_thread(&self) -> bool {
         let (me, running) = (Some(std::thread::current().id()), RUNNING.get());
         let mine = |pending: &Self| pending.holder == me || pending.number == running;
@@ -232,7 +234,7 @@ impl PendingCommand {
     }
 }
 
-/// Runs `work` when none of `pending_commands` is open any more, at once if none is.
+/// Runs `work` once none of `pending_commands` is open; immediately if none is.
 pub(crate) fn when_closed(
     pending_commands: &[Arc<PendingCommand>],
     own: &Arc<PendingCommand>,
@@ -240,7 +242,7 @@ pub(crate) fn when_closed(
 ) {
     let continuation = Arc::new(Continuation {
         own: Arc::clone(own),
-        // This function counts as one reason to wait, so that nothing runs before all are asked.
+        // Starts at one for this function, so that nothing runs before all commands are checked.
         remaining: Countdown::new(),
         failed: Mutex::new(None),
         work: Mutex::new(Some(work)),
@@ -258,8 +260,8 @@ pub(crate) fn when_closed(
     flush(&[continuation], None);
 }
 
-/// Whether waiting for a set would deadlock: it waits for a host accessor of the calling thread, or for the host task that
-/// this thread runs.
+/// Whether waiting for a set would deadlock: the calling thread holds a host accessor or runs the host task that it
+/// waits for.
 pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
     let pending_commands = deps.iter().filter(|dep| dep.is_pending());
     pending_commands
@@ -267,7 +269,7 @@ pub(crate) fn would_wait_for_itself(deps: &Deps) -> bool {
         .any(|pending| pending.is_open() && pending.waits_for_this_thread())
 }
 
-/// Panics instead of a drop that would deadlock; does nothing while the thread is panicking.
+/// Panics in place of a drop that would deadlock. Does nothing while the thread is panicking.
 pub(crate) fn drop_never_ends(why: &str) {
     assert!(std::thread::panicking(), "deadlock in a drop: {why}");
 }
@@ -275,7 +277,7 @@ pub(crate) fn drop_never_ends(why: &str) {
 /// A set of pending commands that can be waited for together.
 pub(crate) struct PendingSet(pub(super) Mutex<(Vec<Arc<PendingCommand>>, usize)>);
 
-/// At this length the set is first searched for commands that are no longer open.
+/// The set is first searched for closed commands at this length.
 pub(super) const FEW: usize = 64;
 
 impl Default for PendingSet {
@@ -285,7 +287,7 @@ impl Default for PendingSet {
 }
 
 impl PendingSet {
-    /// Adds one. When the set has doubled, those that are no longer open are removed.
+    /// Adds a command. When the set has doubled, commands that are no longer open are removed.
     pub(crate) fn add(&self, pending: &Arc<PendingCommand>) {
         let mut known = lock(&self.0);
         let (pending_commands, look_at) = &mut *known;
@@ -341,7 +343,7 @@ impl Ord for Ready {
     }
 }
 
-/// Takes one reason to wait from each continuation; runs those without any, in the order of their submission.
+/// Decrements each continuation's count and runs those at zero, in submission order.
 fn flush(waiting: &[Arc<Continuation>], failed: Option<&Error>) {
     let mut ready = Vec::new();
     for continuation in waiting {

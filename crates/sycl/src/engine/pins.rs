@@ -1,6 +1,7 @@
-//! Events of a lane that others hold: for long ([`Kept`]), or while a thread waits for one ([`Pinned`]).
+//! Pins: an event of a lane is held for long ([`Kept`]), or while a thread waits for it ([`Pinned`]).
 //!
-//! Meanwhile the lane's list and events are not destroyed. A lane that should close closes when the last one is dropped.
+//! Meanwhile the lane's list and events are not destroyed. A lane that should close does so when the last pin is
+//! dropped.
 
 use level_zero::sys::{ZE_RESULT_NOT_READY, ze_event_handle_t};
 use sycl_graph::Dep;
@@ -10,14 +11,14 @@ use crate::error::Result;
 use crate::registry::{disown, own};
 use crate::ze::{Api, ze};
 
-/// An event of a lane that is held for long: it is not used again, and the lane's events are not destroyed.
+/// An event of a lane that is held for long: it is not reused, and the lane's events are not destroyed.
 pub(crate) struct Kept {
     lane: &'static CommandLane,
     sequence: u64,
     pub(crate) event: ze_event_handle_t,
 }
 
-// SAFETY: event functions may be called from simultaneous threads (spec, core "Event").
+// SAFETY: the specification allows event functions to be called from simultaneous threads (core, "Event").
 unsafe impl Send for Kept {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Kept {}
@@ -37,7 +38,7 @@ impl Drop for Kept {
     }
 }
 
-/// An event of a lane that is held briefly: neither it nor its neighbours in the ring are used again.
+/// An event of a lane that is held briefly: neither it nor its neighbours in the ring are reused.
 pub(crate) struct Pinned {
     lane: &'static CommandLane,
     sequence: u64,
@@ -45,7 +46,7 @@ pub(crate) struct Pinned {
     pub(super) api: Api,
 }
 
-// SAFETY: event functions may be called from simultaneous threads (spec, core "Event").
+// SAFETY: the specification allows event functions to be called from simultaneous threads (core, "Event").
 unsafe impl Send for Pinned {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Pinned {}
@@ -70,14 +71,14 @@ impl Pinned {
 }
 
 impl CommandLane {
-    /// The event of a command that has not ended.
+    /// Pins the event of a command that has not ended.
     pub(crate) fn pin(&'static self, sequence: u64) -> Option<Pinned> {
         self.pin_if(sequence, false)
     }
 
-    /// As [`Self::pin`]; with `ask` the device is first asked whether the command has ended.
+    /// As [`Self::pin`]; with `ask` the device is first polled whether the command has ended.
     pub(super) fn pin_if(&'static self, sequence: u64, ask: bool) -> Option<Pinned> {
-        // A pinned event is waited for, so the command must begin.
+        // The caller waits for the event, so the command must begin.
         self.flush(sequence);
         if self.is_done(sequence) {
             return None;
@@ -88,7 +89,7 @@ impl CommandLane {
             return None;
         }
         let begun = inner.begun(sequence);
-        // A command that never begins ends with the one before it, whose event may be in use again.
+        // A command that never begins ends with the one before it, whose event may have been reused.
         let found = match (ask || begun != sequence) && self.probe_locked(&inner, sequence) {
             true => None,
             false => inner.ring.get(begun).zip(inner.backend.as_ref()),
@@ -103,8 +104,8 @@ impl CommandLane {
         })
     }
 
-    /// The event of a command that has not ended, for as long as the caller likes. The program cannot transfer it to the runtime
-    /// meanwhile.
+    /// Keeps the event of a command that has not ended, for any time. Meanwhile the program cannot transfer the event
+    /// to the runtime.
     pub(crate) fn keep(&'static self, sequence: u64) -> Option<Kept> {
         // Pinned until it is marked.
         let pinned = self.pin(sequence)?;
@@ -125,7 +126,7 @@ impl CommandLane {
     /// Blocks the calling thread until a command has ended.
     ///
     /// # Errors
-    /// The device's, if it was lost; why the command did not run.
+    /// The device's error if it was lost; why the command did not run.
     pub(crate) fn wait(&'static self, sequence: u64) -> Result<()> {
         loop {
             if let Some(waited) = self.wait_up_to(sequence, u64::MAX) {
@@ -134,7 +135,7 @@ impl CommandLane {
         }
     }
 
-    /// As [`Self::wait`], for so many nanoseconds; none if the command has not ended by then.
+    /// As [`Self::wait`], with a timeout in nanoseconds; `None` if the command has not ended by then.
     pub(crate) fn wait_up_to(&'static self, sequence: u64, nanoseconds: u64) -> Option<Result<()>> {
         if let Some(pinned) = self.pin(sequence) {
             let api = pinned.api;

@@ -5,10 +5,10 @@ use level_zero::sys::*;
 use crate::device::Device;
 use crate::ze::Api;
 
-/// Where an append goes.
+/// The target of an append.
 pub(crate) struct Target<'a> {
     pub(crate) api: Api,
-    /// The list's device; none if it is not known.
+    /// The list's device, if it is known.
     pub(crate) device: Option<&'a Device>,
     pub(crate) list: ze_command_list_handle_t,
     pub(crate) signal: ze_event_handle_t,
@@ -16,7 +16,7 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// A list that is recorded: it signals and waits for nothing.
+    /// A list that is recorded: its commands signal and wait for no events.
     pub(crate) fn recording(api: Api, device: &'a Device, list: ze_command_list_handle_t) -> Self {
         Self {
             api,

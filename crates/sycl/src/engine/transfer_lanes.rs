@@ -11,7 +11,7 @@ use super::user_event_lanes::{Chosen, Placement, UserEventLanes};
 use crate::device::Device;
 use crate::error::Result;
 
-/// Made when first needed, and again after a loss.
+/// Lanes are created when first needed, and again after a loss.
 #[derive(Default)]
 pub(crate) struct TransferLanes {
     lanes: Mutex<Vec<TransferLane>>,
@@ -22,7 +22,7 @@ pub(crate) struct TransferLanes {
 struct TransferLane {
     device: Device,
     lane: &'static CommandLane,
-    /// Cloned by each choice of the lane, until the lane has been used.
+    /// Cloned for each choice of the lane, until the lane has been used.
     users: Arc<()>,
 }
 
@@ -37,7 +37,7 @@ impl Drop for TransferLanes {
 }
 
 impl TransferLanes {
-    /// The lane for copies to and from a device's memory.
+    /// Returns the lane for copies to and from a device's memory.
     pub(crate) fn lane(
         &self,
         native: &Arc<NativeContext>,
@@ -50,7 +50,7 @@ impl TransferLanes {
         }
         let (lane, users) = (create_lane(native, device)?, Arc::default());
         let chosen = Chosen::used(lane, &users);
-        // A lost lane may still be chosen: it stays until then.
+        // A lost lane may still be chosen; it stays until it has been used.
         let is_over = |known: &mut TransferLane| {
             known.lane.is_lost() && Arc::get_mut(&mut known.users).is_some()
         };
@@ -65,7 +65,7 @@ impl TransferLanes {
         Ok(chosen)
     }
 
-    /// The place of a copy that follows `after`.
+    /// Chooses the lane of a copy that follows `after`.
     pub(crate) fn choose(
         &self,
         native: &Arc<NativeContext>,
@@ -83,7 +83,7 @@ impl TransferLanes {
 }
 
 fn create_lane(native: &Arc<NativeContext>, device: &Device) -> Result<&'static CommandLane> {
-    // On a copy engine, if the device has one and the environment allows it.
+    // Uses a copy engine if the device has one and the environment allows it.
     let compute = device.compute_group()?;
     let engine = crate::environment::copy_engines()
         .zip(compute.copies)

@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::environment::MOST_LANES;
 use crate::error::Result;
 
-/// The place of a command.
+/// Where a command is placed.
 pub(crate) enum Placement<'a> {
     /// On a lane.
     On(Chosen<'a>),
@@ -18,7 +18,7 @@ pub(crate) enum Placement<'a> {
     Deferred(Deps),
 }
 
-/// A chosen lane. While it lives no other thread chooses the lane for work with other user events.
+/// A chosen lane. While this lives, no other thread chooses the lane for work with other user events.
 pub(crate) struct Chosen<'a> {
     pub(crate) lane: &'static CommandLane,
     _alone: Option<MutexGuard<'a, Vec<UserEventLane>>>,
@@ -35,7 +35,7 @@ impl Chosen<'_> {
         }
     }
 
-    /// As [`Self::usual`], of a lane that is closed when no choice of it is left.
+    /// As [`Self::usual`], for a lane that is closed when no choice of it is left.
     pub(crate) fn used(lane: &'static CommandLane, user: &Arc<()>) -> Self {
         Self {
             _user: Some(Arc::clone(user)),
@@ -49,7 +49,7 @@ struct UserEventLane {
     lane: &'static CommandLane,
 }
 
-/// So many lanes of lost devices are kept, for threads that wait for all lanes.
+/// The number of lost lanes that are kept, for threads that wait for all lanes.
 const LOST: usize = 4;
 
 /// The user-event lanes of a queue or a context.
@@ -76,11 +76,11 @@ impl UserEventLanes {
         self.lock().iter().map(|user_lane| user_lane.lane).collect()
     }
 
-    /// A lane of a device for work that follows `after`, and so waits for `user_events`: the one that ends with that work, else an
-    /// idle one, else a new one if there are fewer than `width`, else the least busy.
+    /// Chooses a lane of a device for work that follows `after`, and so waits for `user_events`: the lane that ends
+    /// with that work, else an idle one, else a new one if there are fewer than `width`, else the least busy.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The errors of `make`.
     pub(crate) fn choose(
         &self,
         device: &Device,
@@ -117,7 +117,8 @@ impl UserEventLanes {
             }
             None => {
                 let (device, lane) = (device.clone(), make()?);
-                // A thread that has chosen a lane holds this lock until it has used it. The latest lost lanes stay for waits for all.
+                // A thread that has chosen a lane holds this lock until it has used the lane. The latest lost lanes
+                // stay, for threads that wait for all lanes.
                 let mut lost = user_event_lanes
                     .iter()
                     .filter(|user_lane| user_lane.lane.is_lost())

@@ -1,8 +1,8 @@
 //! User events: events of the program that commands wait for, directly or through earlier work.
 //!
-//! A thread may wait for a command before it signals a user event. So no command is placed behind a wait for a user event
-//! that it does not follow itself. Each lane knows the user events that its commands wait for, and a command that follows
-//! some goes to a user-event lane ([`super::user_event_lanes`]) that waits for no others.
+//! A thread may wait for a command before it signals a user event, so no command is placed behind a wait for a user
+//! event that it does not follow itself. Each lane knows the user events that its commands wait for. A command that
+//! follows user events goes to a user-event lane ([`super::user_event_lanes`]) that waits for no others.
 //!
 //! Locks: a list of user-event lanes is locked from the choice until the command is on its lane ([`Chosen`]). A queue's order
 //! and a group's buffers are locked before it, never under it, and no thread locks two such lists. Under it come the locks
@@ -18,19 +18,19 @@ use sycl_graph::{Dep, Deps};
 
 use super::command_lane::{AwaitedUserEvent, CommandLane, lane_of};
 
-/// Whether the program ever gave an event: without one no lane needs a look.
+/// Whether the program ever passed an event: without one, no lane is checked.
 pub(super) static ANY_USER_EVENT: AtomicBool = AtomicBool::new(false);
 
 pub(super) type AwaitedUserEvents = SmallVec<[AwaitedUserEvent; 4]>;
 
 impl AwaitedUserEvent {
-    /// Whether nothing waits for it any more, as far as is known; no device is asked.
+    /// Whether nothing is known to wait for it any more. Polls no device.
     fn is_over(&self) -> bool {
         let is_done = |dep: Dep| lane_of(dep).is_none_or(|lane| lane.is_done(dep.sequence()));
         is_done(self.first) || is_done(self.event)
     }
 
-    /// Whether it is not known to be signaled; asks the device.
+    /// Polls whether the event is not signaled yet.
     fn is_unsignaled(&self) -> bool {
         let Some(lane) = lane_of(self.event) else {
             return false;
@@ -45,7 +45,7 @@ impl AwaitedUserEvent {
                 return !lane.probe_locked(&inner, sequence);
             }
         }
-        // The program may have destroyed the event: a command that waits for it is asked instead.
+        // The program may have destroyed the event, so a command that waits for it is polled instead.
         let waits = lane_of(self.first).filter(|_| self.first != self.event);
         waits.is_none_or(|lane| !lane.probe(self.first.sequence()))
     }
@@ -62,7 +62,7 @@ impl CommandLane {
         unsignaled
     }
 
-    /// The user events that work waits for and that are not known to be signaled; no device is asked.
+    /// The user events that work waits for and that are not known to be signaled. Polls no device.
     #[inline]
     pub(super) fn known_user_events(work: &Deps) -> AwaitedUserEvents {
         let mut user_events = AwaitedUserEvents::new();

@@ -1,4 +1,4 @@
-//! Accessors of images: for command groups, host tasks and the host.
+//! Image accessors: for command groups, host tasks and the host.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct ImageAccessor<'cg, const D: usize, M: Mode> {
 }
 
 impl<const D: usize, M: Mode> ImageAccessor<'_, D, M> {
-    /// The image's extents in texels.
+    /// Returns the image's range in texels.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.range
@@ -40,7 +40,7 @@ pub struct HostTaskImageAccessor<'cg, P: Texel, const D: usize, M: Mode> {
     pub(crate) types: PhantomData<(P, M)>,
 }
 
-/// Where texels lie on the host.
+/// The position of texels in host memory.
 #[derive(Debug)]
 struct Rows<const D: usize> {
     pointer: *mut u8,
@@ -55,7 +55,7 @@ impl<const D: usize> Rows<D> {
         let (at, range) = (coordinates(id.0), extents(self.range.0));
         assert!(
             (0..3).all(|axis| at[axis] < range[axis]),
-            "place {:?} is outside the image's {:?}",
+            "index {:?} is outside the image's range {:?}",
             id.0,
             self.range.0
         );
@@ -65,13 +65,13 @@ impl<const D: usize> Rows<D> {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the host's allocation has so many bytes, and whoever made this keeps writers away.
+        // SAFETY: the host's allocation has this many bytes, and the creator of this value excludes writers.
         unsafe { std::slice::from_raw_parts(self.pointer, self.bytes) }
     }
 
-    /// Of rows of an accessor that writes.
+    /// For rows of a writing accessor.
     fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `bytes`, and readers are kept away as well.
+        // SAFETY: as for `bytes`, and readers are excluded as well.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.bytes) }
     }
 
@@ -85,11 +85,11 @@ impl<const D: usize> Rows<D> {
     }
 }
 
-/// An image's texels on the host. Work that conflicts waits until it is dropped. It stays on its thread.
+/// An image's texels on the host. Conflicting work waits until it is dropped. It cannot be sent to another thread.
 pub struct HostImageAccessor<'b, P: Texel, const D: usize, M: Mode> {
     rows: Rows<D>,
     pending: Arc<PendingCommand>,
-    /// Its node for tools.
+    /// The tools' node.
     held: (Arc<BufferCore>, crate::trace::Node),
     types: PhantomData<(&'b [P], M, *mut u8)>,
 }
@@ -122,22 +122,22 @@ impl<P: Texel, const D: usize, M: Mode> HostImageAccessor<'_, P, D, M> {
         }
     }
 
-    /// The image's extents in texels.
+    /// Returns the image's range in texels.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.rows.range
     }
 
-    /// One texel.
+    /// Returns one texel.
     ///
     /// # Panics
-    /// Outside of the image.
+    /// If `id` is outside the image.
     #[must_use]
     pub fn read(&self, id: impl Into<Id<D>>) -> P {
         self.rows.read(id.into())
     }
 
-    /// The texels as they lie in memory.
+    /// Returns the texels as they lie in memory.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.rows.bytes()
@@ -148,12 +148,12 @@ impl<P: Texel, const D: usize, M: Writes> HostImageAccessor<'_, P, D, M> {
     /// Sets one texel.
     ///
     /// # Panics
-    /// Outside of the image.
+    /// If `id` is outside the image.
     pub fn write(&mut self, id: impl Into<Id<D>>, texel: P) {
         self.rows.write(id.into(), texel);
     }
 
-    /// The texels as they lie in memory.
+    /// Returns the texels as they lie in memory, for writing.
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.rows.bytes_mut()
@@ -168,7 +168,7 @@ impl<P: Texel, const D: usize, M: Mode> Drop for HostImageAccessor<'_, P, D, M> 
     }
 }
 
-/// A sampled image's texels on the host, looked up by its sampler.
+/// A sampled image's texels on the host, read with its sampler.
 #[derive(Debug)]
 pub struct HostSampledImageAccessor<'b, P: Texel, const D: usize> {
     access: HostImageAccessor<'b, P, D, crate::accessor::Read>,
@@ -183,7 +183,7 @@ impl<'b, P: Texel, const D: usize> HostSampledImageAccessor<'b, P, D> {
         Self { access, sampler }
     }
 
-    /// The texel at a place, whose last coordinate is along a row.
+    /// Returns the sample at a coordinate, whose last component runs along a row.
     #[must_use]
     pub fn read(&self, at: [f32; D]) -> P {
         let mut to_x_first = [0.0; 3];
@@ -201,7 +201,7 @@ impl<'b, P: Texel, const D: usize> HostSampledImageAccessor<'b, P, D> {
         )
     }
 
-    /// The image's extents in texels.
+    /// Returns the image's range in texels.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.access.range()
@@ -215,7 +215,7 @@ pub struct ImageView<'t, const D: usize, M: Mode> {
     task: PhantomData<(&'t (), M)>,
 }
 
-/// A host-task accessor of an image in its task: texels in the host's memory.
+/// A host-task accessor of an image in its task: texels in host memory.
 #[derive(Debug)]
 pub struct HostImageView<'t, P: Texel, const D: usize, M: Mode> {
     rows: Rows<D>,
@@ -223,22 +223,22 @@ pub struct HostImageView<'t, P: Texel, const D: usize, M: Mode> {
 }
 
 impl<P: Texel, const D: usize, M: Mode> HostImageView<'_, P, D, M> {
-    /// The image's extents in texels.
+    /// Returns the image's range in texels.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.rows.range
     }
 
-    /// One texel.
+    /// Returns one texel.
     ///
     /// # Panics
-    /// Outside of the image.
+    /// If `id` is outside the image.
     #[must_use]
     pub fn read(&self, id: impl Into<Id<D>>) -> P {
         self.rows.read(id.into())
     }
 
-    /// The texels as they lie in memory.
+    /// Returns the texels as they lie in memory.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.rows.bytes()
@@ -249,14 +249,14 @@ impl<P: Texel, const D: usize, M: Writes> HostImageView<'_, P, D, M> {
     /// Sets one texel.
     ///
     /// # Panics
-    /// Outside of the image.
+    /// If `id` is outside the image.
     pub fn write(&mut self, id: impl Into<Id<D>>, texel: P) {
         self.rows.write(id.into(), texel);
     }
 }
 
 impl<'t> InteropHandle<'t> {
-    /// The native image on the queue's device; the runtime's or that of `make_image`.
+    /// Returns the native image on the queue's device: the runtime's or that of `make_image`.
     ///
     /// # Errors
     /// None today.
@@ -268,14 +268,14 @@ impl<'t> InteropHandle<'t> {
     }
 }
 
-/// An [`ImageView`] to be.
+/// Becomes an [`ImageView`].
 #[derive(Debug)]
 pub struct PlannedImage<const D: usize, M> {
     index: u32,
     mode: PhantomData<fn() -> M>,
 }
 
-/// A [`HostImageView`] to be.
+/// Becomes a [`HostImageView`].
 #[derive(Debug)]
 pub struct PlannedHostImage<P, const D: usize, M> {
     index: u32,

@@ -4,7 +4,7 @@ use level_zero::sys::*;
 
 use crate::error::{Errc, Error, Result};
 
-/// Which channels a texel has, in the order of memory.
+/// The channels of a texel, in memory order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ChannelOrder {
@@ -12,7 +12,7 @@ pub enum ChannelOrder {
     A,
     /// Red.
     R,
-    /// Red; what lies outside is as transparent as what lies inside.
+    /// Red; outside the image alpha is 0.
     Rx,
     /// Red and green.
     Rg,
@@ -38,7 +38,7 @@ pub enum ChannelOrder {
     Abgr,
 }
 
-/// How a channel's number lies in memory.
+/// The representation of a channel in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ChannelType {
@@ -50,17 +50,17 @@ pub enum ChannelType {
     UnormInt8,
     /// 0.0 to 1.0 in 16 bits.
     UnormInt16,
-    /// A signed byte.
+    /// A signed 8-bit integer.
     SignedInt8,
-    /// Two signed bytes.
+    /// A signed 16-bit integer.
     SignedInt16,
-    /// Four signed bytes.
+    /// A signed 32-bit integer.
     SignedInt32,
-    /// A byte.
+    /// An unsigned 8-bit integer.
     UnsignedInt8,
-    /// Two bytes.
+    /// An unsigned 16-bit integer.
     UnsignedInt16,
-    /// Four bytes.
+    /// An unsigned 32-bit integer.
     UnsignedInt32,
     /// Half precision.
     Fp16,
@@ -68,7 +68,7 @@ pub enum ChannelType {
     Fp32,
 }
 
-/// What a texel is read as.
+/// The type that a texel is read as.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TexelKind {
     /// `[f32; 4]`.
@@ -92,7 +92,7 @@ impl ChannelType {
         }
     }
 
-    /// What its texels are read as.
+    /// Returns the type that texels are read as.
     #[must_use]
     pub fn kind(self) -> TexelKind {
         match self {
@@ -113,7 +113,7 @@ impl ChannelType {
     }
 }
 
-/// Where red, green, blue and alpha of a texel come from: a channel by its place in memory, or a number.
+/// The source of a texel's red, green, blue or alpha: a channel by its position in memory, or a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     Channel(u8),
@@ -123,7 +123,7 @@ enum Source {
 use Source::{Channel as C, One, Zero};
 
 impl ChannelOrder {
-    /// Channels in memory; none for orders of packed types.
+    /// The number of channels in memory; `None` for orders of packed types.
     fn count(self) -> Option<usize> {
         Some(match self {
             Self::A | Self::R | Self::Rx | Self::Intensity | Self::Luminance => 1,
@@ -150,12 +150,12 @@ impl ChannelOrder {
     }
 }
 
-/// A texel's channels.
+/// An image format: channel order and channel type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ImageFormat {
-    /// Which, in what order.
+    /// The channels and their order.
     pub order: ChannelOrder,
-    /// How each lies in memory.
+    /// The representation of each channel.
     pub channel_type: ChannelType,
 }
 
@@ -170,32 +170,32 @@ macro_rules! formats {
     };
 }
 formats! {
-    /// Four channels of 0.0 to 1.0 in a byte each.
+    /// Four channels from 0.0 to 1.0, 8 bits each.
     R8G8B8A8_UNORM Rgba UnormInt8
-    /// Four channels of 0.0 to 1.0 in two bytes each.
+    /// Four channels from 0.0 to 1.0, 16 bits each.
     R16G16B16A16_UNORM Rgba UnormInt16
-    /// Four signed bytes.
+    /// Four signed 8-bit integers.
     R8G8B8A8_SINT Rgba SignedInt8
-    /// Four signed numbers of two bytes.
+    /// Four signed 16-bit integers.
     R16G16B16A16_SINT Rgba SignedInt16
-    /// Four signed numbers of four bytes.
+    /// Four signed 32-bit integers.
     R32B32G32A32_SINT Rgba SignedInt32
-    /// Four bytes.
+    /// Four unsigned 8-bit integers.
     R8G8B8A8_UINT Rgba UnsignedInt8
-    /// Four numbers of two bytes.
+    /// Four unsigned 16-bit integers.
     R16G16B16A16_UINT Rgba UnsignedInt16
-    /// Four numbers of four bytes.
+    /// Four unsigned 32-bit integers.
     R32B32G32A32_UINT Rgba UnsignedInt32
     /// Four halves.
     R16G16B16A16_SFLOAT Rgba Fp16
     /// Four floats.
     R32G32B32A32_SFLOAT Rgba Fp32
-    /// Four channels of 0.0 to 1.0 in a byte each, blue first.
+    /// Four channels from 0.0 to 1.0, 8 bits each, blue first.
     B8G8R8A8_UNORM Bgra UnormInt8
 }
 
 impl ImageFormat {
-    /// A format of these channels.
+    /// Creates a format.
     #[must_use]
     pub const fn new(order: ChannelOrder, channel_type: ChannelType) -> Self {
         Self {
@@ -204,20 +204,20 @@ impl ImageFormat {
         }
     }
 
-    /// Bytes of a texel.
+    /// Returns the bytes of a texel.
     #[must_use]
     pub fn texel_bytes(self) -> usize {
         self.order.count().unwrap_or(0) * self.channel_type.bytes()
     }
 
-    /// SYCL 2020's number of it; none of it for formats that SYCL 2020 does not name.
+    /// The index in SYCL 2020's list; `None` for other formats.
     #[cfg(feature = "xpti")]
     pub(crate) fn number(self) -> u32 {
         let known = Self::NAMED.iter().position(|named| *named == self);
         known.map_or(u32::MAX, |at| at as u32)
     }
 
-    /// What its texels are read as: name and bytes of the type.
+    /// The type that texels are read as: its name and size.
     pub(crate) fn element(self) -> (&'static str, usize) {
         let name = match self.channel_type.kind() {
             TexelKind::Float => "[f32; 4]",
@@ -234,7 +234,7 @@ impl ImageFormat {
             return Err(Error::new(
                 Errc::FeatureNotSupported,
                 format!(
-                    "images of order {:?} are of packed types, which {:?} is not",
+                    "channel order {:?} requires a packed channel type, but {:?} is not packed",
                     self.order, self.channel_type
                 ),
             ));
@@ -242,7 +242,7 @@ impl ImageFormat {
         Ok(())
     }
 
-    /// As Level Zero describes it.
+    /// Converts to Level Zero's description.
     pub(crate) fn native(self) -> Result<ze_image_format_t> {
         self.check()?;
         let channels = self.order.count().unwrap_or(1);
@@ -275,7 +275,7 @@ impl ImageFormat {
         })
     }
 
-    /// Red, green, blue and alpha of a texel.
+    /// Reads a texel's red, green, blue and alpha.
     pub(crate) fn decode<P: Texel>(self, bytes: &[u8]) -> P {
         let size = self.channel_type.bytes();
         let channel = |number: u8| {
@@ -289,9 +289,9 @@ impl ImageFormat {
         }))
     }
 
-    /// What is looked up outside of the image with [`crate::Addressing::Clamp`].
+    /// The border colour of [`crate::Addressing::Clamp`].
     pub(crate) fn border<P: Texel>(self) -> P {
-        // As OpenCL has it: transparent where the order has alpha or an x, else opaque.
+        // As in OpenCL: transparent if the order has alpha or an x, else opaque.
         let opaque = matches!(
             self.order,
             ChannelOrder::R | ChannelOrder::Rg | ChannelOrder::Luminance
@@ -303,7 +303,7 @@ impl ImageFormat {
         let size = self.channel_type.bytes();
         let values = texel.channels();
         let sources = self.order.sources();
-        // An order may name a channel more than once: the first counts.
+        // If an order has a channel more than once, the first counts.
         for (from, value) in sources.into_iter().zip(values).rev() {
             if let C(number) = from {
                 let first = usize::from(number) * size;
@@ -315,7 +315,7 @@ impl ImageFormat {
 }
 
 impl ChannelType {
-    /// A channel's number. All of them are exact in a double.
+    /// Reads a channel. All values are exact in a double.
     fn get(self, bytes: &[u8]) -> f64 {
         let mut all = [0u8; 4];
         all[..bytes.len()].copy_from_slice(bytes);
@@ -338,11 +338,11 @@ impl ChannelType {
         }
     }
 
-    /// Writes a number, saturated to what the channel holds and rounded to the nearest even.
+    /// Writes a value, saturated to the channel's range and rounded to nearest even.
     fn put(self, value: f64, bytes: &mut [u8]) {
         let fixed = |least: f64, most: f64, scale: f64| -> u32 {
             let scaled = (value * scale).clamp(least, most);
-            // Not a number is 0.
+            // NaN becomes 0.
             scaled.round_ties_even() as i64 as u32
         };
         let bits = match self {
@@ -375,7 +375,7 @@ fn half_to_double(bits: u16) -> f64 {
     }
 }
 
-/// To the nearest even.
+/// Rounds to nearest even.
 fn double_to_half(value: f64) -> u16 {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let size = value.abs();
@@ -388,7 +388,7 @@ fn double_to_half(value: f64) -> u16 {
     }
     let exponent = (size.to_bits() >> 52) as i32 - 1023;
     let exponent = exponent.max(-14);
-    // In units of the last place; 1024 of them make the next exponent, which is the right one.
+    // In units of the last place; 1024 of them carry into the exponent, which is correct.
     let units = (size * 2f64.powi(10 - exponent)).round_ties_even() as u16;
     let biased = (exponent + 15) as u16;
     sign | match units {
@@ -397,9 +397,9 @@ fn double_to_half(value: f64) -> u16 {
     }
 }
 
-/// What texels are read and written as: `[f32; 4]`, `[i32; 4]` or `[u32; 4]`, red first.
+/// The types that texels are read and written as: `[f32; 4]`, `[i32; 4]` or `[u32; 4]`, red first.
 pub trait Texel: Copy + Send + sealed::Sealed + 'static {
-    /// Which formats it is for.
+    /// The kind of texel.
     const KIND: TexelKind;
     /// For the runtime.
     #[doc(hidden)]
@@ -428,7 +428,7 @@ macro_rules! texels {
 texels!(f32 as Float i32 as Signed u32 as Unsigned);
 
 /// # Errors
-/// [`Errc::Invalid`] when texels of the format are read as something else.
+/// [`Errc::Invalid`] if texels of the format are read as another type.
 pub(crate) fn check_kind<P: Texel>(format: ImageFormat) -> Result<()> {
     if P::KIND != format.channel_type.kind() {
         return Err(Error::invalid(format!(
@@ -446,7 +446,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_half_is_itself_again_and_others_are_the_nearest() {
+    fn halves_round_trip_and_other_values_round_to_nearest() {
         for bits in 0..=u16::MAX {
             let value = half_to_double(bits);
             if !value.is_nan() {
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn texels_lie_in_memory_as_their_order_says() {
+    fn channel_order_decides_the_memory_layout() {
         let texel = [0.0f32, 0.2, 0.4, 0.6];
         for (order, bytes) in [
             (ChannelOrder::Rgba, &[0u8, 51, 102, 153][..]),
@@ -522,6 +522,6 @@ mod tests {
             assert_eq!(round(ty, value), want, "{ty:?} of {value}");
         }
         let lowest = ChannelType::SnormInt8.get(&[0x80]);
-        assert_eq!(lowest, -1.0, "the lowest number is -1 too");
+        assert_eq!(lowest, -1.0, "the lowest integer is -1.0 too");
     }
 }

@@ -1,11 +1,11 @@
-//! Images: texels of a format in one to three dimensions, and how kernels look them up.
+//! Images: texels of a format in one to three dimensions, read and written by kernels.
 //!
-//! An image follows the buffer model: in rows on the host, as a native image on each device that uses it, copied as a
-//! whole when it is outdated where it is needed, never when it is overwritten (`no_init`) or was never written. On devices
-//! whose memory is the host's the native image is made over the host's rows, where the driver can do that, and nothing is
-//! copied. Ranges and places are SYCL's of buffers: the last dimension is the fastest.
+//! An image follows the buffer model. It lies in rows on the host and as a native image on each device that uses it. It
+//! is copied as a whole where it is outdated and needed, never when it is overwritten (`no_init`) or was never written.
+//! On devices that use host memory the native image is created over the host's rows, if the driver supports that, and
+//! nothing is copied. Ranges and ids are those of SYCL's buffers: the last dimension is the fastest.
 //!
-//! Not here: arrays of images, mipmaps, formats of packed channels.
+//! Not supported: image arrays, mipmaps, packed channel types.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use native::Shape;
 
 /// An image that kernels read and write texel by texel. Cheap to clone; the clones are one image.
 ///
-/// `'h` is the borrow of what receives the contents at the end, as a buffer's.
+/// `'h` is the borrow of the final data's receiver, as a buffer's.
 pub struct UnsampledImage<'h, const D: usize>
 where
     Dim<D>: SupportedDim,
@@ -48,7 +48,7 @@ where
     borrow: PhantomData<&'h mut ()>,
 }
 
-/// An image that kernels only read, at coordinates that a sampler makes texels of. Cheap to clone.
+/// An image that kernels only read, at coordinates that a sampler resolves. Cheap to clone.
 pub struct SampledImage<const D: usize>
 where
     Dim<D>: SupportedDim,
@@ -108,7 +108,7 @@ where
 /// The origin and purpose of an image.
 #[derive(Clone, Copy)]
 struct Origin {
-    /// Address of the program's data; 0 if there is none.
+    /// Address of the program's data, or 0.
     host: usize,
     sampler: Option<Sampler>,
     bound: bool,
@@ -128,21 +128,21 @@ impl<const D: usize> UnsampledImage<'static, D>
 where
     Dim<D>: SupportedDim,
 {
-    /// An image without contents. Allocates nothing and copies nothing before it is used.
+    /// Creates an image without contents. Allocates and copies nothing before the first use.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] for a range without texels or beyond the address space;
-    /// [`crate::Errc::FeatureNotSupported`] for a format of packed channels.
+    /// [`crate::Errc::Invalid`] for an empty range or one beyond the address space;
+    /// [`crate::Errc::FeatureNotSupported`] for packed channel types.
     #[track_caller]
     pub fn new(format: ImageFormat, range: impl Into<Range<D>>) -> Result<Self> {
         Self::create(format, range.into(), Origin::of(0))
     }
 
-    /// An image with these contents, copied now into memory of the host: texels one after another, of elements of any
-    /// type.
+    /// Creates an image with a copy of the given contents, made now in host memory: contiguous texels, as elements of
+    /// any type.
     ///
     /// # Errors
-    /// As [`Self::new`]; [`crate::Errc::Invalid`] when there are not as many bytes;
+    /// As [`Self::new`]; [`crate::Errc::Invalid`] if the size in bytes does not match;
     /// [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn from_slice<T: DeviceData>(
@@ -155,10 +155,10 @@ where
         Ok(image)
     }
 
-    /// As [`Self::from_slice`], of rows `pitch[0]` and planes `pitch[1]` bytes apart.
+    /// As [`Self::from_slice`], with rows `pitch[0]` and planes `pitch[1]` bytes apart.
     ///
     /// # Errors
-    /// As [`Self::from_slice`]; [`crate::Errc::Invalid`] also for pitches that are less than a row or plane.
+    /// As [`Self::from_slice`]; [`crate::Errc::Invalid`] also for pitches smaller than a row or plane.
     #[track_caller]
     pub fn from_slice_pitched<T: DeviceData>(
         data: &[T],
@@ -172,7 +172,7 @@ where
         Ok(image)
     }
 
-    /// The program's native image, whose contents are there already.
+    /// Wraps the program's native image with its contents.
     #[track_caller]
     pub(crate) fn bound(format: ImageFormat, range: Range<D>) -> Result<Self> {
         let origin = Origin {
@@ -185,7 +185,7 @@ where
 
 /// The elements' bytes.
 fn bytes_of<T: DeviceData>(data: &[T]) -> &[u8] {
-    // SAFETY: `DeviceData` has no padding that is read, so all its bytes are.
+    // SAFETY: every byte of a `DeviceData` value is initialised.
     unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
 }
 
@@ -204,7 +204,7 @@ where
             )));
         }
         let texel = format.texel_bytes();
-        // One page: native images are copied as a whole.
+        // One page, because native images are copied as a whole.
         let grid = Grid::new(extents, texel, Some(extents))?;
         let shape = Shape {
             format,
@@ -235,7 +235,7 @@ where
     fn fill_from(&self, data: &[u8]) -> Result<()> {
         if data.len() != self.byte_count() {
             return Err(Error::invalid(format!(
-                "{} bytes for an image of {:?} texels of {} bytes",
+                "got {} bytes for an image of {:?} texels of {} bytes",
                 data.len(),
                 self.range.0,
                 self.format.texel_bytes()
@@ -243,20 +243,20 @@ where
         }
         let mut state = self.handle.core.lock();
         let pointer = state.host_memory()?;
-        // SAFETY: the allocation has room for all texels, and nobody else knows it yet.
+        // SAFETY: the allocation has room for all texels, and no other thread knows it yet.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), pointer, data.len()) };
         state.graph.adopt(sycl_graph::Domain::HOST);
         Ok(())
     }
 
-    /// Texels one after another, of rows with gaps.
+    /// Copies rows with gaps to contiguous texels.
     fn tighten(&self, data: &[u8], [row_pitch, plane_pitch]: [usize; 2]) -> Result<Vec<u8>> {
         let [depth, height, width] = extents(self.range.0);
         let row = width * self.format.texel_bytes();
         let plane_least = row_pitch.checked_mul(height);
         if row_pitch < row || depth > 1 && plane_least.is_none_or(|least| plane_pitch < least) {
             return Err(Error::invalid(format!(
-                "pitches of {row_pitch} and {plane_pitch} bytes are less than a row of {row} bytes or {height} of them"
+                "pitches of {row_pitch} and {plane_pitch} bytes are smaller than a row of {row} bytes or a plane of {height} rows"
             )));
         }
         let mut tight = Vec::with_capacity(self.byte_count());
@@ -268,7 +268,7 @@ where
                 let bytes = first.and_then(|first| data.get(first..first.checked_add(row)?));
                 let Some(bytes) = bytes else {
                     return Err(Error::invalid(format!(
-                        "{} bytes end before row {line} of plane {plane}",
+                        "the data of {} bytes ends before row {line} of plane {plane}",
                         data.len()
                     )));
                 };
@@ -278,8 +278,8 @@ where
         Ok(tight)
     }
 
-    /// An image with these contents, copied now; the last handle's drop waits for all work on the image and copies the
-    /// contents back.
+    /// Creates an image with a copy of the given contents. Dropping the last handle waits for all work on the image and
+    /// copies the contents back.
     ///
     /// # Errors
     /// As [`UnsampledImage::from_slice`].
@@ -293,7 +293,7 @@ where
         image.fill_from(bytes_of(data))?;
         image.set_final_data(move |contents| {
             let count = size_of_val(data);
-            // SAFETY: as many bytes on both sides, which `create` has seen to, and any bits are a `T`.
+            // SAFETY: `create` has checked that both sides have the same number of bytes, and any bits are a `T`.
             unsafe {
                 std::ptr::copy_nonoverlapping(contents.as_ptr(), data.as_mut_ptr().cast(), count);
             }
@@ -301,47 +301,48 @@ where
         Ok(image)
     }
 
-    /// Sets the receiver of the texels' bytes when the last handle is dropped, which then waits for all work on the image; it
-    /// replaces an earlier one.
+    /// Sets the receiver of the final contents in bytes, replacing an earlier one. Dropping the last handle then waits
+    /// for all work on the image.
     pub fn set_final_data(&self, receive: impl FnOnce(&[u8]) + Send + 'h) {
         let count = self.byte_count();
         let receive = move |contents: *const u8| {
-            // SAFETY: the handle's end passes the host's whole allocation, with nothing left that writes it.
+            // SAFETY: the handle's end passes the host's whole allocation, after the last write.
             receive(unsafe { std::slice::from_raw_parts(contents, count) });
         };
-        // SAFETY: every handle is a value of a type that `'h` outlives.
+        // SAFETY: `'h` outlives the type of every handle.
         unsafe { self.handle.set_final_data(Box::new(receive)) };
     }
 
-    /// Whether the contents are copied back at the end; they are, unless this was called with `false`.
+    /// Sets whether the contents are copied back at the end. The default is `true`.
     pub fn set_write_back(&self, on: bool) {
         self.handle.set_write_back(on);
     }
 
-    /// Its extents in texels.
+    /// Returns the range in texels.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.range
     }
 
-    /// Its texels' format.
+    /// Returns the texels' format.
     #[must_use]
     pub fn format(&self) -> ImageFormat {
         self.format
     }
 
-    /// Bytes of all texels.
+    /// Returns the bytes of all texels.
     #[must_use]
     pub fn byte_count(&self) -> usize {
         self.grid.bytes()
     }
 
-    /// Its texels on the host, as `[f32; 4]`, `[i32; 4]` or `[u32; 4]` by the format. Waits for conflicting work; work
-    /// that conflicts waits until this is dropped.
+    /// Accesses the texels on the host, as `[f32; 4]`, `[i32; 4]` or `[u32; 4]` by the format. Waits for conflicting
+    /// work; later conflicting work waits until the accessor is dropped.
     ///
     /// # Errors
-    /// [`crate::Errc::Invalid`] for texels of another kind, an image made from a handle, or when it would wait for a
-    /// host accessor that this thread holds; failures of work it waits for; [`crate::Errc::MemoryAllocation`].
+    /// [`crate::Errc::Invalid`] for another texel type, an image made from a handle, or if this thread holds a
+    /// conflicting host accessor (it would deadlock); failures of the work it waits for;
+    /// [`crate::Errc::MemoryAllocation`].
     #[track_caller]
     pub fn host_access<P: Texel, M: Mode>(
         &self,
@@ -370,10 +371,10 @@ where
         ))
     }
 
-    /// Its texels on the host, now, one after another; waits for the work they come from.
+    /// Returns a copy of the contiguous texels, after waiting for the work that writes them.
     ///
     /// # Errors
-    /// As [`Self::host_access`]; [`crate::Errc::Invalid`] also when they are not a whole number of elements.
+    /// As [`Self::host_access`]; [`crate::Errc::Invalid`] also if they are not a whole number of elements.
     #[track_caller]
     pub fn into_vec<T: DeviceData>(self) -> Result<Vec<T>> {
         let bytes = self.byte_count();
@@ -386,7 +387,7 @@ where
         let accesses = [self.whole(sycl_graph::Mode::Read)];
         let (pointer, pending) = bring_to_host(&self.handle.core, &accesses)?;
         let mut elements = Vec::<T>::with_capacity(bytes / size_of::<T>());
-        // SAFETY: the host's allocation has so many bytes, the vector room for them, and any bits are a `T`.
+        // SAFETY: the host's allocation has this many bytes, the vector room for them, and any bits are a `T`.
         unsafe {
             std::ptr::copy_nonoverlapping(pointer, elements.as_mut_ptr().cast(), bytes);
             elements.set_len(bytes / size_of::<T>());
@@ -408,11 +409,11 @@ impl<const D: usize> SampledImage<D>
 where
     Dim<D>: SupportedDim,
 {
-    /// An image with these contents, copied now, looked up as `sampler` says.
+    /// Creates an image with a copy of the given contents, read with `sampler`.
     ///
     /// # Errors
-    /// As [`UnsampledImage::from_slice`]; [`crate::Errc::Invalid`] also for a sampler that repeats coordinates that are
-    /// not normalised, or filters integers.
+    /// As [`UnsampledImage::from_slice`]; [`crate::Errc::Invalid`] also for a sampler that repeats unnormalised
+    /// coordinates or filters integers.
     #[track_caller]
     pub fn from_slice<T: DeviceData>(
         data: &[T],
@@ -425,7 +426,7 @@ where
         Ok(image)
     }
 
-    /// As [`Self::from_slice`], of rows `pitch[0]` and planes `pitch[1]` bytes apart.
+    /// As [`Self::from_slice`], with rows `pitch[0]` and planes `pitch[1]` bytes apart.
     ///
     /// # Errors
     /// As [`Self::from_slice`] and [`UnsampledImage::from_slice_pitched`].
@@ -461,26 +462,25 @@ where
         })
     }
 
-    /// Its extents in texels.
+    /// Returns the range in texels.
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.image.range
     }
 
-    /// Its texels' format.
+    /// Returns the texels' format.
     #[must_use]
     pub fn format(&self) -> ImageFormat {
         self.image.format
     }
 
-    /// How it is looked up; also an argument of kernels.
+    /// Returns the sampler; also an argument of kernels.
     #[must_use]
     pub fn sampler(&self) -> Sampler {
         self.sampler
     }
 
-    /// Its texels on the host, looked up by the sampler as on a device. Conflicts as
-    /// [`UnsampledImage::host_access`].
+    /// Accesses the texels on the host, sampled as on a device. Conflicts as for [`UnsampledImage::host_access`].
     ///
     /// # Errors
     /// As [`UnsampledImage::host_access`].

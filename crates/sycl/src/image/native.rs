@@ -1,4 +1,4 @@
-//! Level Zero's images and samplers: how they are described, made and destroyed.
+//! Native images and samplers: Level Zero's descriptions, creation and destruction.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -26,18 +26,18 @@ use crate::ze::ze;
 pub(crate) struct Shape {
     pub(crate) format: ImageFormat,
     pub(crate) dimensions: usize,
-    /// Depth, height and width in texels; 1 where there is none.
+    /// Depth, height and width in texels; 1 for missing dimensions.
     pub(crate) extents: [usize; 3],
-    /// Kernels may write it.
+    /// Kernels may write the image.
     pub(crate) writable: bool,
-    /// It was made from the program's handle: it is on that device only, and never copied.
+    /// Created from the program's handle: the image is on that device only and never copied.
     pub(crate) bound: bool,
 }
 
-/// A native image on a device; `over` the rows in memory of its, or in its own.
+/// Creates a native image on a device, over the rows in host memory if `over`, else in its own memory.
 ///
 /// # Errors
-/// [`Errc::FeatureNotSupported`] for a format or size that the device does not have; [`Errc::MemoryAllocation`].
+/// [`Errc::FeatureNotSupported`] for a format or size that the device does not support; [`Errc::MemoryAllocation`].
 pub(crate) fn create(
     context: &NativeContext,
     device: &Device,
@@ -103,14 +103,14 @@ pub(crate) fn create(
     }
 }
 
-/// Devices of which it is known whether their images may lie over memory of the host's.
+/// Devices whose support of images over host memory is known.
 static OVER_MEMORY: Mutex<Vec<(Device, bool)>> = Mutex::new(Vec::new());
 
-/// Whether a device's images may lie over rows in memory of the host's, without gaps. A driver that lists the extension
-/// promises that for memory of the device's only, and with gaps: it is tried, once for each device.
+/// Whether a device supports images over contiguous rows in host memory. The extension promises that for device memory
+/// only, and with gaps between rows, so it is tried once for each device.
 ///
 /// # Errors
-/// [`Errc::MemoryAllocation`], or another error that prevents a try now; a refusal is an answer.
+/// [`Errc::MemoryAllocation`], or another error that prevents a try now; a refusal is `Ok(false)`.
 pub(crate) fn lies_over_memory(context: &Context, device: &Device) -> Result<bool> {
     if !has_images_over_memory(device.platform()) {
         return Ok(false);
@@ -134,7 +134,7 @@ const TRIED: Shape = Shape {
 };
 const TRIED_BYTES: usize = 24;
 
-/// Whether a platform's driver makes images over memory that exists already.
+/// Whether a platform's driver supports images over existing memory.
 fn has_images_over_memory(platform: Platform) -> bool {
     *platform.0.images_over_memory.get_or_init(|| {
         let all = platform.info::<Extensions>();
@@ -148,7 +148,7 @@ fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
     let chosen = context.transfer_lane(device)?;
     let lane = chosen.lane;
     let rows: *mut u8 = allocate_host(native, 2 * TRIED_BYTES, 64)?.cast();
-    // A copy that was not seen to end may still run: then nothing is given back.
+    // A copy that is not known to have ended may still run, so nothing is freed then.
     let mut ended = true;
     let tried = (|| {
         let image = match create(native, device, &TRIED, Some(rows)) {
@@ -192,7 +192,7 @@ fn try_over_memory(context: &Context, device: &Device) -> Result<bool> {
     tried
 }
 
-/// The sampler of a device with these properties, made when a kernel is first given one.
+/// The sampler of a device with these properties, created when a kernel first uses it.
 pub(crate) fn sampler(
     context: &NativeContext,
     device: &Device,
@@ -238,9 +238,10 @@ fn create_sampler(
     };
     match lose_if_lost(context, Some(device), before, made) {
         Ok(()) => Ok(handle),
-        Err(error) if error.errc() == Errc::Runtime && !is_lost(&error) => {
-            Err(Error::because("the device has no such sampler", &error))
-        }
+        Err(error) if error.errc() == Errc::Runtime && !is_lost(&error) => Err(Error::because(
+            "the device does not support this sampler",
+            &error,
+        )),
         Err(error) => Err(error),
     }
 }

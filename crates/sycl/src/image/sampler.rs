@@ -1,46 +1,46 @@
-//! Samplers: where coordinates lead, on the host as on a device.
+//! Samplers: addressing and filtering, on the host as on a device.
 
 use super::format::{ImageFormat, Texel, TexelKind};
 use crate::error::{Error, Result};
 
-/// Where coordinates outside of the image lead.
+/// The texel that a coordinate outside the image refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Addressing {
-    /// To the image turned over at each edge; for normalised coordinates.
+    /// The image repeats, mirrored at each edge; for normalised coordinates.
     MirroredRepeat,
-    /// To the image again; for normalised coordinates.
+    /// The image repeats; for normalised coordinates.
     Repeat,
-    /// To the texel at the edge.
+    /// The nearest texel at the edge.
     ClampToEdge,
-    /// To a border without colour.
+    /// The border colour.
     Clamp,
-    /// Anywhere: the program stays inside.
+    /// Undefined: coordinates stay inside the image.
     None,
 }
 
-/// The value between texels.
+/// How values between texels are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Filtering {
     /// The nearest texel.
     Nearest,
-    /// The mean of those around, by distance; for texels that are read as floats.
+    /// Linear interpolation of the surrounding texels; for texels that are read as floats.
     Linear,
 }
 
-/// How an image is looked up between and outside of its texels.
+/// How an image is sampled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sampler {
-    /// Coordinates are 0.0 to 1.0 across the image, not texels.
+    /// Coordinates from 0.0 to 1.0 span the image; otherwise they count texels.
     pub normalized: bool,
-    /// Outside.
+    /// Addressing outside the image.
     pub addressing: Addressing,
-    /// Between.
+    /// Filtering between texels.
     pub filtering: Filtering,
 }
 
 impl Sampler {
     /// # Errors
-    /// [`crate::Errc::Invalid`] for repeating with coordinates that are texels, which SYCL excludes.
+    /// [`crate::Errc::Invalid`] for repeating with unnormalised coordinates, which SYCL excludes.
     pub(crate) fn check(self) -> Result<()> {
         let repeats = matches!(
             self.addressing,
@@ -48,7 +48,7 @@ impl Sampler {
         );
         if repeats && !self.normalized {
             return Err(Error::invalid(format!(
-                "addressing {:?} is for normalised coordinates",
+                "addressing {:?} requires normalised coordinates",
                 self.addressing
             )));
         }
@@ -56,19 +56,19 @@ impl Sampler {
     }
 
     /// # Errors
-    /// [`crate::Errc::Invalid`] also for means of texels that are integers.
+    /// [`crate::Errc::Invalid`] also for linear filtering of integers.
     pub(crate) fn check_for(self, format: ImageFormat) -> Result<()> {
         self.check()?;
         if self.filtering == Filtering::Linear && format.channel_type.kind() != TexelKind::Float {
             return Err(Error::invalid(format!(
-                "filtering is linear, and texels of type {:?} are integers",
+                "linear filtering requires texels that are read as floats; type {:?} is an integer",
                 format.channel_type
             )));
         }
         Ok(())
     }
 
-    /// As one number, for arguments that become a sampler of a device where they are launched.
+    /// The sampler as one number, for arguments that the launch replaces by a device's sampler.
     pub(crate) fn code(self) -> u64 {
         let addressing = self.addressing.number();
         addressing << 2
@@ -93,8 +93,8 @@ impl Sampler {
         }
     }
 
-    /// A texel of an image in rows. `extents` and `at` in the order of x, y, z; coordinates beyond `dimensions` are not
-    /// looked at.
+    /// Samples an image in rows. `extents` and `at` are in the order x, y, z; components beyond `dimensions` are
+    /// ignored.
     pub(crate) fn sample<P: Texel>(
         self,
         format: ImageFormat,
@@ -140,7 +140,7 @@ impl Sampler {
         P::of(sum)
     }
 
-    /// The one or two texels along an axis that a coordinate leads to, and how far it is from the first to the second.
+    /// The one or two texels along an axis that a coordinate selects, and the fraction from the first to the second.
     fn along(self, at: f32, extent: usize) -> ([i64; 2], f32) {
         let size = extent as f32;
         let last = extent as i64 - 1;
@@ -184,7 +184,7 @@ impl Sampler {
 }
 
 impl Addressing {
-    /// Its place in SYCL's enumeration.
+    /// The position in SYCL's enumeration.
     pub(crate) fn number(self) -> u64 {
         match self {
             Self::MirroredRepeat => 0,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_lead_where_opencl_says() {
+    fn sampling_follows_opencl() {
         use {Addressing::*, Filtering::*};
         // Texels 0, 10, 20, 30 along one axis.
         let rows: Vec<u8> = [0.0f32, 10.0, 20.0, 30.0]

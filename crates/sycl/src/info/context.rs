@@ -1,4 +1,4 @@
-//! Of contexts.
+//! Descriptors of contexts.
 
 use super::descriptor::descriptors;
 use super::device;
@@ -7,18 +7,18 @@ use crate::device::Device;
 use crate::platform::Platform;
 
 descriptors! { Context;
-    /// Its platform.
+    /// The platform.
     OfPlatform: Platform = |it| Ok(it.platform());
-    /// Its devices.
+    /// The devices.
     Devices: Vec<Device> = |it| Ok(it.devices());
-    /// Orders of atomic operations of all its devices. Level Zero does not tell.
+    /// Memory orders of atomic operations on all devices. Not reported by Level Zero.
     AtomicMemoryOrderCapabilities: Vec<device::MemoryOrder> =
         |_it| Err(device::unanswered("orders of atomic operations"));
-    /// Orders of fences of all its devices. Level Zero does not tell.
+    /// Memory orders of fences on all devices. Not reported by Level Zero.
     AtomicFenceOrderCapabilities: Vec<device::MemoryOrder> = |_it| Err(device::unanswered("orders of fences"));
-    /// Scopes of atomic operations of all its devices. Level Zero does not tell.
+    /// Memory scopes of atomic operations on all devices. Not reported by Level Zero.
     AtomicMemoryScopeCapabilities: Vec<device::MemoryScope> =
         |_it| Err(device::unanswered("scopes of atomic operations"));
-    /// Scopes of fences of all its devices. Level Zero does not tell.
+    /// Memory scopes of fences on all devices. Not reported by Level Zero.
     AtomicFenceScopeCapabilities: Vec<device::MemoryScope> = |_it| Err(device::unanswered("scopes of fences"));
 }

@@ -2,22 +2,22 @@
 
 use crate::error::Result;
 
-/// A question to an object of type `Of`.
+/// A property of objects of type `Of`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an information descriptor of `{Of}`",
     note = "descriptors of platforms are in `info::platform`, of devices in `info::device`, and so on"
 )]
 pub trait Info<Of> {
-    /// The answer.
+    /// The property's type.
     type Value;
-    /// Asks.
+    /// Queries the property.
     ///
     /// # Errors
-    /// `FeatureNotSupported` for what the driver does not answer; the call's.
+    /// `FeatureNotSupported` if the driver does not report it; errors of the driver.
     fn get(of: &Of) -> Result<Self::Value>;
 }
 
-/// Declares descriptors, each with the expression that answers it.
+/// Declares descriptors, each with the expression of its value.
 macro_rules! descriptors {
     ($of:ty; $($(#[$doc:meta])* $name:ident: $value:ty = |$it:ident| $answer:expr;)*) => { $(
         $(#[$doc])*

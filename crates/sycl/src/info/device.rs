@@ -1,4 +1,4 @@
-//! Of devices.
+//! Descriptors of devices.
 
 use level_zero::sys::*;
 
@@ -10,49 +10,49 @@ use crate::platform::{Backend, Platform};
 use crate::range::Range;
 use crate::ze::{enumerate, text, ze};
 
-/// How the device computes with floating-point numbers.
+/// A floating-point capability of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum FpConfig {
-    /// Denormal numbers.
+    /// Denormalised numbers.
     Denorm,
     /// Infinities and quiet NaNs.
     InfNan,
-    /// To the nearest even.
+    /// Rounding to nearest even.
     RoundToNearest,
-    /// To zero.
+    /// Rounding to zero.
     RoundToZero,
-    /// To either infinity.
+    /// Rounding to positive and negative infinity.
     RoundToInf,
-    /// Multiply and add with one rounding.
+    /// Fused multiply-add.
     Fma,
     /// Divisions and square roots are rounded correctly.
     CorrectlyRoundedDivideSqrt,
-    /// By software.
+    /// Emulated in software.
     SoftFloat,
 }
 
-/// What kind of cache there is.
+/// The type of the global memory cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GlobalMemCacheKind {
-    /// None.
+    /// No cache.
     None,
-    /// One that is read and written.
+    /// A read-write cache.
     ReadWrite,
 }
 
-/// What local memory is.
+/// The type of local memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LocalMemKind {
-    /// None.
+    /// No local memory.
     None,
-    /// Memory of its own.
+    /// Dedicated memory.
     Local,
     /// A part of global memory.
     Global,
 }
 
-/// By what a device can be divided.
+/// A way of dividing a device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum PartitionProperty {
@@ -62,16 +62,16 @@ pub enum PartitionProperty {
     ByAffinityDomain,
 }
 
-/// What a device runs.
+/// A kind of function that a device executes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExecutionCapability {
-    /// Kernels.
+    /// Device kernels.
     ExecKernel,
-    /// Functions of the host's.
+    /// Native functions of the host.
     ExecNativeKernel,
 }
 
-/// An order of atomic operations.
+/// A memory order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the names of the memory model")]
 pub enum MemoryOrder {
@@ -82,7 +82,7 @@ pub enum MemoryOrder {
     SeqCst,
 }
 
-/// Who sees an atomic operation at once.
+/// A memory scope.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the names of the memory model")]
 pub enum MemoryScope {
@@ -107,15 +107,15 @@ pub struct VectorWidths {
 }
 
 descriptors! { Device;
-    /// Its platform.
+    /// The platform.
     OfPlatform: Platform = |it| Ok(it.platform());
-    /// Its platform's backend.
+    /// The platform's backend.
     OfBackend: Backend = |it| Ok(it.platform().backend());
-    /// What it is.
+    /// The device's type.
     Kind: DeviceType = |it| Ok(it.kind());
-    /// Its name.
+    /// The device's name.
     Name: String = |it| Ok(text(&it.0.properties.name));
-    /// Its vendor's name, or the vendor's PCI number.
+    /// The vendor's name, or its PCI number if that is unknown.
     Vendor: String = |it| Ok(match it.0.properties.vendorId {
         0x8086 => "Intel(R) Corporation".to_owned(),
         0x1022 => "Advanced Micro Devices, Inc.".to_owned(),
@@ -123,7 +123,7 @@ descriptors! { Device;
         0x13b5 => "Arm Limited".to_owned(),
         other => format!("PCI vendor {other:#06x}"),
     });
-    /// Its vendor's PCI number.
+    /// The vendor's PCI number.
     VendorId: u32 = |it| Ok(it.0.properties.vendorId);
     /// The driver's own version.
     DriverVersion: String = |it| {
@@ -134,13 +134,13 @@ descriptors! { Device;
         let version = properties.driverVersion;
         Ok(format!("{}.{}.{}", version >> 24, version >> 16 & 0xff, version & 0xffff))
     };
-    /// The version of Level Zero that its driver has, such as "1.17".
+    /// The Level Zero version of the driver, such as "1.17".
     Version: String = |it| api_version(&it.platform());
     /// Empty on this backend (seed 000, section 5).
     BackendVersion: String = |_it| Ok(String::new());
-    /// The same for the same device in every run.
+    /// Identifies the device across processes.
     Uuid: [u8; 16] = |it| Ok(it.0.properties.uuid.id);
-    /// Its PCI address, such as "0000:03:00.0".
+    /// The PCI address, such as "0000:03:00.0".
     PciAddress: String = |it| {
         let mut pci = ze_pci_ext_properties_t::default();
         // SAFETY: a live device and a valid output.
@@ -151,14 +151,14 @@ descriptors! { Device;
         let at = pci.address;
         Ok(format!("{:04x}:{:02x}:{:02x}.{}", at.domain, at.bus, at.device, at.function))
     };
-    /// What it may do, by SYCL's names.
+    /// The aspects.
     Aspects: Vec<Aspect> = |it| Ok(ASPECTS.into_iter().filter(|aspect| it.has(*aspect)).collect());
 
-    /// Compute units.
+    /// The number of compute units.
     MaxComputeUnits: u32 = |it| Ok(u32::try_from(it.compute_units()).unwrap_or(u32::MAX));
-    /// Dimensions of a range: three.
+    /// The dimensions of a range: three.
     MaxWorkItemDimensions: u32 = |_it| Ok(3);
-    /// The most work-items of a group in one dimension.
+    /// The most work-items of a work-group in one dimension.
     MaxWorkItemSizes1: Range<1> = |it| Ok(Range([compute(it)?.maxGroupSizeX as usize]));
     /// In two dimensions, the slower first.
     MaxWorkItemSizes2: Range<2> = |it| {
@@ -170,41 +170,41 @@ descriptors! { Device;
         let p = compute(it)?;
         Ok(Range([p.maxGroupSizeZ, p.maxGroupSizeY, p.maxGroupSizeX].map(|n| n as usize)))
     };
-    /// The most work-items of a group.
+    /// The most work-items of a work-group.
     MaxWorkGroupSize: usize = |it| Ok(compute(it)?.maxTotalGroupSize as usize);
-    /// Sizes that a sub-group may have.
+    /// The supported sub-group sizes.
     SubGroupSizes: Vec<usize> = |it| {
         let p = compute(it)?;
         Ok(p.subGroupSizes.iter().take(p.numSubGroupSizes as usize).map(|n| *n as usize).collect())
     };
-    /// The most sub-groups of a group.
+    /// The most sub-groups of a work-group.
     MaxNumSubGroups: u32 = |it| {
         let p = compute(it)?;
         let smallest = p.subGroupSizes.iter().take(p.numSubGroupSizes as usize).copied().min();
         smallest.filter(|n| *n > 0).map(|n| p.maxTotalGroupSize / n).ok_or_else(|| unanswered("sub-group sizes"))
     };
-    /// No: sub-groups of a group need not progress by themselves.
+    /// `false`: sub-groups of a work-group do not make independent forward progress.
     SubGroupIndependentForwardProgress: bool = |_it| Ok(false);
-    /// MHz.
+    /// The clock frequency in MHz.
     MaxClockFrequency: u32 = |it| Ok(it.0.properties.coreClockRate);
-    /// Bits of an address.
+    /// The bits of an address.
     AddressBits: u32 = |_it| Ok(usize::BITS);
     /// The most bytes of a kernel's arguments.
     MaxParameterSize: usize = |it| Ok(module(it)?.maxArgumentsSize as usize);
-    /// Bytes of what kernels may print.
+    /// Bytes of the buffer for kernels' `printf`.
     PrintfBufferSize: usize = |it| Ok(module(it)?.printfBufferSize as usize);
-    /// Nanoseconds between ticks of the clock that events are measured by.
+    /// Nanoseconds between two ticks of the profiling clock.
     ProfilingTimerResolution: usize = |it| Ok(usize::try_from(it.0.properties.timerResolution).unwrap_or(usize::MAX));
-    /// It can be used: the driver lists no others.
+    /// `true`: the driver lists only available devices.
     IsAvailable: bool = |_it| Ok(true);
-    /// Whether its memory corrects errors.
+    /// Whether the memory has error correction.
     ErrorCorrectionSupport: bool = |it| Ok(it.0.properties.flags & ZE_DEVICE_PROPERTY_FLAG_ECC != 0);
 
     /// The most bytes of one allocation.
     MaxMemAllocSize: u64 = |it| Ok(it.0.properties.maxMemAllocSize);
-    /// Bytes of its memory.
+    /// Bytes of global memory.
     GlobalMemSize: u64 = |it| Ok(memories(it)?.iter().map(|memory| memory.totalSize).sum());
-    /// Bytes of its memory that are free, where the driver has the extension that tells.
+    /// Bytes of free global memory, if the driver has the extension for it.
     FreeMemory: u64 = |it| {
         let extensions = it.platform().info::<super::platform::Extensions>()?;
         let known = ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME.to_str().unwrap_or_default();
@@ -223,37 +223,37 @@ descriptors! { Device;
         }
         Ok(usable.currUsableMemSize)
     };
-    /// Bytes of memory of a work-group.
+    /// Bytes of local memory of a work-group.
     LocalMemSize: u64 = |it| Ok(u64::from(compute(it)?.maxSharedLocalMemory));
-    /// What memory of a work-group is.
+    /// The type of local memory.
     LocalMemType: LocalMemKind = |it| Ok(match (compute(it)?.maxSharedLocalMemory, it.kind()) {
         (0, _) => LocalMemKind::None,
         (_, DeviceType::Cpu) => LocalMemKind::Global,
         _ => LocalMemKind::Local,
     });
-    /// Bytes of the largest cache of its memory.
+    /// Bytes of the largest global memory cache.
     GlobalMemCacheSize: u64 = |it| Ok(caches(it)?.iter().map(|cache| cache.cacheSize as u64).max().unwrap_or(0));
-    /// Bytes of a line of that cache, where the driver has the extension that tells.
+    /// Bytes of a cache line, if the driver has the extension for it.
     GlobalMemCacheLineSize: usize = |it| cache_line(it);
-    /// Whether there is a cache of its memory.
+    /// The type of the global memory cache.
     GlobalMemCacheType: GlobalMemCacheKind = |it| Ok(match caches(it)?.is_empty() {
         true => GlobalMemCacheKind::None,
         false => GlobalMemCacheKind::ReadWrite,
     });
 
-    /// How it computes with 16 bits; empty when it does not.
+    /// Half-precision capabilities; empty without half precision.
     HalfFpConfig: Vec<FpConfig> = |it| {
         let p = module(it)?;
         Ok(if p.flags & ZE_DEVICE_MODULE_FLAG_FP16 == 0 { Vec::new() } else { configs(p.fp16flags) })
     };
-    /// How it computes with 32 bits.
+    /// Single-precision capabilities.
     SingleFpConfig: Vec<FpConfig> = |it| Ok(configs(module(it)?.fp32flags));
-    /// How it computes with 64 bits; empty when it does not.
+    /// Double-precision capabilities; empty without double precision.
     DoubleFpConfig: Vec<FpConfig> = |it| {
         let p = module(it)?;
         Ok(if p.flags & ZE_DEVICE_MODULE_FLAG_FP64 == 0 { Vec::new() } else { configs(p.fp64flags) })
     };
-    /// Widths of vectors that suit it.
+    /// Preferred vector widths.
     PreferredVectorWidths: VectorWidths = |it| {
         let p = widths(it)?;
         Ok(VectorWidths {
@@ -266,7 +266,7 @@ descriptors! { Device;
             double: p.preferred_vector_width_double,
         })
     };
-    /// Widths of vectors that it has.
+    /// Native vector widths.
     NativeVectorWidths: VectorWidths = |it| {
         let p = widths(it)?;
         Ok(VectorWidths {
@@ -280,21 +280,21 @@ descriptors! { Device;
         })
     };
 
-    /// The most elements of a row.
+    /// The greatest width of a 1D image.
     Image1dMaxWidth: usize = |it| Ok(image(it)?.maxImageDims1D as usize);
-    /// The widest picture.
+    /// The greatest width of a 2D image.
     Image2dMaxWidth: usize = |it| Ok(image(it)?.maxImageDims2D as usize);
-    /// The highest picture.
+    /// The greatest height of a 2D image.
     Image2dMaxHeight: usize = |it| Ok(image(it)?.maxImageDims2D as usize);
-    /// The widest volume.
+    /// The greatest width of a 3D image.
     Image3dMaxWidth: usize = |it| Ok(image(it)?.maxImageDims3D as usize);
-    /// The highest volume.
+    /// The greatest height of a 3D image.
     Image3dMaxHeight: usize = |it| Ok(image(it)?.maxImageDims3D as usize);
-    /// The deepest volume.
+    /// The greatest depth of a 3D image.
     Image3dMaxDepth: usize = |it| Ok(image(it)?.maxImageDims3D as usize);
-    /// The most bytes of an image that is a buffer.
+    /// The most bytes of an image created from a buffer.
     ImageMaxBufferSize: u64 = |it| Ok(image(it)?.maxImageBufferSize);
-    /// The most images of an array.
+    /// The most images of an image array.
     ImageMaxArraySize: usize = |it| Ok(image(it)?.maxImageArraySlices as usize);
     /// The most samplers of a kernel.
     MaxSamplers: u32 = |it| Ok(image(it)?.maxSamplers);
@@ -303,57 +303,57 @@ descriptors! { Device;
     /// The most images that a kernel writes.
     MaxWriteImageArgs: u32 = |it| Ok(image(it)?.maxWriteImageArgs);
 
-    /// Bits that addresses of allocations are multiples of at least. Level Zero does not tell.
-    MemBaseAddrAlign: u32 = |_it| Err(unanswered("the least alignment of allocations"));
-    /// What it runs: kernels, and no functions of the host's.
+    /// Alignment of allocations in bits. Not reported by Level Zero.
+    MemBaseAddrAlign: u32 = |_it| Err(unanswered("the minimum alignment of allocations"));
+    /// The kinds of functions that the device executes: kernels.
     ExecutionCapabilities: Vec<ExecutionCapability> = |_it| Ok(vec![ExecutionCapability::ExecKernel]);
-    /// Orders of atomic operations. Level Zero does not tell.
+    /// Memory orders of atomic operations. Not reported by Level Zero.
     AtomicMemoryOrderCapabilities: Vec<MemoryOrder> = |_it| Err(unanswered("orders of atomic operations"));
-    /// Orders of fences. Level Zero does not tell.
+    /// Memory orders of fences. Not reported by Level Zero.
     AtomicFenceOrderCapabilities: Vec<MemoryOrder> = |_it| Err(unanswered("orders of fences"));
-    /// Scopes of atomic operations. Level Zero does not tell.
+    /// Memory scopes of atomic operations. Not reported by Level Zero.
     AtomicMemoryScopeCapabilities: Vec<MemoryScope> = |_it| Err(unanswered("scopes of atomic operations"));
-    /// Scopes of fences. Level Zero does not tell.
+    /// Memory scopes of fences. Not reported by Level Zero.
     AtomicFenceScopeCapabilities: Vec<MemoryScope> = |_it| Err(unanswered("scopes of fences"));
-    /// Whether it has memory of its own, as the aspect.
+    /// Support of device USM, as the aspect.
     UsmDeviceAllocations: bool = |it| Ok(it.has(Aspect::UsmDeviceAllocations));
-    /// Whether it reaches memory of the host, as the aspect.
+    /// Support of host USM, as the aspect.
     UsmHostAllocations: bool = |it| Ok(it.has(Aspect::UsmHostAllocations));
-    /// Whether memory moves between it and the host, as the aspect.
+    /// Support of shared USM, as the aspect.
     UsmSharedAllocations: bool = |it| Ok(it.has(Aspect::UsmSharedAllocations));
-    /// Whether it reaches all of the program's memory, as the aspect.
+    /// Support of system allocations, as the aspect.
     UsmSystemAllocations: bool = |it| Ok(it.has(Aspect::UsmSystemAllocations));
 
-    /// The most parts that it can be divided into.
+    /// The most sub-devices that the device can be divided into.
     PartitionMaxSubDevices: u32 = |it| Ok(u32::try_from(it.parts().len()).unwrap_or(u32::MAX));
-    /// By what it can be divided.
+    /// The ways of dividing the device.
     PartitionProperties: Vec<PartitionProperty> = |it| Ok(match it.parts().is_empty() {
         true => Vec::new(),
         false => vec![PartitionProperty::ByAffinityDomain],
     });
-    /// The affinity domains that it can be divided by.
+    /// The affinity domains by which the device can be divided.
     PartitionAffinityDomains: Vec<Partition> = |it| Ok(match it.parts().is_empty() {
         true => Vec::new(),
         false => vec![Partition::AffinityNuma, Partition::AffinityNextPartitionable],
     });
-    /// By what it was made of another device; `None` for a root.
+    /// How the parent was divided into this device; `None` for a root device.
     PartitionTypeProperty: Option<PartitionProperty> =
         |it| Ok(it.parent().map(|_| PartitionProperty::ByAffinityDomain));
-    /// The affinity domain that it was made by; `None` for a root.
+    /// The affinity domain by which the parent was divided; `None` for a root device.
     PartitionTypeAffinityDomain: Option<Partition> =
         |it| Ok(it.parent().map(|_| Partition::AffinityNextPartitionable));
-    /// The device that it is a part of.
+    /// The parent of a sub-device.
     ParentDevice: Option<Device> = |it| Ok(it.parent());
 }
 
 pub(super) fn unanswered(what: &str) -> Error {
     Error::new(
         Errc::FeatureNotSupported,
-        format!("the driver does not tell {what}"),
+        format!("the driver does not report {what}"),
     )
 }
 
-/// One structure of properties.
+/// Queries one structure of properties.
 fn ask<T: Default>(call: impl FnOnce(*mut T) -> Result<()>) -> Result<T> {
     let mut properties = T::default();
     call(&raw mut properties)?;
@@ -464,9 +464,9 @@ fn cache_line(device: &Device) -> Result<usize> {
                 device.pfnGetCacheProperties(device.handle(), &raw mut count, &raw mut properties)
         )?;
     }
-    // A driver without the extension leaves it as it was.
+    // Left unchanged by a driver without the extension.
     match line.cacheLineSize {
-        0 => Err(unanswered("the size of a cache's line")),
+        0 => Err(unanswered("the size of a cache line")),
         size => Ok(size),
     }
 }
@@ -515,14 +515,14 @@ const ASPECTS: [Aspect; 19] = [
 ];
 
 impl Device {
-    /// Whether it has an aspect. A device lacks what its driver does not tell.
+    /// Returns whether the device has an aspect; `false` if its driver does not report it.
     #[must_use]
     pub fn has(&self, aspect: Aspect) -> bool {
         asked(self, aspect).unwrap_or(false)
     }
 }
 
-/// As [`Device::has`], with the error of a driver that does not answer.
+/// As [`Device::has`], but returns the error of a driver that does not report the aspect.
 pub(crate) fn asked(device: &Device, aspect: Aspect) -> Result<bool> {
     let has_flag = |flag| module(device).map(|p| p.flags & flag != 0);
     let memory = |capabilities: fn(&ze_device_memory_access_properties_t) -> u32, flag| {

@@ -1,14 +1,14 @@
-//! Of events.
+//! Descriptors of events.
 
 use super::descriptor::{Info, descriptors};
 use crate::error::Result;
 use crate::event::{Event, EventStatus};
 
 descriptors! { Event;
-    /// How its work stands.
+    /// The state of the work.
     CommandExecutionStatus: EventStatus = |it| Ok(it.status());
 }
-/// Of events of queues with profiling; each waits for the work.
+/// Descriptors of events of queues with profiling; each waits for the work.
 pub mod profiling {
     use crate::event::Event;
     use crate::info::descriptor::descriptors;
@@ -23,10 +23,10 @@ pub mod profiling {
 }
 
 impl Event {
-    /// A property.
+    /// Returns a property.
     ///
     /// # Errors
-    /// As the descriptor says.
+    /// See the descriptor.
     pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
         I::get(self)
     }

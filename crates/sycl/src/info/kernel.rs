@@ -1,4 +1,4 @@
-//! Of kernels.
+//! Descriptors of kernels.
 
 use super::descriptor::{Info, descriptors};
 use crate::context::Context;
@@ -7,29 +7,29 @@ use crate::error::Result;
 use crate::kernel::Kernel;
 
 descriptors! { Kernel;
-    /// Its name.
+    /// The name.
     FunctionName: String = |it| Ok(it.name().to_owned());
-    /// How many arguments it takes.
+    /// The number of arguments.
     NumArgs: u32 = |it| Ok(u32::try_from(it.argument_count()).unwrap_or(u32::MAX));
-    /// Its context.
+    /// The context.
     OfContext: Context = |it| Ok(it.bundle().context());
-    /// The attributes that it was declared with, as the driver writes them.
+    /// The kernel's attributes, as the driver writes them.
     Attributes: String = |it| it.attributes();
 }
 
 impl Kernel {
-    /// A property.
+    /// Returns a property.
     ///
     /// # Errors
-    /// As the descriptor says.
+    /// See the descriptor.
     pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
         I::get(self)
     }
 
-    /// A property on one device.
+    /// Returns a property on one device.
     ///
     /// # Errors
-    /// `KernelNotSupported` for a device that it was not built for; as the descriptor says.
+    /// `KernelNotSupported` for a device that the kernel was not built for; see the descriptor.
     pub fn device_info<I: Info<(Self, Device)>>(&self, device: &Device) -> Result<I::Value> {
         I::get(&(self.clone(), device.clone()))
     }

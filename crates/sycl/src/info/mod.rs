@@ -1,7 +1,8 @@
-//! Information descriptors: typed questions to platforms, devices, contexts, queues, events and kernels.
+//! Information descriptors: typed properties of platforms, devices, contexts, queues, events and kernels.
 //!
-//! Each is a type; `device.info::<info::device::Name>()` answers its [`Info::Value`], and a question to an object of
-//! another class does not compile. What the driver does not answer is `FeatureNotSupported`, never a made-up value.
+//! Each descriptor is a type; `device.info::<info::device::Name>()` returns its [`Info::Value`]. A descriptor of
+//! another class does not compile. A property that the driver does not report is `FeatureNotSupported`, never an
+//! invented value.
 
 pub mod context;
 pub(crate) mod descriptor;

@@ -1,4 +1,4 @@
-//! Of platforms.
+//! Descriptors of platforms.
 
 use level_zero::sys::*;
 

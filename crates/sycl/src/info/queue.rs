@@ -1,4 +1,4 @@
-//! Of queues.
+//! Descriptors of queues.
 
 use super::descriptor::{Info, descriptors};
 use crate::context::Context;
@@ -7,23 +7,23 @@ use crate::error::Result;
 use crate::queue::Queue;
 
 descriptors! { Queue;
-    /// Its context.
+    /// The context.
     OfContext: Context = |it| Ok(it.context());
-    /// Its device.
+    /// The device.
     OfDevice: Device = |it| Ok(it.device());
-    /// Whether commands run in the order of submission.
+    /// Whether commands run in submission order.
     InOrder: bool = |it| Ok(it.is_in_order());
-    /// Which of the device's compute engines, when one was asked for.
+    /// The index of the device's compute engine, if one was requested.
     ComputeIndex: Option<u32> = |it| Ok(it.props().compute_index);
-    /// How urgent it is.
+    /// The priority.
     Priority: crate::Priority = |it| Ok(it.props().priority.unwrap_or(crate::Priority::Normal));
 }
 
 impl Queue {
-    /// A property.
+    /// Returns a property.
     ///
     /// # Errors
-    /// As the descriptor says.
+    /// See the descriptor.
     pub fn info<I: Info<Self>>(&self) -> Result<I::Value> {
         I::get(self)
     }

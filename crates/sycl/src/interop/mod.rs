@@ -1,8 +1,8 @@
-//! SYCL's interoperability with Level Zero: native handles out of SYCL objects, and SYCL objects around native handles.
+//! Interoperability with Level Zero: native handles of SYCL objects, and SYCL objects around native handles.
 //!
-//! Version [`SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO`] of the extension. Level Zero's own rules decide
-//! how the owner and the threads of the program may use a handle: the runtime never holds a lock while a host task uses handles, and
-//! a program that uses a handle while the runtime may use it synchronises the two.
+//! Implements version [`SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO`] of the extension. Level Zero's rules decide how the
+//! program may use a handle: the runtime never holds a lock while a host task uses handles, and a program that uses a
+//! handle while the runtime may use it synchronises the two.
 
 pub(crate) mod native_queue;
 mod ownership;
@@ -31,22 +31,22 @@ use level_zero::sys::*;
 pub use native_queue::NativeQueue;
 pub use ownership::Ownership;
 
-/// Level Zero's own types, as its C headers lay them out, and its functions' types.
+/// Level Zero's types, as its C headers define them, and the types of its functions.
 pub use level_zero::sys as ze;
 
-/// The value of C++'s feature-test macro that this module follows. The build script of a crate that depends on this one has
-/// it in `DEP_SOLUM_SYCL_LEVEL_ZERO_VERSION`.
+/// The value of C++'s feature-test macro that this module implements. The build script of a dependent crate finds it in
+/// `DEP_SOLUM_SYCL_LEVEL_ZERO_VERSION`.
 pub const SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO: u32 = include!("../level_zero.version");
 
-/// SYCL objects with a native handle. Buffers and images have none: theirs comes from the interop handle of a host task.
+/// SYCL objects with a native handle. For buffers and images, a host task's interop handle provides it instead.
 pub trait GetNative {
-    /// The handle.
+    /// The type of the handle.
     type Native;
-    /// The handle; its ownership stays where it is.
+    /// Returns the handle; its ownership does not change.
     fn get_native(&self) -> Self::Native;
 }
 
-/// The native handle of an object; its ownership stays where it is.
+/// Returns an object's native handle; its ownership does not change.
 pub fn get_native<O: GetNative + ?Sized>(object: &O) -> O::Native {
     object.get_native()
 }
@@ -71,7 +71,7 @@ impl GetNative for Context {
 }
 impl GetNative for Queue {
     type Native = NativeQueue;
-    /// The first of its lanes, always the same.
+    /// Returns the queue's first lane, always the same.
     fn get_native(&self) -> NativeQueue {
         let first = self.0.lanes().next().and_then(|lane| lane.native());
         first.map_or(NativeQueue::ImmediateList(std::ptr::null_mut()), Into::into)
@@ -79,7 +79,7 @@ impl GetNative for Queue {
 }
 impl GetNative for Event {
     type Native = ze_event_handle_t;
-    /// Valid as long as the SYCL event; null if the driver gave none.
+    /// Valid as long as the SYCL event; null if the driver could not create one.
     fn get_native(&self) -> ze_event_handle_t {
         self.native()
     }
@@ -96,100 +96,99 @@ impl GetNative for KernelBundle<Executable> {
 }
 impl GetNative for Kernel {
     type Native = ze_kernel_handle_t;
-    /// The handle for the bundle's first device.
+    /// Returns the handle for the bundle's first device.
     fn get_native(&self) -> ze_kernel_handle_t {
         let first = self.0.handles.first();
         first.map_or(std::ptr::null_mut(), |(_, handle)| *handle)
     }
 }
 
-/// For [`make_context`].
+/// Input of [`make_context`].
 #[derive(Debug)]
 pub struct ContextInput {
     /// The context.
     pub native_handle: ze_context_handle_t,
     /// The devices that it was created for; at least one.
     pub device_list: Vec<Device>,
-    /// Who destroys it.
+    /// The owner, which destroys the context.
     pub ownership: Ownership,
 }
 
-/// For [`make_queue`], version 4.
+/// Input of [`make_queue`], version 4.
 #[derive(Debug)]
 pub struct QueueInput {
     /// A command queue or an immediate list.
     pub native_handle: NativeQueue,
     /// The device that it was created for.
     pub device: Device,
-    /// Who destroys it.
+    /// The owner, which destroys the handle.
     pub ownership: Ownership,
-    /// Any property but the compute index.
+    /// Any properties except the compute index.
     pub properties: QueueProps,
 }
 
-/// For [`make_event`].
+/// Input of [`make_event`].
 #[derive(Debug)]
 pub struct EventInput {
-    /// An event of a pool of the context.
+    /// An event from a pool of the context.
     pub native_handle: ze_event_handle_t,
-    /// Who destroys it.
+    /// The owner, which destroys the event.
     pub ownership: Ownership,
 }
 
-/// For [`make_kernel_bundle`].
+/// Input of [`make_kernel_bundle`].
 #[derive(Debug)]
 pub struct KernelBundleInput {
     /// A linked module of the context.
     pub native_handle: ze_module_handle_t,
-    /// Who destroys it.
+    /// The owner, which destroys the module.
     pub ownership: Ownership,
 }
 
-/// For [`make_kernel`].
+/// Input of [`make_kernel`].
 #[derive(Debug)]
 pub struct KernelInput {
-    /// A bundle of the one module that has the kernel.
+    /// A bundle of exactly the module that has the kernel.
     pub kernel_bundle: KernelBundle<Executable>,
     /// The kernel.
     pub native_handle: ze_kernel_handle_t,
-    /// Who destroys it.
+    /// The owner, which destroys the kernel.
     pub ownership: Ownership,
 }
 
-/// For [`make_buffer`].
+/// Input of [`make_buffer`].
 #[derive(Debug)]
 pub struct BufferInput {
     /// The first byte of an allocation of the context.
     pub native_handle: *mut c_void,
-    /// Who frees it.
+    /// The owner, which frees the memory.
     pub ownership: Ownership,
 }
 
-/// For [`make_image`].
+/// Input of [`make_image`].
 #[derive(Debug)]
 pub struct ImageInput<const D: usize> {
     /// An image of the context's one device.
     pub ze_image_handle: ze_image_handle_t,
-    /// Its channels.
+    /// The channels.
     pub chan_order: ChannelOrder,
-    /// How each lies in memory.
+    /// The representation of each channel.
     pub chan_type: ChannelType,
-    /// Width, then height, then depth, as SYCL 1.2.1 has it and the extension asks for; the other way round than
-    /// [`UnsampledImage::range`].
+    /// Width, height and depth, as in SYCL 1.2.1 and the extension: the reverse order of [`UnsampledImage::range`].
     pub range: Range<D>,
-    /// Who destroys it.
+    /// The owner, which destroys the image.
     pub ownership: Ownership,
 }
 
 /// Versions 1 and 2 of the extension.
 pub mod v1 {
-    /// A queue without its device: the context's first is meant.
-    #[deprecated(note = "versions 1 and 2 have no device: use `interop::QueueInput`")]
+    /// A queue without its device; the context's first is used.
+    #[deprecated(note = "versions 1 and 2 lack the device: use `interop::QueueInput`")]
     #[derive(Debug)]
     pub struct QueueInput {
         /// A command queue.
         pub native_handle: level_zero::sys::ze_command_queue_handle_t,
-        /// Who destroys it.
+        /// The owner, which destroys the queue.
         pub ownership: super::ownership::Ownership,
     }
 }
@@ -197,19 +196,19 @@ pub mod v1 {
 /// Version 3 of the extension.
 pub mod v3 {
     /// A command queue with its device.
-    #[deprecated(note = "version 3 has no immediate lists: use `interop::QueueInput`")]
+    #[deprecated(note = "version 3 lacks immediate lists: use `interop::QueueInput`")]
     #[derive(Debug)]
     pub struct QueueInput {
         /// A command queue.
         pub native_handle: level_zero::sys::ze_command_queue_handle_t,
         /// The device that it was created for.
         pub device: crate::Device,
-        /// Who destroys it.
+        /// The owner, which destroys the queue.
         pub ownership: super::ownership::Ownership,
     }
 }
 
-/// Any version's input of [`make_queue`].
+/// Input of [`make_queue`] in any version.
 #[derive(Debug)]
 pub struct QueueArg {
     native: NativeQueue,
@@ -228,7 +227,7 @@ impl From<QueueInput> for QueueArg {
         }
     }
 }
-#[expect(deprecated, reason = "the old shapes are accepted")]
+#[expect(deprecated, reason = "old input types are accepted")]
 impl From<v1::QueueInput> for QueueArg {
     fn from(input: v1::QueueInput) -> Self {
         Self {
@@ -239,7 +238,7 @@ impl From<v1::QueueInput> for QueueArg {
         }
     }
 }
-#[expect(deprecated, reason = "the old shapes are accepted")]
+#[expect(deprecated, reason = "old input types are accepted")]
 impl From<v3::QueueInput> for QueueArg {
     fn from(input: v3::QueueInput) -> Self {
         Self {
@@ -258,8 +257,8 @@ fn not_null<T>(what: &str, handle: *mut T) -> Result<()> {
     Ok(())
 }
 
-/// Makes an object around a handle, which is transferred at most once; `make` gets whether it is. If `make` fails the handle
-/// stays the program's.
+/// Creates an object around a handle. A handle is transferred at most once; `make` is passed whether it is transferred
+/// now. If `make` fails, the program still owns the handle.
 fn adopt<T, R>(
     what: &str,
     handle: *mut T,
@@ -279,19 +278,20 @@ fn adopt<T, R>(
         .inspect_err(|_| disown(handle))
 }
 
-/// The platform of an enumerated driver.
+/// Returns the platform of an enumerated driver.
 ///
 /// # Safety
 /// The handle is null or a driver's.
 ///
 /// # Errors
-/// [`Errc::Invalid`] for a handle that was not enumerated; [`Errc::Platform`] when the environment hides its devices.
+/// [`Errc::Invalid`] for a handle that was not enumerated; [`Errc::Platform`] if the environment hides all of its
+/// devices.
 pub unsafe fn make_platform(handle: ze_driver_handle_t) -> Result<Platform> {
     not_null("the driver", handle)?;
     Platform::of_driver(handle)
 }
 
-/// The device of an enumerated device or sub-device.
+/// Returns the device of an enumerated device or sub-device.
 ///
 /// # Safety
 /// The handle is null or a device's.
@@ -312,14 +312,14 @@ pub unsafe fn make_device(handle: ze_device_handle_t) -> Result<Device> {
     )))
 }
 
-/// A context around a handle. Buffers have memories of their own in it.
+/// Creates a context around a handle. Buffers have separate memories in it.
 ///
 /// # Safety
 /// The handle is null or a live context of the devices' driver.
 ///
 /// # Errors
-/// [`Errc::Invalid`] for null, no devices, devices of several platforms, a handle transferred before; the handle is then
-/// still the program's.
+/// [`Errc::Invalid`] for null, no devices, devices of several platforms, or a handle that was transferred before; the
+/// program then still owns the handle.
 pub unsafe fn make_context(input: ContextInput) -> Result<Context> {
     not_null("the context", input.native_handle)?;
     Context::check(&input.device_list)?;
@@ -328,13 +328,13 @@ pub unsafe fn make_context(input: ContextInput) -> Result<Context> {
     })
 }
 
-/// A queue around a command queue or an immediate list.
+/// Creates a queue around a command queue or an immediate list.
 ///
 /// # Safety
-/// The handle is null or a live one of the context and device, which the program no longer uses at the same time.
+/// The handle is null or a live one of the context and device, which the program does not use at the same time.
 ///
 /// # Errors
-/// [`Errc::Invalid`] for null, a device outside the context, a compute index, a handle transferred before.
+/// [`Errc::Invalid`] for null, a device outside the context, a compute index, or a handle that was transferred before.
 pub unsafe fn make_queue(input: impl Into<QueueArg>, context: &Context) -> Result<Queue> {
     let input = input.into();
     if input.native.is_null() {
@@ -345,7 +345,9 @@ pub unsafe fn make_queue(input: impl Into<QueueArg>, context: &Context) -> Resul
         None => context.0.devices[0].clone(),
     };
     if !context.contains(&device) {
-        return Err(Error::invalid("the queue's device is not of the context"));
+        return Err(Error::invalid(
+            "the context does not contain the queue's device",
+        ));
     }
     if input.properties.compute_index.is_some() {
         return Err(Error::invalid(
@@ -359,7 +361,7 @@ pub unsafe fn make_queue(input: impl Into<QueueArg>, context: &Context) -> Resul
     match input.native {
         NativeQueue::CommandQueue(queue) => {
             adopt("command queue", queue, input.ownership, |owned| {
-                // A list that is made for a queue must be of its group.
+                // A list for a queue must be created with the queue's ordinal.
                 make(owned, false, ordinal_of(context.api(), &device, queue))
             })
         }
@@ -369,7 +371,7 @@ pub unsafe fn make_queue(input: impl Into<QueueArg>, context: &Context) -> Resul
     }
 }
 
-/// The group of a queue; where the driver does not say, the first that computes.
+/// The queue's ordinal; the first compute group if the driver does not report it.
 fn ordinal_of(api: Api, device: &Device, queue: ze_command_queue_handle_t) -> u32 {
     let mut ordinal = 0;
     // SAFETY: a live queue by the caller's contract and a valid output.
@@ -385,7 +387,7 @@ fn ordinal_of(api: Api, device: &Device, queue: ze_command_queue_handle_t) -> u3
     }
 }
 
-/// Whether an immediate list keeps order by itself; `false` where the driver does not say.
+/// Whether an immediate list is in-order; `false` if the driver does not report it.
 fn is_in_order(api: Api, list: ze_command_list_handle_t) -> bool {
     let mut flags = 0;
     // SAFETY: a live list by the caller's contract and a valid output.
@@ -399,19 +401,19 @@ fn is_in_order(api: Api, list: ze_command_list_handle_t) -> bool {
     asked.is_ok() && flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER != 0
 }
 
-/// An event around a handle. It has no wait list, and profiling information if its pool's events carry timestamps and the
-/// clocks of the context's devices have one resolution: Level Zero does not say which of them has signalled it. When its
-/// command was submitted is not known, and is said to be when it began.
+/// Creates an event around a handle. It has no wait list. It has profiling information if its pool's events carry
+/// timestamps and the clocks of the context's devices have one resolution, because Level Zero does not report which
+/// device signalled it. The time of submission is not known; the start time is returned instead.
 ///
-/// With [`Ownership::Keep`] the program may destroy the event when the last copy is dropped. A command group that follows
-/// it and is held back by something on the host is such a copy, and so is a buffer or image that is available after it. The
-/// last copy's drop waits for the event where an unused buffer or image is still to end after it.
+/// With [`Ownership::Keep`] the program may destroy the event when the last copy is dropped. A deferred command group
+/// that follows the event holds a copy, and so does a buffer or image that is available after it. Dropping the last
+/// copy waits for the event if an unused buffer or image is still to be freed after it.
 ///
 /// # Safety
 /// The handle is null or a live event of a pool of the context.
 ///
 /// # Errors
-/// [`Errc::Invalid`] for null or a handle transferred before.
+/// [`Errc::Invalid`] for null or a handle that was transferred before.
 pub unsafe fn make_event(input: EventInput, context: &Context) -> Result<Event> {
     not_null("the event", input.native_handle)?;
     let lane = adopt("event", input.native_handle, input.ownership, |owned| {
@@ -421,7 +423,7 @@ pub unsafe fn make_event(input: EventInput, context: &Context) -> Result<Event> 
     Ok(Event::native_of(lane, clock))
 }
 
-/// A device whose clock is like those of all devices of a context.
+/// A device of the context, if all devices' clocks have the same properties.
 fn clock_of(context: &Context) -> Option<Device> {
     let resolution = |device: &Device| device.0.properties.timerResolution;
     let (first, others) = context.0.devices.split_first()?;
@@ -429,11 +431,11 @@ fn clock_of(context: &Context) -> Option<Device> {
     others.iter().all(alike).then(|| first.clone())
 }
 
-/// Whether the events of an event's pool carry timestamps; `false` where the driver does not say.
+/// Whether the events of an event's pool carry timestamps; `false` if the driver does not report it.
 fn has_timestamps(api: Api, event: ze_event_handle_t) -> bool {
     let mut pool = std::ptr::null_mut();
     let mut flags = 0;
-    // SAFETY: a live event by the caller's contract, the pool that it is of, and valid outputs.
+    // SAFETY: the caller guarantees a live event; its pool, and valid outputs.
     let asked = unsafe {
         ze!(
             api,
@@ -450,13 +452,14 @@ fn has_timestamps(api: Api, event: ze_event_handle_t) -> bool {
     asked.is_ok() && flags & kernel != 0
 }
 
-/// An executable bundle around a module.
+/// Creates an executable bundle around a module.
 ///
 /// # Safety
-/// The handle is null or a live module of the context; its kernels keep to what [`KernelBundle::from_spirv`] asks for.
+/// The handle is null or a live module of the context; its kernels satisfy the contract of
+/// [`KernelBundle::from_spirv`].
 ///
 /// # Errors
-/// [`Errc::Build`] when it is not linked; [`Errc::Invalid`] for null or a handle transferred before.
+/// [`Errc::Build`] if the module is not linked; [`Errc::Invalid`] for null or a handle that was transferred before.
 pub unsafe fn make_kernel_bundle(
     input: KernelBundleInput,
     context: &Context,
@@ -470,14 +473,14 @@ pub unsafe fn make_kernel_bundle(
     })
 }
 
-/// A kernel around a handle.
+/// Creates a kernel around a handle.
 ///
 /// # Safety
 /// The handle is null or a live kernel of the bundle's module.
 ///
 /// # Errors
-/// [`Errc::Runtime`] when the bundle has not exactly one module; [`Errc::Invalid`] for null, another context's bundle, a
-/// name that the module lacks, a handle transferred before.
+/// [`Errc::Runtime`] if the bundle does not have exactly one module; [`Errc::Invalid`] for null, another context's
+/// bundle, a name that the module lacks, or a handle that was transferred before.
 pub unsafe fn make_kernel(input: KernelInput, context: &Context) -> Result<Kernel> {
     not_null("the kernel", input.native_handle)?;
     let bundle = &input.kernel_bundle;
@@ -491,7 +494,7 @@ pub unsafe fn make_kernel(input: KernelInput, context: &Context) -> Result<Kerne
         ));
     };
     if bundle.inner.context.handle() != context.handle() {
-        return Err(Error::invalid("the bundle is of another context"));
+        return Err(Error::invalid("the bundle belongs to another context"));
     }
     let name = module.told(kernel_name(module.api, input.native_handle))?;
     if !module.kernel_names()?.contains(&name) {
@@ -535,15 +538,16 @@ fn kernel_name(api: Api, kernel: ze_kernel_handle_t) -> Result<String> {
     Ok(text.map(|text| text.into_owned()).unwrap_or_default())
 }
 
-/// A buffer over an allocation, which holds its contents on the context's one device. With `available` every use waits
-/// for that event; this call does not.
+/// Creates a buffer over an allocation that holds its contents on the context's one device. With `available` every use
+/// waits for that event; this call does not.
 ///
 /// # Safety
-/// The pointer is null or the first byte of USM of the context, which nobody else uses before the buffer's end.
+/// The pointer is null or the first byte of USM of the context, which only the buffer uses until it ends.
 ///
 /// # Errors
-/// [`Errc::Invalid`] for what is not the beginning of such an allocation, one that is too small or of another device, a
-/// context of several devices, memory transferred before; the memory is then still the program's.
+/// [`Errc::Invalid`] for a pointer that is not the beginning of such an allocation, one that is too small or belongs to
+/// another device, a context of several devices, or memory that was transferred before; the program then still owns the
+/// memory.
 #[track_caller]
 pub unsafe fn make_buffer<T: DeviceData, const D: usize>(
     input: BufferInput,
@@ -558,7 +562,7 @@ where
     not_null("the memory", pointer)?;
     let [device] = context.0.devices.as_slice() else {
         return Err(Error::invalid(
-            "the context of make_buffer has the one device that the memory was allocated for",
+            "make_buffer needs a context with exactly the device that the memory was allocated for",
         ));
     };
     let native = &context.0.native;
@@ -582,7 +586,7 @@ where
         )));
     }
     if is_buffers(pointer) {
-        return Err(Error::invalid("the memory is a buffer's already"));
+        return Err(Error::invalid("the memory already belongs to a buffer"));
     }
     let end = match input.ownership {
         Ownership::Transfer => End::Free,
@@ -593,7 +597,7 @@ where
         let mut state = buffer.core().lock();
         let domain = match kind {
             PointerType::Host => sycl_graph::Domain::HOST,
-            // Such memory is no device's: the host is where it is at home.
+            // Shared USM without a device is treated as host memory.
             PointerType::Shared if owner.is_null() => sycl_graph::Domain::HOST,
             _ => state.domain_for(kind, context, device)?,
         };
@@ -623,20 +627,20 @@ pub unsafe fn make_buffer_1d<T: DeviceData>(
     not_null("the memory", input.native_handle)?;
     let (_, size) = range_of(&context.0.native, input.native_handle)?;
     let count = size / size_of::<T>().max(1);
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     unsafe { make_buffer(input, count, context, available) }
 }
 
-/// An image around a handle, for commands on the context's one device; it is never copied, and the host has no access to
-/// it but by commands. With `available` every use waits for that event; this call does not.
+/// Creates an image around a handle, for commands on the context's one device. It is never copied; the host can access
+/// it only through commands. With `available` every use waits for that event; this call does not.
 ///
 /// # Safety
-/// The handle is null or a live image of the context and its one device, of the given format and size, which nobody else
-/// uses before the SYCL image's end.
+/// The handle is null or a live image of the context and its one device, of the given format and size, which only the
+/// SYCL image uses until it ends.
 ///
 /// # Errors
-/// [`Errc::Invalid`] for null, a context of several devices, a range without texels, a handle transferred before;
-/// [`Errc::FeatureNotSupported`] for a format of packed channels. The handle is then still the program's.
+/// [`Errc::Invalid`] for null, a context of several devices, an empty range, or a handle that was transferred before;
+/// [`Errc::FeatureNotSupported`] for a packed channel type. The program then still owns the handle.
 #[track_caller]
 pub unsafe fn make_image<const D: usize>(
     input: ImageInput<D>,
@@ -650,7 +654,7 @@ where
     not_null("the image", handle)?;
     let [device] = context.0.devices.as_slice() else {
         return Err(Error::invalid(
-            "the context of make_image has the one device that the image was created for",
+            "make_image needs a context with exactly the device that the image was created for",
         ));
     };
     let mut range = input.range;

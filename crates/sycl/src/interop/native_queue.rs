@@ -7,14 +7,14 @@ use crate::engine::command_lane::NativeLane;
 /// The handle that a queue appends to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NativeQueue {
-    /// Lists are executed on it.
+    /// A command queue, which executes lists.
     CommandQueue(ze_command_queue_handle_t),
-    /// Commands are appended to it.
+    /// An immediate command list.
     ImmediateList(ze_command_list_handle_t),
 }
 
 impl NativeQueue {
-    /// The answer of versions 1 to 3.
+    /// Returns the command queue, as versions 1 to 3 of the extension did.
     #[must_use]
     pub fn command_queue(self) -> Option<ze_command_queue_handle_t> {
         match self {

@@ -1,12 +1,12 @@
 //! Ownership of native handles.
 
-/// The owner of a handle, who destroys it.
+/// The owner of a handle, which destroys it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ownership {
-    /// The runtime, when the last SYCL object that needs it is gone. The program no longer uses it then.
+    /// The runtime destroys the handle when no SYCL object needs it. The program no longer uses it then.
     #[default]
     Transfer,
-    /// The program, when the last copy of the SYCL object has been dropped. Where work still needs memory, an image, a
-    /// queue or a context, that drop waits; launches of a kernel it does not wait for.
+    /// The program keeps the handle, and may destroy it once the last copy of the SYCL object is dropped. That drop
+    /// waits for work that needs the memory, image, queue or context; for a kernel it does not wait for launches.
     Keep,
 }

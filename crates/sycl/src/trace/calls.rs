@@ -1,4 +1,4 @@
-//! Calls of Level Zero on `sycl.pi` and `sycl.pi.debug`.
+//! Level Zero calls on the streams `sycl.pi` and `sycl.pi.debug`.
 
 use std::ffi::{CStr, c_void};
 use std::sync::LazyLock;
@@ -8,13 +8,13 @@ use xpti::sys::function_with_args_t;
 
 use super::streams::{CALLS, CALLS_DEBUG, any, layer};
 
-/// Somebody listens to calls.
+/// Whether a subscriber listens to calls.
 #[inline]
 pub(crate) fn traced() -> bool {
     any(&CALLS).is_some() || any(&CALLS_DEBUG).is_some()
 }
 
-/// A call with its arguments' addresses, in the form of Level Zero's own tracing layer.
+/// Reports a call with its arguments' addresses, in the form of Level Zero's own tracing layer.
 #[cold]
 pub(crate) fn call<R>(
     name: &'static str,
@@ -41,16 +41,16 @@ pub(crate) fn call<R>(
     result
 }
 
-/// Arguments as a structure of pointers to each.
+/// Arguments as a structure of pointers.
 pub(crate) trait Pointers {
-    /// One for each.
+    /// Returns one pointer for each argument.
     fn pointers(&self) -> SmallVec<[*const c_void; 16]>;
 }
 /// A function by the types of its arguments.
 pub(crate) trait Signature {
-    /// As a tuple.
+    /// The types as a tuple.
     type Arguments;
-    /// The arguments, which get the types that the function gives them.
+    /// Returns the arguments, with the types inferred from the function.
     fn typed(self, arguments: Self::Arguments) -> Self::Arguments;
 }
 macro_rules! pointers {
@@ -77,7 +77,7 @@ macro_rules! pointers {
 }
 pointers!(A B C D E F G H I J K L M);
 
-/// The function's place in the API table of this version.
+/// The function's index in the API table of this version.
 fn number(name: &CStr) -> u32 {
     static NUMBERS: LazyLock<std::collections::HashMap<&'static str, u32>> =
         LazyLock::new(|| ze_spec::FUNCTIONS.iter().map(|f| f.name).zip(1..).collect());

@@ -1,4 +1,4 @@
-//! What is told of devices, memory and launches, as metadata.
+//! Metadata of devices, memory and launches.
 
 use std::borrow::Cow;
 
@@ -28,9 +28,10 @@ pub(super) fn describe_device(device: &Device, visit: &mut Visit) {
     );
 }
 
-/// As `offload_kernel_enqueue_data_t`, and each argument as `offload_kernel_arg_data_t`, whose gaps are zero so that equal
-/// ones are one object. The addresses are those of the arguments as they are told of, for the subscriber that is called with
-/// `node_create` and until it returns: XPTI promises no more of what metadata points to, and launches keep no copy for it.
+/// Describes a launch as `offload_kernel_enqueue_data_t`, and each argument as `offload_kernel_arg_data_t`, whose
+/// padding is zero so that equal ones are one object. Addresses are those of the arguments during the notification: the
+/// subscriber of `node_create` may read them until it returns. XPTI promises no more for metadata pointers, and
+/// launches make no copy for it.
 pub(super) fn describe_launch(shape: &Shape, arguments: &Arguments, visit: &mut Visit) {
     let binary = |words: &[[u8; 8]]| Value::Binary(Cow::Owned(words.concat()));
     let mut words: Vec<[u8; 8]> = Vec::with_capacity(10);

@@ -1,4 +1,4 @@
-//! A buffer's nodes: allocations, copies, uses, its end; and the edges between them.
+//! A buffer's nodes (allocations, copies, uses, its end) and the edges between them.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ pub(crate) struct History {
     /// Allocations and copies for the next use.
     before: Vec<Node>,
     allocations: Vec<(&'static str, usize)>,
-    /// It is an image's.
+    /// Whether it belongs to an image.
     image: bool,
 }
 
@@ -35,7 +35,7 @@ fn mode_name(mode: Mode) -> &'static str {
     }
 }
 
-/// The beginning of a part in bytes; its first element and the one behind its last, counted from the buffer's beginning.
+/// The beginning of a part in bytes, and its first and end elements, counted from the buffer's beginning.
 fn describe_range(visit: &mut Visit, offset: usize, bytes: usize, element: usize) {
     let number = |bytes: usize| Value::Unsigned((bytes / element.max(1)) as u64);
     visit.set(c"offset", Value::Unsigned(offset as u64));
@@ -45,10 +45,10 @@ fn describe_range(visit: &mut Visit, offset: usize, bytes: usize, element: usize
 
 type Uses = VecDeque<(Cuboid, Mode, Node)>;
 
-/// The most uses that are remembered: a buffer may be read for ever, and each use keeps an event.
+/// The most uses that are kept: a buffer may be read any number of times, and each use keeps an event.
 const MOST_USES: usize = 1024;
 
-/// One more use, in the place of those that it overwrites, and of the oldest if there are too many.
+/// Adds a use and removes those that it overwrites, and the oldest if there are too many.
 fn remember(uses: &mut Uses, pages: Cuboid, mode: Mode, node: Node) {
     if mode.writes() {
         uses.retain(|(of, ..)| !pages.contains(of));
@@ -60,7 +60,7 @@ fn remember(uses: &mut Uses, pages: Cuboid, mode: Mode, node: Node) {
 }
 
 impl History {
-    /// Of an image, which has a stream of its own.
+    /// Creates the history of an image, which has its own stream.
     pub(crate) fn of_image() -> Self {
         Self {
             image: true,
@@ -68,7 +68,7 @@ impl History {
         }
     }
 
-    /// A command uses the buffer, after everything that its accesses conflict with.
+    /// Reports a command that uses the buffer, after all work that its accesses conflict with.
     pub(crate) fn used(&mut self, number: u64, grid: &Grid, accesses: &[Access], node: &Node) {
         if !node.is_some() || !wants_edges() {
             if !self.uses.is_empty() || !self.before.is_empty() {
@@ -107,7 +107,7 @@ impl History {
         }
     }
 
-    /// A view of a part of it is made.
+    /// Reports a view of a part.
     pub(crate) fn sub_buffer(&mut self, number: u64, offset: usize, bytes: usize, element: usize) {
         if graph_listeners().is_none() {
             return;
@@ -120,7 +120,7 @@ impl History {
         node.task(|| ());
     }
 
-    /// A host accessor keeps others away until [`Self::unlocked`].
+    /// Reports a host accessor, which excludes other accesses until [`Self::unlocked`].
     pub(crate) fn locked(
         &mut self,
         number: u64,
@@ -149,7 +149,7 @@ impl History {
         node
     }
 
-    /// A copy between two memories, before the next use.
+    /// Reports a copy between two memories, before the next use.
     pub(crate) fn transfer(
         &mut self,
         number: u64,
@@ -202,7 +202,7 @@ impl History {
         node
     }
 
-    /// Memory for it is allocated; `kind` is "device", "host" or "shared".
+    /// Reports an allocation; `kind` is "device", "host" or "shared".
     pub(crate) fn allocate<R>(
         &mut self,
         number: u64,
@@ -234,13 +234,13 @@ impl History {
         Ok(result)
     }
 
-    /// Memory of the program's is its from now on.
+    /// Reports memory of the program that the buffer adopts.
     pub(crate) fn adopted(&mut self, number: u64, kind: &'static str, pointer: usize) {
         self.allocations.push((kind, pointer));
         associated(number, pointer, self.image);
     }
 
-    /// The uses that the end of its memory follows.
+    /// The uses that the release of its memory follows.
     pub(crate) fn ending(&mut self) -> Ending {
         Ending {
             uses: self.uses.iter().map(|(.., node)| node.clone()).collect(),
@@ -250,12 +250,12 @@ impl History {
     }
 }
 
-/// A part of a buffer that the program holds: a buffer to tools, with a number of its own.
+/// A part of a buffer that the program holds: tools see it as a buffer with its own number.
 #[derive(Debug)]
 pub(crate) struct Part(u64);
 
 impl Part {
-    /// One is made, of the buffer with the number `of`; its own is `next_number`'s.
+    /// Reports a new part of the buffer `of`, with a number from `next_number`.
     pub(crate) fn made(
         site: Site,
         of: u64,
@@ -285,7 +285,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// A memory ends: it is given back, or it stays the program's, of which there is nothing to tell.
+    /// Reports the release of a memory; memory that the program keeps is not reported.
     pub(crate) fn end(&self, number: u64, memory: Memory) {
         match memory.end {
             End::Keep => drop(memory),
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_for_ever_is_remembered_for_a_while() {
+    fn the_number_of_kept_reads_is_bounded() {
         let (mut uses, pages) = (Uses::new(), Cuboid::new([0; 3], [1; 3]));
         for _ in 0..10_000 {
             remember(&mut uses, pages, Mode::Read, Node::default());

@@ -1,4 +1,4 @@
-//! Names of commands, and reasons to hold one back.
+//! Names of commands, and reasons for deferring one.
 
 use crate::arguments::Arguments;
 use crate::device::Device;
@@ -6,19 +6,25 @@ use crate::operation::{Shape, UsedMemory};
 
 /// A command's name and kernel.
 #[derive(Clone, Copy)]
-#[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+#[cfg_attr(
+    not(feature = "xpti"),
+    expect(dead_code, reason = "only tools read it")
+)]
 pub(crate) struct Label<'a> {
     pub(crate) name: &'a str,
-    /// A kernel of the program's, and what it is called with.
+    /// A kernel of the program and its arguments.
     pub(crate) kernel: Option<(&'a Shape, &'a Arguments)>,
-    /// It only moves memory.
+    /// Whether the command only moves memory.
     pub(crate) transfer: bool,
-    /// USM that it reads or writes.
+    /// USM that the command reads or writes.
     pub(crate) memory: Option<UsedMemory>,
 }
 
 /// A new queue, for tools; addresses stand for handles.
-#[cfg_attr(not(feature = "xpti"), expect(dead_code, reason = "nobody asks"))]
+#[cfg_attr(
+    not(feature = "xpti"),
+    expect(dead_code, reason = "only tools read it")
+)]
 pub(crate) struct NewQueue<'a> {
     pub(crate) device: &'a Device,
     pub(crate) in_order: bool,
@@ -27,12 +33,12 @@ pub(crate) struct NewQueue<'a> {
     pub(crate) handle: &'a dyn Fn() -> usize,
 }
 
-/// Why a command is held back.
+/// Why a command is deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reason {
     HostAccessor,
     HostTask,
-    /// Work that its context cannot wait for.
+    /// Work that the command's context cannot wait for.
     Elsewhere,
 }
 

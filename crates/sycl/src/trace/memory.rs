@@ -1,4 +1,4 @@
-//! Memory, as stream `sycl.experimental.mem_alloc` tells of it: that of buffers and images, and the program's own.
+//! Memory on the stream `sycl.experimental.mem_alloc`: that of buffers and images, and the program's own.
 
 use std::ffi::{CStr, c_void};
 
@@ -21,7 +21,7 @@ fn allocation(object: usize, pointer: usize, bytes: usize) -> mem_alloc_data_t {
     }
 }
 
-/// Memory is allocated: for a buffer of this number, or for the program itself (0).
+/// Reports an allocation for the buffer of this number, or for the program itself (0).
 pub(crate) fn allocating<R>(
     object: usize,
     bytes: usize,
@@ -41,7 +41,7 @@ pub(crate) fn allocating<R>(
     result
 }
 
-/// Memory is given back.
+/// Reports that memory is freed.
 pub(crate) fn freeing<R>(pointer: *const c_void, free: impl FnOnce() -> R) -> R {
     let Some((layer, _)) = layer(&MEMORY, MEMORY_LAYER) else {
         return free();
@@ -53,7 +53,7 @@ pub(crate) fn freeing<R>(pointer: *const c_void, free: impl FnOnce() -> R) -> R 
     result
 }
 
-/// The program's own memory is allocated.
+/// Reports an allocation of the program.
 pub(crate) fn usm_allocating<R>(
     site: Site,
     (on_host, device): (bool, Option<&Device>),
@@ -92,7 +92,7 @@ pub(crate) fn usm_allocating<R>(
     result
 }
 
-/// The program's own memory is given back; without a place when a block ends.
+/// Reports that the program's memory is freed; without a source location when a block is dropped.
 pub(crate) fn usm_freeing<R>(
     site: Option<Site>,
     pointer: *const c_void,
@@ -110,7 +110,7 @@ pub(crate) fn usm_freeing<R>(
     result
 }
 
-/// Where the program called, if somebody listens and DPC++'s form was asked for.
+/// The source location of the call, if a subscriber wants DPC++'s form.
 fn usm_visit(call: UsmCall, site: Option<Site>) -> Option<Visit> {
     let listeners = any(&MEMORY)?;
     if UsmData::current() == UsmData::Struct {

@@ -3,11 +3,11 @@
 //!
 //! The rest of the crate calls the functions of this module and holds a [`Node`] for each command. Without the feature
 //! `xpti` they are empty; with it, and without a framework or a subscriber, each is a load and a branch, and a node is
-//! nothing. No lock of the runtime's own but that of the buffer concerned is held while a subscriber runs.
+//! empty. No lock of the runtime's own but that of the buffer concerned is held while a subscriber runs.
 //!
-//! Identity: a command group is where the program submits it, so each submission from one line is an instance of one
-//! node; memory operations are named by the number of their buffer. Edges come from a history of each buffer's uses, which
-//! is kept only while a subscriber listens to edges.
+//! Identity: a command group is identified by the source location of its submission, so each submission from one line
+//! is an instance of one node. Memory operations are identified by the number of their buffer. Edges come from a
+//! history of each buffer's uses, which is kept only while a subscriber listens to edges.
 
 #[cfg(feature = "xpti")]
 pub(crate) mod calls;

@@ -1,4 +1,4 @@
-//! Nodes of the graph, one for each command, and their edges; queues.
+//! Nodes of the graph, one for each command, their edges, and queues.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -20,9 +20,9 @@ pub(crate) struct Node(Option<Arc<NodeInner>>);
 
 struct NodeInner {
     visit: Visit,
-    /// Its queue's number; 0 for the host.
+    /// The queue's number; 0 for the host.
     queue: u64,
-    /// The event that its command signals.
+    /// The event that the command signals.
     signalled: OnceLock<Kept>,
 }
 
@@ -35,7 +35,7 @@ impl std::fmt::Debug for NodeInner {
 }
 
 impl Node {
-    /// Makes a node and announces it.
+    /// Creates a node and reports it.
     pub(super) fn create(
         kind: NodeKind,
         location: &Location,
@@ -60,7 +60,7 @@ impl Node {
         Self(Some(node))
     }
 
-    /// A command group's.
+    /// The node of a command group.
     pub(crate) fn group<'a>(
         site: Site,
         (queue, device): (&QueueTrace, &Device),
@@ -100,7 +100,7 @@ impl Node {
         self.0.is_some()
     }
 
-    /// Does its work: calls of the driver meanwhile belong to it.
+    /// Runs the node's work: driver calls meanwhile are attributed to it.
     #[inline]
     pub(crate) fn task<R>(&self, work: impl FnOnce() -> R) -> R {
         match self.inner().zip(graph()) {
@@ -109,7 +109,7 @@ impl Node {
         }
     }
 
-    /// Its native event, when a command was appended; it is kept from being used again while the node lives.
+    /// Sets the native event of an appended command; it is not reused while the node lives.
     pub(crate) fn signal(&self, event: impl FnOnce() -> Option<Kept>) {
         if let Some((node, graph)) = self.inner().zip(graph())
             && GRAPH
@@ -123,7 +123,7 @@ impl Node {
         }
     }
 
-    /// An edge for an event that its group was told to follow.
+    /// Reports an edge for an event that the group depends on.
     pub(crate) fn follows(&self, earlier: &Self) {
         let Some(node) = earlier.inner() else { return };
         let name = format!("Event[{:x}]", node.visit.uid());
@@ -132,7 +132,7 @@ impl Node {
         });
     }
 
-    /// It is held back until the answer is dropped.
+    /// Reports that the command is deferred until the returned value is dropped.
     pub(crate) fn barrier(&self, reason: Reason) -> Barrier {
         let reason = match reason {
             Reason::HostAccessor => c"Buffer locked by host accessor",
@@ -160,7 +160,7 @@ fn task<R>(node: &NodeInner, graph: &'static Visit, work: impl FnOnce() -> R) ->
     result
 }
 
-/// While it lives a command is held back.
+/// A command is deferred while this lives.
 #[derive(Debug)]
 pub(crate) struct Barrier {
     node: Node,
@@ -181,7 +181,7 @@ impl Drop for Barrier {
     }
 }
 
-/// An edge between two nodes that are both known.
+/// Reports an edge between two known nodes.
 pub(super) fn edge(from: &Node, to: &Node, name: &str, describe: impl FnOnce(&mut Visit)) {
     let (Some((from, to)), Some(graph)) = (from.inner().zip(to.inner()), graph()) else {
         return;
@@ -235,7 +235,7 @@ impl QueueTrace {
         self.number
     }
 
-    /// The queue is there.
+    /// Reports a new queue.
     pub(crate) fn created(&self, queue: &NewQueue<'_>) {
         let Some(listeners) = graph_listeners() else {
             return;
@@ -260,7 +260,7 @@ impl QueueTrace {
         let _ = self.created.set((visit, instance));
     }
 
-    /// It goes.
+    /// Reports the end of the queue.
     pub(crate) fn destroyed(&self) {
         if let Some((visit, instance)) = self.created.get() {
             both(|stream| stream.queue_destroy(visit, *instance));
@@ -268,7 +268,7 @@ impl QueueTrace {
     }
 }
 
-/// Waits for an event; without a node it is not this runtime's, and the graph stands for it.
+/// Reports a wait for an event; one without a node is not this runtime's, and is attributed to the graph.
 pub(crate) fn wait_for_event<R>(
     _: Site,
     node: &Node,
@@ -283,7 +283,7 @@ pub(crate) fn wait_for_event<R>(
     result
 }
 
-/// Waits for a queue.
+/// Reports a wait for a queue.
 pub(crate) fn wait_for_queue<R>(
     site: Site,
     (address, device): (usize, &Device),
@@ -303,7 +303,7 @@ pub(crate) fn wait_for_queue<R>(
     result
 }
 
-/// A host accessor goes.
+/// Reports the end of a host accessor.
 pub(crate) fn unlocked(number: u64, lock: &Node) {
     if !lock.is_some() {
         return;

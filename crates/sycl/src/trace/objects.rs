@@ -1,4 +1,4 @@
-//! Buffers, images and their accessors, as the streams `sycl.experimental.buffer` and `.image` tell of them.
+//! Buffers, images and their accessors on the streams `sycl.experimental.buffer` and `.image`.
 
 use std::ffi::CStr;
 
@@ -15,7 +15,7 @@ use crate::image::{Filtering, ImageFormat, Sampler};
 const BUFFER_LAYER: &CStr = c"oneapi.experimental.buffer";
 const IMAGE_LAYER: &CStr = c"oneapi.experimental.image";
 
-/// A buffer is made. Its number stands for it.
+/// Reports a new buffer, identified by its number.
 pub(crate) fn buffer_made(
     site: Site,
     number: u64,
@@ -43,7 +43,7 @@ pub(crate) fn buffer_made(
     BUFFER.buffer_construct(layer, at(site, listeners).as_ref(), &data);
 }
 
-/// DPC++'s form has the place in the program as event; the seed's has none.
+/// In DPC++'s form the event is the source location; in the seed's form there is none.
 fn at(site: Site, listeners: Listeners) -> Option<Visit> {
     match xpti::Compat::current() {
         xpti::Compat::Seed => None,
@@ -51,7 +51,7 @@ fn at(site: Site, listeners: Listeners) -> Option<Visit> {
     }
 }
 
-/// A buffer or image goes.
+/// Reports the end of a buffer or image.
 pub(crate) fn buffer_gone(number: u64, is_image: bool) {
     if is_image {
         if let Some((layer, _)) = layer(&IMAGE, IMAGE_LAYER) {
@@ -72,7 +72,7 @@ pub(crate) fn buffer_gone(number: u64, is_image: bool) {
     }
 }
 
-/// An image is made. Its number stands for it.
+/// Reports a new image, identified by its number.
 pub(crate) fn image_made(
     site: Site,
     number: u64,
@@ -105,7 +105,7 @@ fn image(
         range,
         format,
         addressing: optional(sampler.map(|sampler| sampler.addressing.number() as u32)),
-        // SYCL's enumerations begin with the normalised and with the nearest.
+        // SYCL's enumerations begin with `normalized` and `nearest`.
         coordinate_normalization: optional(sampler.map(|sampler| u32::from(!sampler.normalized))),
         filtering: optional(
             sampler.map(|sampler| u32::from(sampler.filtering == Filtering::Linear)),
@@ -121,8 +121,8 @@ fn optional(value: Option<u32>) -> optional_u32 {
     }
 }
 
-/// An accessor of an image is made; `target` is SYCL's `image_target`, none on the host; `mode` is none for sampled
-/// images; the element is what texels are read as.
+/// Reports an accessor of an image. `target` is SYCL's `image_target`, `None` on the host; `mode` is `None` for sampled
+/// images; the element is the type that texels are read as.
 pub(crate) fn image_accessor(
     site: Site,
     number: u64,
@@ -154,7 +154,7 @@ fn stream_of(image: bool) -> (&'static Stream, &'static CStr) {
     }
 }
 
-/// A buffer or image got memory on a device.
+/// Reports that a buffer or image got memory on a device.
 pub(super) fn associated(number: u64, pointer: usize, image: bool) {
     let (stream, name) = stream_of(image);
     if let Some((layer, _)) = layer(stream, name) {
@@ -162,7 +162,7 @@ pub(super) fn associated(number: u64, pointer: usize, image: bool) {
     }
 }
 
-/// It gave it back.
+/// Reports that the memory was freed.
 pub(super) fn released(number: u64, pointer: usize, image: bool) {
     let (stream, _) = stream_of(image);
     if any(stream).is_some() {
@@ -188,7 +188,7 @@ pub(super) fn mode_number(mode: sycl_graph::Mode) -> u32 {
     }
 }
 
-/// An accessor is made; `target` is SYCL's number: 2014 device, 2018 host buffer, 2021 host task.
+/// Reports an accessor; `target` is SYCL's number: 2014 device, 2018 host buffer, 2021 host task.
 pub(crate) fn accessor(
     site: Site,
     number: u64,

@@ -1,4 +1,4 @@
-//! Without the feature: nothing.
+//! Empty tracing, without the feature `xpti`.
 
 use std::ffi::c_void;
 
@@ -8,13 +8,13 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::image::{ImageFormat, Sampler};
 
-/// Nothing.
+/// Empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node(());
-/// Nothing.
+/// Empty.
 #[derive(Debug, Default)]
 pub(crate) struct QueueTrace {}
-/// Nothing.
+/// Empty.
 #[derive(Debug)]
 pub(crate) struct Barrier;
 impl QueueTrace {

@@ -1,4 +1,4 @@
-//! Without the feature: nothing is kept of a buffer's past.
+//! Empty buffer history, without the feature `xpti`.
 
 use sycl_graph::{Access, Grid, Transfer};
 
@@ -8,13 +8,13 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::memory::Memory;
 
-/// Nothing.
+/// Empty.
 #[derive(Debug, Default)]
 pub(crate) struct History {}
-/// Nothing.
+/// Empty.
 #[derive(Debug)]
 pub(crate) struct Ending;
-/// Nothing.
+/// Empty.
 #[derive(Debug)]
 pub(crate) struct Part;
 

@@ -1,4 +1,4 @@
-//! Where the program called.
+//! Source locations of the program's calls.
 
 #[cfg(feature = "xpti")]
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use xpti::{Location, Value, Visit};
 #[cfg(feature = "xpti")]
 use super::streams::{c_text, wants_locations};
 
-/// Where the program called, and in which function.
+/// The source location and function of a call by the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     #[cfg(feature = "source-locations")]
@@ -21,7 +21,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The caller of the function that calls this.
+    /// The location of the caller's caller.
     #[cfg_attr(feature = "source-locations", track_caller)]
     pub(crate) fn here() -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Site {
         }
     }
 
-    /// As [`Self::here`], in the function that wrote the closure `F`.
+    /// As [`Self::here`], with the function that contains the closure `F`.
     #[cfg_attr(feature = "source-locations", track_caller)]
     pub(crate) fn of<F>() -> Self {
         let mut site = Self::here();
@@ -39,8 +39,7 @@ impl Site {
         site
     }
 
-    /// The function of the program's that the closure was written in; empty if there is none. Only who listens pays for the
-    /// search.
+    /// The program's function that contains the closure; empty if there is none. Computed only for subscribers.
     #[cfg(any(feature = "xpti", test))]
     pub(super) fn function(&self) -> &'static str {
         let function = enclosing(self.closure);
@@ -51,7 +50,7 @@ impl Site {
     }
 }
 
-/// ` at file:line:column`, where it is known.
+/// Prints ` at file:line:column` if it is known.
 impl std::fmt::Display for Site {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         #[cfg(feature = "source-locations")]
@@ -116,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_closure_tells_its_function() {
+    fn closures_are_named_after_their_function() {
         for (closure, function) in [
             ("app::main::{{closure}}", "app::main"),
             ("app::run<f32>::{{closure}}::{{closure}}", "app::run<f32>"),
@@ -127,7 +126,7 @@ mod tests {
         assert_eq!(
             Site::of::<fn()>().function(),
             "",
-            "a function is written in no other"
+            "a function has no enclosing function"
         );
     }
 }

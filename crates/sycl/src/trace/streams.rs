@@ -33,12 +33,12 @@ streams! {
 /// The two streams of the graph: both get every notification.
 pub(super) static GRAPH: [&Stream; 2] = [&SYCL, &DEBUG];
 
-/// Somebody listens to any type of a stream.
+/// Whether a subscriber listens to any type of a stream.
 pub(super) fn any(stream: &'static Stream) -> Option<Listeners> {
     stream.listeners(0)
 }
 
-/// Somebody listens to the graph.
+/// The listeners of the graph.
 pub(super) fn graph_listeners() -> Option<Listeners> {
     any(&SYCL).or_else(|| any(&DEBUG))
 }
@@ -48,12 +48,12 @@ pub(super) fn both(send: impl Fn(&'static Stream)) {
     GRAPH.into_iter().for_each(send);
 }
 
-/// Somebody wants to know source locations: the default level and above.
+/// Whether a subscriber wants source locations: the default level and above.
 pub(super) fn wants_locations() -> bool {
     any(&DEBUG).is_some() || matches!(SYCL.detail(), DetailLevel::Normal | DetailLevel::Verbose)
 }
 
-/// Somebody wants to know what kernels are called with.
+/// Whether a subscriber wants kernels' arguments.
 pub(super) fn wants_arguments() -> bool {
     any(&DEBUG).is_some() || SYCL.detail() == DetailLevel::Verbose
 }
@@ -75,11 +75,11 @@ pub(crate) fn start() {
         }
         if xpti::Framework::get().is_some() {
             extern "C" fn finish() {
-                // The streams are the parent's.
+                // The streams belong to the parent process.
                 if crate::process::is_fork() {
                     return;
                 }
-                // A panic has nowhere to go at the end of the process.
+                // Nothing can catch a panic at the end of the process.
                 let _ = std::panic::catch_unwind(xpti::finish_all);
             }
             // SAFETY: a function without arguments that does not unwind.
@@ -89,7 +89,7 @@ pub(crate) fn start() {
     });
 }
 
-/// The process's one graph; made when somebody first listens.
+/// The process's one graph, created when a subscriber first listens.
 pub(super) fn graph() -> Option<&'static Visit> {
     static CREATED: OnceLock<Option<Visit>> = OnceLock::new();
     let listeners = graph_listeners()?;
@@ -104,7 +104,7 @@ pub(super) fn graph() -> Option<&'static Visit> {
         .as_ref()
 }
 
-/// The event that all notifications of a layer have as parent.
+/// The parent event of all notifications of a layer.
 pub(super) fn layer(
     stream: &'static Stream,
     name: &'static CStr,
@@ -135,7 +135,7 @@ pub(super) fn named(name: &str) -> Location {
     }
 }
 
-/// An error that the program is told of.
+/// Reports an error that the program gets.
 pub(crate) fn diagnostic(error: &Error) {
     static PARENT: OnceLock<Option<Visit>> = OnceLock::new();
     let Some(listeners) = GRAPH

@@ -1,4 +1,4 @@
-//! Blocks of USM, and SYCL's raw forms of allocating and freeing it.
+//! Blocks of USM, and SYCL's raw functions for allocating and freeing.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -19,20 +19,20 @@ use crate::trace::Site;
 
 /// A kind of USM, as a type.
 pub trait Kind: sealed::Sealed + 'static {
-    /// The same as a value.
+    /// The kind as a value.
     #[doc(hidden)]
     const TYPE: PointerType;
 }
 mod sealed {
     pub trait Sealed {}
 }
-/// A device's own memory, which the host does not see.
+/// A device's own memory, which the host cannot access.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceKind;
-/// The host's memory, which devices see.
+/// Host memory, which devices can access.
 #[derive(Clone, Copy, Debug)]
 pub struct HostKind;
-/// Memory that moves between the two.
+/// Memory that migrates between host and device.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedKind;
 impl sealed::Sealed for DeviceKind {}
@@ -47,12 +47,12 @@ impl Kind for HostKind {
 impl Kind for SharedKind {
     const TYPE: PointerType = PointerType::Shared;
 }
-/// Kinds that the host sees.
+/// Kinds that the host can access.
 pub trait HostVisible: Kind {}
 impl HostVisible for HostKind {}
 impl HostVisible for SharedKind {}
 
-/// Elements in USM. Freed after the last command that was submitted before its drop.
+/// Elements in USM. Freed once all commands submitted before its drop have ended.
 pub struct Block<T: DeviceData, K: Kind> {
     pointer: *mut T,
     count: usize,
@@ -60,9 +60,9 @@ pub struct Block<T: DeviceData, K: Kind> {
     kind: PhantomData<K>,
 }
 
-// SAFETY: USM belongs to no thread; `T` is plain data.
+// SAFETY: USM is not bound to a thread; `T` is plain data.
 unsafe impl<T: DeviceData, K: Kind> Send for Block<T, K> {}
-// SAFETY: shared references give pointers, and slices only by an unsafe function.
+// SAFETY: shared references give pointers, and slices only through an unsafe function.
 unsafe impl<T: DeviceData, K: Kind> Sync for Block<T, K> {}
 
 impl<T: DeviceData, K: Kind> std::fmt::Debug for Block<T, K> {
@@ -87,8 +87,8 @@ fn free_later(native: &Arc<NativeContext>, pointer: *mut c_void, site: Option<Si
     if pointer.is_null() {
         return;
     }
-    // Commands do not declare the USM that they use, and kernels reach more than their arguments: any submitted command may
-    // use it. Pending commands come first, since they may get to a lane between the two looks.
+    // Commands do not declare the USM that they use, and kernels access more than their arguments, so any submitted
+    // command may use it. Pending commands are collected first, because they may move to a lane meanwhile.
     let mut after = native.pending.deps();
     after.merge(&all_tails(native));
     let (native, address) = (Arc::clone(native), pointer.expose_provenance());
@@ -108,8 +108,7 @@ impl<T: DeviceData, K: Kind> Block<T, K> {
         let bytes = count
             .checked_mul(size_of::<T>())
             .ok_or_else(|| Error::invalid(format!("{count} elements exceed the address space")))?;
-        // An empty block has an address of its own too.
-        // SAFETY: freed by this block's drop.
+        // An empty block has a unique address too. SAFETY: freed by this block's drop.
         let pointer = unsafe { malloc(bytes.max(1), align_of::<T>(), K::TYPE, device, context)? };
         Ok(Self {
             pointer: pointer.cast(),
@@ -119,25 +118,25 @@ impl<T: DeviceData, K: Kind> Block<T, K> {
         })
     }
 
-    /// Its first element.
+    /// Returns the first element.
     #[must_use]
     pub fn as_ptr(&self) -> *mut T {
         self.pointer
     }
 
-    /// Elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether it has none.
+    /// Returns whether the block is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The pointer, which the caller frees with [`free`].
+    /// Returns the pointer, which the caller frees with [`free`].
     #[must_use]
     pub fn into_raw(mut self) -> *mut T {
         std::mem::replace(&mut self.pointer, std::ptr::null_mut())
@@ -145,34 +144,34 @@ impl<T: DeviceData, K: Kind> Block<T, K> {
 }
 
 impl<T: DeviceData, K: HostVisible> Block<T, K> {
-    /// The elements.
+    /// Returns the elements.
     ///
     /// # Safety
-    /// No command that writes them may be unfinished.
+    /// All commands that write the elements have ended.
     #[must_use]
     pub unsafe fn as_slice(&self) -> &[T] {
-        // SAFETY: so many elements were allocated; `T` accepts any bytes; the caller keeps writers away.
+        // SAFETY: this many elements were allocated; `T` accepts any bytes; the caller excludes writers.
         unsafe { std::slice::from_raw_parts(self.pointer, self.count) }
     }
 
-    /// The elements.
+    /// Returns the elements for writing.
     ///
     /// # Safety
-    /// No command that uses them may be unfinished.
+    /// All commands that use the elements have ended.
     pub unsafe fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: as above, and the caller keeps readers away too.
+        // SAFETY: as above, and the caller excludes readers too.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.count) }
     }
 }
 
-/// `aligned_alloc`: memory of a kind, freed with [`free`]. Shared and device memory are of `device`.
+/// `aligned_alloc`: allocates memory of a kind, freed with [`free`]. Shared and device memory belongs to `device`.
 ///
 /// # Safety
 /// The memory is used as its kind allows, and freed once.
 ///
 /// # Errors
-/// [`crate::Errc::Invalid`] for device memory without a device, or one outside the context, or no kind;
-/// [`crate::Errc::MemoryAllocation`].
+/// [`crate::Errc::Invalid`] for device memory without a device or of one outside the context, or for
+/// [`PointerType::Unknown`]; [`crate::Errc::MemoryAllocation`].
 #[track_caller]
 pub unsafe fn malloc(
     bytes: usize,
@@ -182,7 +181,7 @@ pub unsafe fn malloc(
     context: &Context,
 ) -> Result<*mut c_void> {
     if device.is_some_and(|device| !context.contains(device)) {
-        return Err(Error::invalid("the device is not of the context"));
+        return Err(Error::invalid("the context does not contain the device"));
     }
     let native = &context.0.native;
     let allocate = || match (kind, device) {
@@ -204,13 +203,13 @@ pub unsafe fn malloc(
     crate::trace::usm_allocating(Site::here(), of, bytes, allocate, address)
 }
 
-/// Frees what [`malloc`] or [`Block::into_raw`] gave, when the commands submitted so far have ended.
+/// Frees memory of [`malloc`] or [`Block::into_raw`] when the commands submitted so far have ended.
 ///
 /// # Safety
 /// Only those commands use the memory afterwards.
 ///
 /// # Errors
-/// [`crate::Errc::Invalid`] for a pointer that is not the first byte of USM of this context, or a buffer's.
+/// [`crate::Errc::Invalid`] for a pointer that is not the first byte of USM of this context, or is a buffer's.
 #[track_caller]
 pub unsafe fn free(pointer: *mut c_void, context: &Context) -> Result<()> {
     if pointer.is_null() {

@@ -1,4 +1,4 @@
-//! Unified shared memory: typed blocks that free themselves, SYCL's raw forms, and queue operations on pointers.
+//! Unified shared memory: typed blocks that are freed on drop, SYCL's raw functions, and queue operations on pointers.
 
 pub(crate) mod block;
 pub(crate) mod pointer;

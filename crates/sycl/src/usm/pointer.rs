@@ -1,4 +1,4 @@
-//! Questions about pointers: the kind, device and extent of their allocations.
+//! Pointer queries: the kind, device and extent of allocations.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::engine::native_context::NativeContext;
 use crate::error::{Errc, Error, Result};
 use crate::ze::ze;
 
-/// The kind of memory that a pointer points into, SYCL's `usm::alloc`.
+/// The kind of memory of a pointer, SYCL's `usm::alloc`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PointerType {
     /// Host USM.
@@ -20,11 +20,11 @@ pub enum PointerType {
     Device,
     /// Shared USM.
     Shared,
-    /// No USM of the context.
+    /// Not USM of the context.
     Unknown,
 }
 
-/// First byte and bytes of the allocation that a pointer points into.
+/// The first byte and the size of a pointer's allocation.
 pub(crate) fn range_of(
     native: &Arc<NativeContext>,
     pointer: *const c_void,
@@ -42,13 +42,13 @@ pub(crate) fn range_of(
     Ok((base, size))
 }
 
-/// Bytes from a pointer to the end of its allocation.
+/// The bytes from a pointer to the end of its allocation.
 pub(crate) fn room(native: &Arc<NativeContext>, pointer: *const c_void) -> Result<usize> {
     let (base, size) = range_of(native, pointer)?;
     Ok((base.addr() + size).saturating_sub(pointer.addr()))
 }
 
-/// Kind and device of the allocation that a pointer points into.
+/// The kind and device of a pointer's allocation.
 pub(crate) fn properties_of(
     native: &Arc<NativeContext>,
     pointer: *const c_void,
@@ -76,13 +76,13 @@ pub(crate) fn properties_of(
     Ok((kind, device))
 }
 
-/// The kind of memory that a pointer points into; `Unknown` for anything but USM of the context.
+/// Returns the kind of memory of a pointer; `Unknown` for anything but USM of the context.
 #[must_use]
 pub fn pointer_type(pointer: *const c_void, context: &Context) -> PointerType {
     properties_of(&context.0.native, pointer).map_or(PointerType::Unknown, |(kind, _)| kind)
 }
 
-/// The device that USM belongs to; for host memory the context's first.
+/// Returns the device that USM belongs to; for host memory the context's first.
 ///
 /// # Errors
 /// [`Errc::Invalid`] for a pointer that is not USM of the context.

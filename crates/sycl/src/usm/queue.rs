@@ -14,7 +14,7 @@ use crate::range::DeviceData;
 use crate::staging::Staging;
 
 impl<T: DeviceData> Block<T, DeviceKind> {
-    /// Memory of the queue's device. Its contents are undefined.
+    /// Allocates memory on the queue's device. Its contents are undefined.
     ///
     /// # Errors
     /// [`crate::Errc::MemoryAllocation`].
@@ -24,7 +24,7 @@ impl<T: DeviceData> Block<T, DeviceKind> {
     }
 }
 impl<T: DeviceData> Block<T, HostKind> {
-    /// Memory of the host.
+    /// Allocates host memory.
     ///
     /// # Errors
     /// [`crate::Errc::MemoryAllocation`].
@@ -34,7 +34,7 @@ impl<T: DeviceData> Block<T, HostKind> {
     }
 }
 impl<T: DeviceData> Block<T, SharedKind> {
-    /// Memory for the queue's device and the host.
+    /// Allocates memory shared by the queue's device and the host.
     ///
     /// # Errors
     /// [`crate::Errc::MemoryAllocation`].
@@ -47,9 +47,9 @@ impl<T: DeviceData> Block<T, SharedKind> {
 /// A two-dimensional part of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Pitched<P> {
-    /// Its first byte.
+    /// The first byte.
     pub pointer: P,
-    /// Bytes from a row to the next.
+    /// Bytes between two rows.
     pub pitch: usize,
 }
 
@@ -65,7 +65,7 @@ impl Queue {
     /// Copies bytes.
     ///
     /// # Safety
-    /// Both pointers are to so many bytes that live, and are not used otherwise, until the command has ended.
+    /// Both pointers are valid for this many bytes, which are not used otherwise, until the command has ended.
     ///
     /// # Errors
     /// As [`Queue::submit`].
@@ -106,7 +106,7 @@ impl Queue {
         let bytes = count
             .checked_mul(size_of::<T>())
             .ok_or_else(|| Error::invalid("the elements exceed the address space"))?;
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.memcpy(target.cast(), source.cast(), bytes, after) }
     }
 
@@ -162,17 +162,18 @@ impl Queue {
         bytes: usize,
         after: &[Event],
     ) -> Result<Event> {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.fill(target.cast::<u8>(), value, bytes, after) }
     }
 
-    /// Sets elements; also of sizes that devices cannot fill with.
+    /// Sets elements of any size.
     ///
     /// # Safety
     /// As [`Self::memcpy`].
     ///
     /// # Errors
-    /// As [`Queue::submit`]; [`crate::Errc::MemoryAllocation`] for room to repeat an odd pattern.
+    /// As [`Queue::submit`]; [`crate::Errc::MemoryAllocation`] if memory for a pattern that the device does not support
+    /// is short.
     #[track_caller]
     pub unsafe fn fill<T: DeviceData>(
         &self,
@@ -188,7 +189,7 @@ impl Queue {
         if bytes == 0 {
             return self.submit_after(after);
         }
-        // SAFETY: `DeviceData` has no padding that is read, so all its bytes are.
+        // SAFETY: every byte of a `DeviceData` value is initialised.
         let pattern = unsafe { std::slice::from_raw_parts((&raw const value).cast::<u8>(), size) };
         let longest = self.0.device.compute_group()?.longest_pattern;
         if size.is_power_of_two() && size <= longest {
@@ -208,7 +209,7 @@ impl Queue {
         })
     }
 
-    /// Moves shared memory to the device before it is used there.
+    /// Migrates shared memory to the device before it is used there.
     ///
     /// # Safety
     /// As [`Self::memcpy`].
@@ -225,7 +226,7 @@ impl Queue {
         self.operation(Operation::Prefetch { pointer, bytes }, after)
     }
 
-    /// Says how memory will be used; advice as in `ze_memory_advice_t`.
+    /// Advises the driver how memory will be used, as in `ze_memory_advice_t`.
     ///
     /// # Safety
     /// As [`Self::memcpy`].

@@ -1,4 +1,4 @@
-//! Devices that are lost: what ends with them, what goes on, and how a program comes to work with them again.
+//! Lost devices: the objects that end with them, those that continue, and how a program uses the device again.
 
 use std::process::Command;
 
@@ -73,7 +73,8 @@ pub(crate) fn code_of(failed: sycl::Result<impl std::fmt::Debug>) -> Option<ze_r
 
 pub(crate) const LOST: Option<ze_result_t> = Some(ZE_RESULT_ERROR_DEVICE_LOST);
 
-/// Those made in the same context before, not those made later; other devices and contexts go on.
+/// Objects created before in the same context end; those created later, and those of other devices and contexts,
+/// continue.
 fn lost_to_all_its_queues() {
     let device = devices()[0].clone();
     let (elsewhere, _) = foreign();
@@ -95,7 +96,7 @@ fn lost_to_all_its_queues() {
         assert_eq!(code_of(queue.wait()), LOST);
         let refused = try_add_one(queue, &paged()).unwrap_err();
         assert!(
-            refused.to_string().contains("no work can run here"),
+            refused.to_string().contains("accepts no more work"),
             "{refused}"
         );
         assert_eq!(refused.backend_code(), LOST);
@@ -115,7 +116,7 @@ fn lost_to_all_its_queues() {
     }
 }
 
-/// By pages, and also where nothing was under way.
+/// By pages, and also for a device without work.
 fn what_only_a_lost_device_had() {
     let [first, second] = [queue(0), queue(1)];
     let [alone, both, host, other, read] = [(); 5].map(|()| paged());
@@ -144,9 +145,9 @@ fn what_only_a_lost_device_had() {
     assert!(log.copies().is_empty());
     drop(log);
     assert_eq!(*other.host_access(Read).unwrap(), [1; 16]);
-    // The copy had ended, but nobody had waited for it.
+    // The copy had ended, but no thread had waited for it.
     assert_eq!(*read.host_access(Read).unwrap(), [1; 16]);
-    // A queue that is made anew finds nothing of what was there.
+    // A new queue does not find the lost contents.
     let queue = queue(0);
     let log = Log::start();
     submit_add_one(&queue, &both, &[]).wait().unwrap();
@@ -158,7 +159,7 @@ fn what_only_a_lost_device_had() {
     assert_eq!(both.into_vec().unwrap(), [2; 16]);
 }
 
-/// A wait, a look at the status, an append, a list that is executed, an allocation: all lanes end with it.
+/// A wait, a status query, an append, executing a list, an allocation: each ends all lanes.
 fn whatever_call_tells() {
     type Ask = fn(&Queue, &Event, &Kernel) -> Option<ze_result_t>;
     fn submit(queue: &Queue, kernel: &Kernel) -> sycl::Result<Event> {
@@ -208,7 +209,7 @@ fn whatever_call_tells() {
         let gate = Gate::new();
         let event = bystander.submit_barrier(std::slice::from_ref(&gate.event));
         let event = event.unwrap();
-        // What was built before an earlier loss says nothing of what was made since.
+        // Code that was built before an earlier loss does not affect objects created since.
         let kernel = kernel_in(&queue.context(), &queue.device());
         {
             let _log = Log::with(&format!("fail {function} DEVICE_LOST"));
@@ -222,7 +223,7 @@ fn whatever_call_tells() {
     }
 }
 
-/// Memory, code, kernels, graphs and images: all lanes end with it.
+/// Memory, code, kernels, graphs and images: each ends all lanes.
 fn whatever_is_made_tells() {
     type Ask = fn(&Queue, &KernelBundle<sycl::Executable>) -> Option<ze_result_t>;
     let build: Ask = |queue, _| {
@@ -275,7 +276,7 @@ fn whatever_is_made_tells() {
     }
 }
 
-/// It is no device's: without a word of the driver's on the context nothing is lost.
+/// The call concerns no device: nothing is lost unless the driver reports the context as lost.
 fn hosts_memory_tells() {
     for is_lost in [false, true] {
         let (context, _) = foreign();
@@ -299,8 +300,8 @@ fn hosts_memory_tells() {
     }
 }
 
-/// Which would take work whose memory has lost what the program put there. While a lane is made, for what waits for an
-/// event of the program's and for what does not, another one's work tells that the device is lost.
+/// Such a lane would take work whose memory has lost the program's data. While a lane is created, with or without user
+/// events, another lane reports that the device is lost.
 fn lost_meanwhile() {
     for has_gate in [true, false] {
         let [queue, bystander] = [immediate(), immediate()];
@@ -308,7 +309,7 @@ fn lost_meanwhile() {
         let event = bystander.submit_barrier(std::slice::from_ref(&gate.event));
         let event = event.unwrap();
         queue.submit_barrier(&[]).unwrap();
-        // What has ended is not known to have, so that the next command has reason to go elsewhere.
+        // Ended work is not known to have ended, so that the next command chooses another lane.
         let log =
             Log::with("fail zeEventHostSynchronize DEVICE_LOST\nfail zeEventQueryStatus NOT_READY");
         let lost = event.clone();
@@ -328,14 +329,14 @@ fn lost_meanwhile() {
         let refused = refused.unwrap_err();
         assert_eq!(refused.backend_code(), LOST, "{has_gate}: {refused}");
         let text = refused.to_string();
-        assert!(text.contains("no work can run here"), "{has_gate}: {text}");
+        assert!(text.contains("accepts no more work"), "{has_gate}: {text}");
         assert_eq!(log.count("zeCommandListDestroy"), 1, "{has_gate}");
         drop(log);
         gate.open();
     }
 }
 
-/// What is made again and again because a device is lost again and again ends as often.
+/// Objects that are created again after each of many losses are destroyed as often.
 fn lost_lanes_are_not_kept() {
     const LOSSES: usize = 40;
     let (context, _) = foreign();
@@ -364,7 +365,7 @@ fn lost_lanes_are_not_kept() {
             assert_eq!(code_of(lost.unwrap().wait()), LOST);
         }
         gate.open();
-        // The device is well in truth: its work ends before what it uses goes.
+        // The device is not really lost: its work ends before the memory it uses is freed.
         call!(device.pfnSynchronize(get_native(&device)));
         drop((submitted, queue, anew, buffer, other, gate));
         let count = |function| i64::try_from(log.count(function)).unwrap();
@@ -380,11 +381,11 @@ fn lost_lanes_are_not_kept() {
     }
     let kept: i64 = left.iter().sum();
     assert!(kept <= 12, "{left:?}");
-    // Those of the queues, of what waits for the gate, and of copies.
+    // The lists of queues, of work that waits for the gate, and of copies.
     assert!(made.iter().all(|made| *made >= 5), "{made:?}");
 }
 
-/// Over memory of a device's own, which is copied to the host and from it in every world.
+/// Over device USM, which is copied to and from the host in every world.
 fn on_its_device(queue: &Queue) -> Buffer<'static, i32> {
     let (context, device) = (queue.context(), queue.device());
     let kind = usm::PointerType::Device;
@@ -401,7 +402,7 @@ fn on_its_device(queue: &Queue) -> Buffer<'static, i32> {
     unsafe { Buffer::from_usm(&[view], 16) }.unwrap()
 }
 
-/// A kernel writes where there is nothing, in a program of its own.
+/// A kernel writes to unmapped memory, in a separate process.
 fn after_a_fault() {
     let output = Command::new(std::env::current_exe().unwrap())
         .env(WORLD, "faults")
@@ -455,7 +456,7 @@ pub(crate) fn faults() {
         assert_eq!(code_of(add(queue, &add_one, &paged())), LOST, "one context");
         assert!(queue.wait().is_ok() || std::ptr::eq(queue, &queues[0]));
     }
-    // Platform's, and one of the program's.
+    // The platform's context, and one of the program.
     let fresh = context();
     assert_ne!(get_native(&fresh), get_native(&lost));
     assert_eq!(
