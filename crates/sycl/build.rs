@@ -1,4 +1,4 @@
-//! What build scripts of crates that depend on this one are told.
+//! Passes metadata to the build scripts of dependent crates.
 
 fn main() {
     let version: u32 = include!("src/level_zero.version");

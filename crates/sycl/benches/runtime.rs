@@ -1,20 +1,20 @@
-//! What a command group costs beside the same commands appended to Level Zero by hand, in one run.
+//! Measures the cost of a command group against the same commands appended directly to Level Zero, in one run.
 //!
-//! Kernels are one work-item with one store, so that what is measured is the runtime. `./x bench sycl` runs this; with
-//! `--json` each row is an object on a line, as the other benchmarks print it. Timing here is never a test.
+//! Kernels are one work-item with one store, so that the runtime dominates. `./x bench sycl` runs this; with `--json`
+//! each row is one JSON object on a line, as in the other benchmarks. Tests never measure time.
 //!
-//! Where `SOLUM_PEER_SYCL` names the program of tests/sycl/queues.cpp and `SOLUM_ARTEFACTS` the folder of `solum` and the
-//! libraries, cases that it knows are run by DPC++ over the same driver too, each right after ours. In that folder are the
-//! XPTI framework and a subscriber (`listen`, an example of crate xpti) for what tools cost, too.
+//! If `SOLUM_PEER_SYCL` names the program of tests/sycl/queues.cpp and `SOLUM_ARTEFACTS` the folder of `solum` and the
+//! libraries, DPC++ runs the same cases over the same driver, each right after ours. The folder also has the XPTI
+//! framework and a subscriber (`listen`, an example of crate xpti) to measure the cost of tools.
 //!
-//! With `SOLUM_ZE_LOADER` everything runs over that loader and its driver, not over the driver inside this program, and
-//! cases without a device are left out: `./x bench sycl --against` compares two installations so.
+//! With `SOLUM_ZE_LOADER` everything runs over that loader and its driver instead of the driver inside this program,
+//! and cases without a device are left out; `./x bench sycl --against` compares two installations this way.
 
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::unwrap_used,
-    reason = "a benchmark talks, and ends when it cannot go on"
+    reason = "a benchmark prints, and panics on errors"
 )]
 
 use std::time::Instant;
@@ -29,7 +29,7 @@ use sycl_graph::{Access, Cuboid, Dep, Domain, Grid, Links, Mode};
 
 static SPIRV: &[u8] = include_bytes!("../kernels/tests.spv");
 
-/// The same work by hand: an immediate list in order, and a ring of events.
+/// The same work without the runtime: an in-order immediate list and a ring of events.
 struct Raw {
     tables: &'static Tables,
     list: ze_command_list_handle_t,
@@ -139,7 +139,7 @@ impl Raw {
         event
     }
 
-    /// Launches and waits at the end; no event is used again before its command has ended.
+    /// Launches and waits at the end; an event is reused only after its command has ended.
     fn many(&mut self, count: usize) {
         for step in 0..count {
             self.launch();
@@ -160,7 +160,7 @@ impl Raw {
 
 struct Out {
     json: bool,
-    /// The words are whole names of cases, and not their beginnings.
+    /// Whether the words are whole names of cases rather than prefixes.
     exact: bool,
     only: Vec<String>,
 }
@@ -168,7 +168,7 @@ struct Out {
 const RUNS: usize = 30;
 const MILLION: usize = 1_000_000;
 
-/// Bytes of this process's memory that are in use.
+/// The resident memory of this process in bytes.
 fn resident() -> f64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: f64 = text.split(' ').nth(1).unwrap().parse().unwrap();
@@ -184,7 +184,7 @@ impl Out {
         self.only.is_empty() || self.only.iter().any(is_it)
     }
 
-    /// By how many bytes a million tasks make this process larger, after a tenth of them have warmed up.
+    /// The growth of this process in bytes over a million tasks, after a warm-up of a tenth of them.
     fn growth(&self, case: &str, work: &mut dyn FnMut(usize), peer: &mut dyn FnMut(usize)) {
         if !self.wants(case) {
             return;
@@ -207,7 +207,7 @@ impl Out {
         }
     }
 
-    /// Nanoseconds of a task, ours and the peer's in turns.
+    /// Nanoseconds per task, ours and the peer's in alternation.
     fn row(
         &self,
         case: &str,
@@ -224,11 +224,11 @@ impl Out {
             began.elapsed().as_nanos() as f64 / count as f64
         };
         let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-        // What is short is run more often: one sleep of a worker would be all that is seen.
+        // Short cases run more often, so that one sleep of a worker does not dominate.
         let runs = RUNS * (1_000 / count).clamp(1, 20);
         for run in 0..=runs {
             let (one, other) = (time(&mut ours), time(&mut peer));
-            // The first round warms up.
+            // The first round is a warm-up.
             if run > 0 {
                 mine.push(one);
                 theirs.push(other);
@@ -271,7 +271,7 @@ impl Out {
     }
 }
 
-/// What the program of DPC++'s runtime says over our driver; `None` where it is missing or fails.
+/// The output of the peer program over our driver; `None` if it is missing or fails.
 fn peer_says(arguments: &[&str]) -> Option<String> {
     let (program, artefacts) = (
         std::env::var_os("SOLUM_PEER_SYCL")?,
@@ -287,7 +287,7 @@ fn peer_says(arguments: &[&str]) -> Option<String> {
     String::from_utf8(said_well).ok()
 }
 
-/// Whether the program runs over DPC++'s runtime and our driver; what else it runs over is told, once.
+/// Whether the peer program runs over DPC++'s runtime and our driver; anything else is reported once.
 fn is_dpcpp() -> bool {
     static IS_IT: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *IS_IT.get_or_init(|| {
@@ -307,14 +307,14 @@ fn is_dpcpp() -> bool {
         }
         if !(runtime && driver) {
             eprintln!(
-                "bench: sycl: no rows of DPC++: its runtime over Solum's driver is wanted, the program runs over\n{said}"
+                "bench: sycl: DPC++ is left out: the program must run over DPC++'s runtime and Solum's driver, but runs over\n{said}"
             );
         }
         runtime && driver
     })
 }
 
-/// The least and the median nanoseconds of a task under DPC++'s runtime, where that is there and knows the case.
+/// The least and the median nanoseconds of a task with DPC++'s runtime, if it is installed and has the case.
 fn dpcpp(case: &str, count: usize, runs: usize) -> Option<(f64, f64)> {
     if !is_dpcpp() {
         return None;
@@ -325,11 +325,11 @@ fn dpcpp(case: &str, count: usize, runs: usize) -> Option<(f64, f64)> {
     Some((least.parse().ok()?, median.parse().ok()?))
 }
 
-/// Asks for one number alone: the least and the median nanoseconds of a task of the first case.
+/// Measures one number only: the least and the median nanoseconds of a task of the first case.
 const ALONE: &str = "SOLUM_BENCH_ALONE";
 
-/// The chain in processes of their own, without tools, over the framework where nobody listens, and where somebody listens
-/// to all streams and does nothing: where the libraries are.
+/// The chain in separate processes, if the libraries are installed: without tools, with the framework but no
+/// subscriber, and with a subscriber to all streams that does nothing.
 fn tools(out: &Out) {
     let Some(artefacts) = std::env::var_os("SOLUM_ARTEFACTS") else {
         return;
@@ -360,7 +360,7 @@ fn tools(out: &Out) {
         if !out.wants(case) {
             continue;
         }
-        // In turns, so that what the machine does besides is in both.
+        // In alternation, so that other load on the machine affects both.
         let mut ours = (f64::MAX, f64::MAX);
         let mut without = (f64::MAX, f64::MAX);
         for _ in 0..3 {
@@ -408,7 +408,7 @@ fn touch(
     submitted.unwrap()
 }
 
-/// Pages of the stencil's buffers, and elements of one.
+/// Pages of the stencil's buffers, and elements of a page.
 const SLABS: usize = 64;
 const SLAB: usize = 256;
 
@@ -419,7 +419,7 @@ fn slabs() -> BufferOptions<1> {
     }
 }
 
-/// Two memories with a direct way between them.
+/// Two memories with a direct link.
 struct Beside;
 
 impl Links for Beside {
@@ -428,8 +428,8 @@ impl Links for Beside {
     }
 }
 
-/// What it costs to find the copies of a task where two devices write in turns, with the bookkeeping and without any
-/// device. The peer is the same where nothing has to be copied.
+/// The cost of planning the copies of a task when two devices write alternately, with the bookkeeping but without a
+/// device. The peer is the same case without necessary copies.
 fn planning(out: &Out) {
     let grid = Grid::new([1, 512, 512], 4, Some([1, 16, 16])).unwrap();
     let devices = [1, 2].map(|number| Domain::new(number).unwrap());
@@ -458,7 +458,7 @@ fn planning(out: &Out) {
         ("plan-page", &[page][..]),
         ("plan-tile", &[tile]),
         ("plan-whole", &[all]),
-        // Each finds what it wants in both memories.
+        // Each access finds its data in both memories.
         ("plan-mixed", &[all, tile, page]),
     ] {
         out.row(
@@ -481,7 +481,7 @@ fn main() {
             .cloned()
             .collect(),
     };
-    // The loader that the variable names, for `./x bench sycl --against`; else the driver inside this program.
+    // Uses the loader that the variable names, for `./x bench sycl --against`; else the driver inside this program.
     let installed = std::env::var_os("SOLUM_ZE_LOADER").filter(|path| !path.is_empty());
     let loader = match &installed {
         Some(path) => Loader::open_at(std::path::Path::new(path)).unwrap(),
@@ -608,7 +608,7 @@ fn main() {
         let own: Vec<_> = (0..threads)
             .map(|_| (Queue::new().unwrap(), buffer()))
             .collect();
-        // Kernels set their arguments: each thread has one of its own.
+        // Launches set the kernel's arguments, so each thread has its own kernel.
         let kernels: Vec<_> = own
             .iter()
             .map(|_| bundle.kernel(c"store").unwrap())
@@ -631,7 +631,7 @@ fn main() {
             |count| raw.many(count),
         );
     }
-    // It calls no driver: with an installed one there is nothing to compare.
+    // Planning calls no driver, so there is nothing to compare with an installed one.
     if installed.is_none() {
         planning(&out);
     }

@@ -25,7 +25,7 @@ fn save(file: &Path, pixels: &[[u8; 4]]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "an example talks to people")]
+#[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args_os()
         .nth(1)
@@ -41,13 +41,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let picture = cg.image(&scene, Write.no_init())?;
         cg.parallel_for(kernels::scene, [HEIGHT, WIDTH], (&picture,))
     })?;
-    // Places outside of the picture are those at its edge.
+    // Coordinates outside the image read the pixel at the edge.
     let sampler = Sampler {
         normalized: false,
         addressing: Addressing::ClampToEdge,
         filtering: Filtering::Nearest,
     };
-    // The passes follow each other because they share images.
+    // The runtime orders the passes because they share images.
     let pass = |from: &UnsampledImage<'_, 2>, to: &UnsampledImage<'_, 2>, step: [i32; 2]| {
         queue.submit(|cg| {
             let from = cg.image(from, Read)?;

@@ -1,4 +1,4 @@
-//! The code samples of docs/sycl.md, so that they compile and run.
+//! The code samples of docs/sycl.md, which compile and run here.
 //!
 //! `cargo run -p sycl --example documentation`. `conformance/tests/documentation.rs` compares them with the page.
 

@@ -1,4 +1,5 @@
-//! Records two steps of heat flow once and replays them: each submission is one call of Level Zero, whatever it holds.
+//! Records two steps of heat flow once and replays them: each submission is one Level Zero call, whatever the graph
+//! contains.
 //!
 //! `cargo run --release -p sycl --example graph_replay`
 
@@ -24,7 +25,7 @@ fn step<'cg>(
     cg.parallel_for(kernels::heat, [SIZE, SIZE], arguments)
 }
 
-#[expect(clippy::print_stdout, reason = "an example talks to people")]
+#[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<()> {
     let queue = Queue::new()?;
     let mut plate = vec![0.0f32; SIZE * SIZE];
@@ -59,6 +60,6 @@ fn main() -> Result<()> {
         submitted.as_secs_f64() * 1e3,
         began.elapsed().as_secs_f64() * 1e3
     );
-    assert!(a.into_vec()? == want, "the same plate either way");
+    assert!(a.into_vec()? == want, "both ways compute the same");
     Ok(())
 }

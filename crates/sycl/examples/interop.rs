@@ -1,5 +1,5 @@
-//! Level Zero and SYCL on the same handles: memory and a context made with Level Zero become a SYCL buffer, and a SYCL
-//! buffer's memory is filled by a Level Zero command list inside a host task.
+//! Level Zero and SYCL share handles: memory and a context created with Level Zero become a SYCL buffer, and a Level
+//! Zero command list fills a SYCL buffer's memory inside a host task.
 //!
 //! `cargo run -p sycl --example interop`
 
@@ -15,7 +15,7 @@ sycl::kernels! {
     unsafe mod kernels = "kernels/vector_add.spvasm";
 }
 
-#[expect(clippy::print_stdout, reason = "an example talks to people")]
+#[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<(), Box<dyn Error>> {
     // Both sides use the driver inside this program.
     sycl::use_entry(ze_cpu::entry())?;
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let x = cg.access(&buffer, ReadWrite)?;
         cg.parallel_for(kernels::add, [1024], (&x, &x, &x))
     })?;
-    // `Keep`: the drop waits for the kernel, copies nothing and frees nothing.
+    // `Keep`: dropping the buffer waits for the kernel; it copies and frees nothing.
     drop(buffer);
     println!("SYCL doubled Level Zero's memory: {}", memory.as_slice()[0]);
     assert!(memory.as_slice().iter().all(|x| *x == 3.0));

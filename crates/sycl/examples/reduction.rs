@@ -1,4 +1,4 @@
-//! Sums, extremes and an inner product, by the library's kernels.
+//! Sums, extremes and an inner product, with the crate's reduction kernels.
 //!
 //! `cargo run -p sycl --example reduction`
 
@@ -8,7 +8,7 @@ sycl::kernels! {
     unsafe mod kernels = "kernels/vector_add.spvasm";
 }
 
-#[expect(clippy::print_stdout, reason = "an example talks to people")]
+#[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<()> {
     let queue = Queue::new()?;
     let count = 1_000_003;
@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     println!("sum {sum}, from {least} to {most}");
     assert_eq!((sum, least, most), (count * (count - 1) / 2, 0, count - 1));
 
-    // The values may be what a kernel computes: a[i] + b[i] for each i.
+    // A kernel can compute the values: a[i] + b[i] for each i.
     let n = 4096;
     let a = Buffer::from_slice(&vec![0.25f32; n], [n])?;
     let b = Buffer::from_slice(&vec![0.5f32; n], [n])?;

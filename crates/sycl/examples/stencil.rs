@@ -1,5 +1,5 @@
-//! Heat flows over a plate, half of it on one device and half on another. Each device writes its own rows and reads one row
-//! of its neighbour's: the runtime copies that row after each step and nothing else.
+//! Heat flows over a plate; two devices compute one half each. Each device writes its own rows and reads one row of the
+//! other half: after each step the runtime copies only that row.
 //!
 //! `SOLUM_DEVICES=cpu:2,discrete cargo run --release -p sycl --example stencil` has two devices with memories of their own.
 
@@ -43,7 +43,7 @@ fn by_hand(mut now: Vec<f32>) -> Vec<f32> {
     now
 }
 
-#[expect(clippy::print_stdout, reason = "an example talks to people")]
+#[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<()> {
     let mut devices = Device::all(None)?;
     devices.truncate(2);
@@ -55,7 +55,7 @@ fn main() -> Result<()> {
         println!("device: {}", queue.device().info::<info::device::Name>()?);
     }
 
-    // A page is a row: what is copied and what conflicts is counted in rows.
+    // A page is one row, so copies and conflicts are determined by row.
     let options = BufferOptions {
         page_size: Some(Range([1, WIDTH])),
         ..BufferOptions::default()
@@ -76,7 +76,7 @@ fn main() -> Result<()> {
                 let before = cg.access_ranged(&now, Read, [below - above, WIDTH], [above, 0])?;
                 let after =
                     cg.access_ranged(&next, Write.no_init(), [end - first, WIDTH], [first, 0])?;
-                // An accessor passes the whole buffer's address, so places are the buffer's.
+                // An accessor passes the whole buffer's address, so indices are the buffer's.
                 let arguments = (&before, &after, WIDTH as u32, HEIGHT as u32, first as u32);
                 cg.parallel_for(kernels::heat, [end - first, WIDTH], arguments)
             })?;

@@ -1,4 +1,4 @@
-//! The smallest program: two buffers in, one out.
+//! The smallest program: adds two buffers into a third.
 //!
 //! `cargo run -p sycl --example vector_add`: no loader and no driver need be installed.
 
@@ -21,11 +21,11 @@ fn main() -> Result<()> {
         let a = cg.access(&a, Read)?;
         let b = cg.access(&b, Read)?;
         let sum = cg.access(&sum, Write.no_init())?;
-        // Another type or number of arguments would not compile.
+        // Other argument types, or another number of arguments, would not compile.
         cg.parallel_for(kernels::add, [count], (&a, &b, &sum))
     })?;
 
-    // Waits for the kernel; nothing else has to be said.
+    // Waits for the kernel, which writes the buffer.
     let sum = sum.host_access(Read)?;
     let right = sum
         .iter()

@@ -1,5 +1,4 @@
-//! Memory of the program's as a buffer's: where its contents go from there, what the host may use of it, and what may be
-//! freed.
+//! Buffers over the program's memory: copies of its contents, host accesses, and when it may be freed.
 
 use std::ffi::c_void;
 
@@ -63,7 +62,7 @@ pub(crate) const TESTS: &[Test] = &[
 
 const KINDS: [PointerType; 3] = [PointerType::Host, PointerType::Shared, PointerType::Device];
 
-/// So many times the same value in memory of the program's.
+/// Memory of the program with `count` equal values.
 fn filled(queue: &Queue, kind: PointerType, count: usize, value: i32) -> *mut c_void {
     let (device, context) = (queue.device(), queue.context());
     // SAFETY: the caller gives it to a buffer, which frees it.
@@ -74,8 +73,8 @@ fn filled(queue: &Queue, kind: PointerType, count: usize, value: i32) -> *mut c_
     memory
 }
 
-/// Bound to a device, any kind of memory is what that device uses; another device's copy comes from there. It is freed
-/// with the buffer if that was asked for, once what uses it has ended.
+/// A device uses memory of any kind that is bound to it, and other devices get copies from there. If requested, the
+/// memory is freed with the buffer, after its last use.
 fn copies_begin_in_the_programs_memory() {
     let (first, second) = (queue(0), queue(devices().len() - 1));
     for kind in KINDS {
@@ -117,10 +116,10 @@ fn copies_begin_in_the_programs_memory() {
             if free_with_buffer {
                 drop(buffer);
                 let frees = log.frees_of(memory.addr());
-                assert_eq!(frees, 0, "{kind:?}: it is still used");
+                assert_eq!(frees, 0, "{kind:?}: the memory is still in use");
                 gate.open();
             } else {
-                // Memory that stays the program's may be used by it once the buffer is no more.
+                // The program may use memory that it kept after the buffer is dropped.
                 gate.holds_up(|| drop(buffer));
             }
             last.wait().unwrap();
@@ -134,7 +133,7 @@ fn copies_begin_in_the_programs_memory() {
                 let mut seen = [0; 64];
                 let (context, device) = (first.context(), first.device());
                 copy_natively(&context, &device, seen.as_mut_ptr(), memory.cast(), 256);
-                assert_eq!(seen, [10; 64], "{kind:?}: what was written is in it");
+                assert_eq!(seen, [10; 64], "{kind:?}: the writes are in the memory");
                 // SAFETY: nobody uses it any more.
                 unsafe { usm::free(memory, &context) }.unwrap();
             }
@@ -142,7 +141,7 @@ fn copies_begin_in_the_programs_memory() {
     }
 }
 
-/// Memory that nobody said to be initialised has no contents that could be wanted elsewhere.
+/// Memory without `initialised` has no contents to copy.
 fn what_was_never_written_is_not_copied() {
     let (first, second) = (queue(0), queue(devices().len() - 1));
     for kind in KINDS {
@@ -168,7 +167,7 @@ fn what_was_never_written_is_not_copied() {
     }
 }
 
-/// Whose memory it is decides what is allocated and copied; its first use follows the event, wherever that use is.
+/// The memory's owner decides what is allocated and copied. The first use anywhere follows the event.
 fn each_kind_waits_for_its_event() {
     let (context, device, queue) = single_queue();
     for kind in KINDS {
@@ -183,7 +182,7 @@ fn each_kind_waits_for_its_event() {
         let buffer = unsafe { make_buffer_1d::<i32>(input, &context, Some(&gate.event)) }.unwrap();
         let event = submit_add_one(&queue, &buffer, &[]);
         gate.holds_up(|| event.wait().unwrap());
-        // Host memory is not where a device with memory of its own computes.
+        // A device with its own memory does not compute in host memory.
         let moves = usize::from(kind == PointerType::Host && is_discrete());
         assert_eq!(log.device_allocations(), vec![256; moves], "{kind:?}");
         assert_eq!(log.host_allocations(), [0; 0], "{kind:?}");
@@ -198,7 +197,7 @@ fn each_kind_waits_for_its_event() {
     }
 }
 
-/// From one Level Zero context to another and back, without a wait between.
+/// Copies from one Level Zero context to another and back, without a wait in between.
 fn contents_go_between_contexts() {
     let (context, device, queue) = single_queue();
     let (made, _) = foreign();
@@ -214,7 +213,7 @@ fn contents_go_between_contexts() {
             // SAFETY: the buffer's alone from here on.
             unsafe { make_buffer_1d::<i32>(input, &context, None) }
         };
-        // The runtime's own memory at last.
+        // Finally the runtime's own memory.
         let own = || Buffer::from_slice(&[97; 64], 64);
         let buffer = kind.map_or_else(own, adopted).unwrap();
         for _ in 0..2 {
@@ -229,7 +228,7 @@ fn contents_go_between_contexts() {
     }
 }
 
-/// Used or not, on its device or elsewhere: the end of the buffer is no reason to copy.
+/// Dropping the buffer copies nothing, whether or not it was used, on its device or elsewhere.
 fn transferred_memory_is_freed() {
     let (context, _, queue) = single_queue();
     for kind in KINDS {
@@ -258,7 +257,7 @@ fn transferred_memory_is_freed() {
     }
 }
 
-/// As many elements as there is memory for, which the driver says to the byte.
+/// As many elements as the driver reports memory for, to the byte.
 fn memory_of_other_shapes() {
     let (context, _, queue) = single_queue();
     for kind in KINDS {
@@ -304,7 +303,7 @@ fn memory_of_other_shapes() {
     }
 }
 
-/// In a host task, on the memory that the program gave.
+/// In a host task, on the program's memory.
 fn native_commands_see_and_change() {
     let (context, device, queue) = single_queue();
     for kind in [PointerType::Shared, PointerType::Device] {
@@ -365,8 +364,8 @@ fn by_view(pointer: *mut c_void, context: &Context, device: &Device) -> Buffer<'
     unsafe { Buffer::from_usm(&[view], 64) }.unwrap()
 }
 
-/// Where devices use the host's memory, host and shared memory is the host's as well: nothing is copied. Device memory is
-/// for devices only, whoever else could reach it.
+/// On devices that use host memory, host and shared USM count as host memory: nothing is copied. Device USM is for
+/// devices only, even if the host could access it.
 fn device_memory_is_not_the_hosts() {
     let (context, device, queue) = single_queue();
     for adopt in [by_interop as Adopt, by_view] {
@@ -396,7 +395,11 @@ fn device_memory_is_not_the_hosts() {
             assert_eq!(allocations(), vec![256; copied], "{kind:?}");
             submit_add_one(&queue, &buffer, &[]).wait().unwrap();
             assert_eq!(buffer.device_ptr(&device).unwrap().cast(), pointer);
-            assert_eq!(log.copies(), vec![256; 2 * copied], "{kind:?}: and back");
+            assert_eq!(
+                log.copies(),
+                vec![256; 2 * copied],
+                "{kind:?}: there and back"
+            );
             assert_eq!(buffer.host_access(Read).unwrap().to_vec()[2..5], [2, 11, 2]);
             drop(buffer);
             queue.wait().unwrap();
@@ -405,8 +408,8 @@ fn device_memory_is_not_the_hosts() {
     }
 }
 
-/// Memory inside of an allocation can be a buffer's, but not be freed with it: that is said, not left to a driver that
-/// frees nothing.
+/// A buffer may use memory inside an allocation, but not free it: that is an error of the call and is not left to a
+/// driver that frees nothing.
 fn only_whole_allocations_are_freed() {
     let queue = queue(0);
     let block = usm::Block::<i32, usm::DeviceKind>::device(&queue, 128).unwrap();

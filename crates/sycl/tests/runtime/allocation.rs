@@ -1,4 +1,4 @@
-//! Where a buffer's memory comes from, how often, and when it goes: H2 to H18.
+//! Where a buffer's memory is allocated, how often, and when it is freed: H2 to H18.
 
 use sycl::interop::{self, BufferInput, Ownership, make_buffer_1d};
 use sycl::usm::{self, PointerType};
@@ -196,7 +196,7 @@ fn pointer_is_usm() {
             .zip(1..)
             .all(|(found, expected)| *found == expected)
     );
-    // The runtime does not know of the memset: what it writes is seen where it was written.
+    // The runtime does not know of the memset, whose result is visible only in the memory it wrote.
     add_one(&queue, &buffer);
     assert_eq!(buffer.into_vec().unwrap()[..3], [1, 1, 4]);
 }
@@ -273,12 +273,12 @@ fn from_usm_duplicate_domain() {
     // SAFETY: it is refused.
     let error = unsafe { Buffer::<i32>::from_usm(&odd, 32) }.unwrap_err();
     assert!(error.to_string().contains("is not aligned"), "{error}");
-    // What is refused stays the program's.
+    // Rejected memory stays the program's.
     queue.wait().unwrap();
     assert_eq!(log.count("zeMemFree") + log.count("zeMemFreeExt"), 0);
 }
 
-/// Memory that is released where nothing of it was ever written goes without a copy and without memory on the host.
+/// Releasing memory that was never written copies nothing and allocates no host memory.
 fn release_of_what_was_never_written() {
     let queue = queue(0);
     let buffer = Buffer::<i32>::new(1024).unwrap();
@@ -386,7 +386,7 @@ fn release_and_return() {
     assert_eq!(buffer.into_vec().unwrap(), [6; 64]);
 }
 
-/// Nothing of nothing, in every way.
+/// Empty buffers, created in every way.
 fn zero_length_in_every_way() {
     let queue = queue(0);
     let log = Log::start();
@@ -417,13 +417,13 @@ fn zero_length_in_every_way() {
         log.count("zeMemAllocShared") + log.count("zeCommandListAppendMemoryFill"),
         0
     );
-    // A part of nothing of a buffer that has something.
+    // An empty part of a buffer with elements.
     let some = Buffer::<i32>::new(8).unwrap();
     in_every_mode(&queue, &some.sub(8, 0).unwrap(), 0);
     assert!(log.copies().is_empty());
 }
 
-/// Each kind of access to a buffer without elements, and each command on it.
+/// Each access mode to a buffer without elements, and each command on it.
 fn in_every_mode<T: DeviceData + Default, const D: usize>(
     queue: &Queue,
     buffer: &Buffer<'_, T, D>,
@@ -509,13 +509,13 @@ fn oom_device() {
         1,
         "the first allocation stays"
     );
-    assert_eq!(log.copies(), [256, 256], "nothing was brought before");
+    assert_eq!(log.copies(), [256, 256], "nothing was copied before");
     drop(log);
     assert_eq!(b.into_vec().unwrap(), [3; 64]);
 }
 
-/// Where memory is short, what is still to be freed when its work has ended is waited for, once; what is held back by
-/// something on the host, which may be the caller itself, is not.
+/// If memory is short, deferred releases whose work will end are waited for, once; work that the host, and thus perhaps
+/// the caller, holds up is not.
 fn oom_retry() {
     let (usual, busy) = (queue(0), queue(0));
     let fresh = || Buffer::<i32>::new(64).unwrap();
@@ -537,7 +537,7 @@ fn oom_retry() {
                 touch(&usual, &wanted, &[]).unwrap().wait().unwrap();
                 assert!(!is_running(&event));
             });
-            // Not before it has been told that there is no memory.
+            // Only after the allocation has failed.
             while log.count("zeMemAllocDevice") == 0 && !submitter.is_finished() {
                 std::thread::yield_now();
             }
@@ -599,7 +599,7 @@ fn drop_nonblocking() {
     assert_eq!(log.frees_of(memory), 1);
 }
 
-/// What is forgotten is never touched again: neither the slice that was to be written, nor what a host accessor holds.
+/// Forgotten handles access nothing again: neither the slice for the final data nor the memory of a host accessor.
 fn forget_is_sound() {
     let (queue, set) = (queue(0), kernel("set"));
     let fill = |buffer: &Buffer<'_, i32>| {
@@ -618,7 +618,7 @@ fn forget_is_sound() {
             let a = cg.access(&buffer, ReadWrite)?;
             cg.parallel_for(&set, 64, (&a, 5))
         });
-        // The work is still to run when the handle is gone; the memory it writes is the buffer's own.
+        // The work runs after the handle was forgotten; it writes the buffer's own memory.
         std::mem::forget(buffer);
         data.fill(2);
         gate.open();
@@ -630,7 +630,7 @@ fn forget_is_sound() {
     let view = buffer.host_access(Read).unwrap();
     let address = view.as_ptr().addr();
     std::mem::forget(view);
-    // Held for ever: writers wait, this thread is told so, readers go on, and the memory is never freed.
+    // Held forever: writers wait, a wait on this thread fails, readers continue, and the memory is never freed.
     let writer = fill(&buffer);
     assert!(is_running(&writer));
     assert_eq!(writer.wait().unwrap_err().errc(), Errc::Invalid);
@@ -665,7 +665,7 @@ fn drop_writeback() {
     buffer.set_write_back(false);
     drop(buffer);
     assert_eq!(data[0], 5);
-    // Four pages, of which one is outdated on the host.
+    // Four pages; the host's copy of one is outdated.
     let mut data = vec![1i32; 1 << 16];
     let buffer = Buffer::from_slice_mut(&mut data, 1 << 16).unwrap();
     let set = kernel("set_from");
@@ -767,7 +767,7 @@ fn sub_buffers() {
     assert!(plane.sub([1, 0], [2, 4]).is_ok());
 }
 
-/// Parts of a buffer over the program's memory: they write it through, and conflict with the pages that they have of the
+/// Parts of a buffer over the program's memory write it directly, and conflict with the pages that they share with the
 /// whole.
 fn sub_buffers_of_interop_memory() {
     let ((context, _, queue), set) = (single_queue(), kernel("set"));
@@ -792,7 +792,7 @@ fn sub_buffers_of_interop_memory() {
         });
         submitted.unwrap()
     };
-    // Both lie in one page of the whole.
+    // Both are in one page of the whole.
     let first = run(0, std::slice::from_ref(&gate.event));
     let second = run(1, &[]);
     gate.holds_up(|| {

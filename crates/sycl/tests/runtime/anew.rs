@@ -1,4 +1,4 @@
-//! What is made anew after a device was lost, and what says only then that it is lost: what was under way or made before.
+//! Objects created after a device was lost, and earlier objects that report the loss only then.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -64,13 +64,13 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// To the first device.
+/// A queue on the first device.
 fn queue_in(context: &Context) -> Queue {
     let queue = Queue::builder().context(context).device(&devices()[0]);
     queue.submission(Submission::Immediate).build().unwrap()
 }
 
-/// The first device is lost.
+/// Loses the first device.
 fn lose(context: &Context) {
     let (queue, gate) = (queue_in(context), Gate::of(context));
     let event = queue.submit_barrier(std::slice::from_ref(&gate.event));
@@ -81,7 +81,7 @@ fn lose(context: &Context) {
     gate.open();
 }
 
-/// A queue that is made after a loss, with something on it.
+/// A queue created after a loss, with work on it.
 struct Anew {
     queue: Queue,
     gate: Gate,
@@ -104,7 +104,7 @@ impl Anew {
     }
 }
 
-/// A list and memory of the device, which somebody else finds lost meanwhile.
+/// A list and memory of the device, whose loss another thread detects meanwhile.
 fn begun_before() {
     type Make = fn(&Queue) -> Option<ze_result_t>;
     let cases: [(Made, Make); 2] = [
@@ -139,7 +139,7 @@ struct Old {
     graph: ExecutableGraph,
 }
 
-/// Code and graphs: whoever uses them is told, and nobody else.
+/// Code and graphs: only their users get the loss.
 fn made_before() {
     type Ask = fn(&Old, &Queue) -> Option<ze_result_t>;
     let cases: [(&str, Ask); 3] = [
@@ -188,7 +188,7 @@ mod embedded {
     }
 }
 
-/// The driver may refuse what was built before, and the program holds nothing to build anew.
+/// The driver may reject code that was built before, and the program has no bundle to rebuild.
 fn embedded_before() {
     use embedded::kernels;
     let (context, _) = foreign();
@@ -215,7 +215,7 @@ fn embedded_before() {
     assert_eq!(built(&queue), [0, 0]);
 }
 
-/// Memory of buffers, images, their views of the host's memory, samplers: the driver may refuse all of them.
+/// Memory of buffers, images and their views over host memory, samplers: the driver may reject all of them.
 fn memory_before() {
     let (context, _) = foreign();
     let sampler = Sampler {
@@ -228,7 +228,7 @@ fn memory_before() {
     let image = SampledImage::from_slice(&texels, format, sampler, [2, 2]).unwrap();
     let at = Buffer::from_slice(&[[0.0f32, 0.0]], 1).unwrap();
     let seen = Buffer::<[f32; 4]>::new(1).unwrap();
-    // Its rows are nowhere else yet, so that there may be a view of them.
+    // Its rows are not copied yet, so a view over them is possible.
     let empty = UnsampledImage::<2>::new(RGBA8, [2, 2]).unwrap();
     let look_up = |queue: &Queue| {
         let log = Log::start();
@@ -251,7 +251,7 @@ fn memory_before() {
         assert_eq!(seen.host_access(Read).unwrap()[0][0], 0.5);
         (made, ended)
     };
-    // Of a buffer with contents the host's memory is another context's.
+    // The host memory of a buffer with contents belongs to another context.
     let all = [1, 2, if is_discrete() { 2 } else { 1 }];
     assert_eq!(look_up(&queue_in(&context)), (all, [0, 0]));
     assert_eq!(look_up(&queue_in(&context)), ([0; 3], [0, 0]));
@@ -261,7 +261,7 @@ fn memory_before() {
     assert_eq!(look_up(&queue), ([0; 3], [0, 0]));
 }
 
-/// What the program gave stays: whoever uses it is told, and nobody else.
+/// The program's memory stays: only its users get the loss.
 fn the_programs_memory() {
     let (context, _) = foreign();
     let device = devices()[0].clone();
@@ -298,7 +298,7 @@ fn the_programs_memory() {
             }))
         }),
         (
-            // From the host, where its contents are.
+            // From the host, which has the contents.
             "zeCommandListAppendMemoryCopy",
             |queue, buffer, kernel| {
                 buffer.host_access(Write.no_init()).unwrap().fill(1);
@@ -320,7 +320,8 @@ fn the_programs_memory() {
     unsafe { usm::free(memory, &context) }.unwrap();
 }
 
-/// The program did not say for which device it made a module: what one was lost for earlier says nothing of the other.
+/// The device of a module that the program created is not known: an earlier loss of one device does not affect the
+/// other.
 fn of_any_device() {
     let (context, handle) = foreign();
     let devices = devices();
@@ -349,7 +350,7 @@ fn of_any_device() {
     let other = other.unwrap();
     let buffer = paged();
     {
-        // What arguments the kernel takes is not known.
+        // The kernel's parameters are not known.
         let _log = Log::with("fail zeCommandListAppendLaunchKernel DEVICE_LOST");
         let launched = queue.submit(|cg| {
             let a = cg.access(&buffer, ReadWrite)?;
@@ -363,7 +364,7 @@ fn of_any_device() {
     call!(module.pfnDestroy(module));
 }
 
-/// A thread that comes back from its wait only when all is made anew.
+/// A thread that returns from its wait only after everything was created again.
 fn waited_before() {
     let (context, _) = foreign();
     let (queue, gate) = (queue_in(&context), Gate::of(&context));
@@ -385,7 +386,7 @@ fn waited_before() {
     });
 }
 
-/// Its list may be one of those that are lost, and nothing is put on it any more.
+/// Its list may be one of the lost ones, and gets no more commands.
 fn a_lane_for_copies() {
     let (context, _) = foreign();
     let kernel = kernel_in(&context, &devices()[0]);

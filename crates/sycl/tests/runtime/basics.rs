@@ -1,4 +1,4 @@
-//! A program from end to end.
+//! A whole program.
 
 use sycl::{Buffer, Event, Queue, Read, ReadWrite, Write};
 

@@ -1,5 +1,5 @@
-//! Kernel bundles in their three states: SPIR-V of either byte order, compiled halves and what they become linked, and
-//! what is said where that cannot be.
+//! Kernel bundles in their three states: SPIR-V of either byte order, linking of compiled halves, and the errors of
+//! each step.
 
 use level_zero::sys::{
     ZE_MODULE_FORMAT_IL_SPIRV, ZE_RESULT_ERROR_MODULE_LINK_FAILURE, ze_module_desc_t,
@@ -14,10 +14,10 @@ use crate::world::{Log, call, context, devices, queue, words};
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("halves_become_a_program", Where::Everywhere, linked),
-    ("a_half_alone_is_no_program", Where::Everywhere, half),
+    ("halves_are_linked", Where::Everywhere, linked),
+    ("a_half_alone_is_not_executable", Where::Everywhere, half),
     ("spirv_of_either_byte_order", Where::Everywhere, byte_orders),
-    ("host_tasks_know_their_queue", Where::Everywhere, handle),
+    ("host_tasks_get_their_queue", Where::Everywhere, handle),
     (
         "code_for_what_a_device_lacks_is_refused",
         Where::Tiles,
@@ -56,11 +56,11 @@ fn linked() {
     let program = KernelBundle::link(&halves).unwrap();
     assert_eq!(program.kernel_names().unwrap(), ["doubled"]);
     doubles(&queue, &program.kernel(c"doubled").unwrap());
-    // The order is of no consequence.
+    // The order does not matter.
     let [kernel, function] = halves;
     let program = KernelBundle::link(&[function, kernel]).unwrap();
     doubles(&queue, &program.kernel(c"doubled").unwrap());
-    // Bundles of several sets of devices are no program.
+    // Bundles of different sets of devices cannot be linked.
     let one = [devices()[0].clone()];
     let other = read(&context, &one, FUNCTION).unwrap();
     let other = other.compile(c"").unwrap();
@@ -77,7 +77,7 @@ fn half() {
     let unlinked = Some(ZE_RESULT_ERROR_MODULE_LINK_FAILURE);
     assert_eq!(error.backend_code(), unlinked, "{error}");
     assert!(error.to_string().contains("twice"), "{error}");
-    // A module that the program made is not linked for it.
+    // The runtime does not link a module that the program created.
     let (bytes, mut module) = (KERNEL, std::ptr::null_mut());
     let desc = ze_module_desc_t {
         format: ZE_MODULE_FORMAT_IL_SPIRV,
@@ -139,7 +139,7 @@ fn handle() {
 fn lacking() {
     let with = |capability: Option<u32>| {
         let mut words = words();
-        // OpCapability, behind the header.
+        // OpCapability, after the header.
         let instruction = capability.map(|capability| [2 << 16 | 17, capability]);
         words.splice(5..5, instruction.into_iter().flatten());
         words
@@ -169,7 +169,7 @@ fn lacking() {
     assert_eq!(launched(&kernel), [None, refused]);
 }
 
-/// What a launch of `add_one` on each device answers.
+/// The result of launching `add_one` on each device.
 fn launched(kernel: &Kernel) -> Vec<Option<Errc>> {
     let launched = devices().into_iter().map(|device| {
         let queue = Queue::builder().device(&device).build().unwrap();
@@ -186,7 +186,7 @@ fn launched(kernel: &Kernel) -> Vec<Option<Errc>> {
     launched.collect()
 }
 
-/// SYCL refuses them where they are submitted, and where no device is left at once.
+/// SYCL rejects them at the submission, or at once if no device supports them.
 fn too_large_groups() {
     let bundle = crate::world::bundle();
     let of_which = |when: &str| {

@@ -1,4 +1,4 @@
-//! Wrong use that must not compile, each with the compiler's code for it.
+//! Misuse that must not compile, each with the compiler's error code.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,8 +7,8 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[("compile_fail", Where::Host, compile_fail)];
 
-/// Code, or words where the compiler has none, and the body of a function of `q: &Queue`, `k: &Kernel`,
-/// `b: &Buffer<'_, f32>`.
+/// The error code, or words of an error without one, and the body of a function of `q: &Queue`, `k: &Kernel`, `b:
+/// &Buffer<'_, f32>`.
 const CASES: &[(&str, &str, &str)] = &[
     (
         "C01 two commands in one group",
@@ -244,11 +244,11 @@ fn compile_fail() {
         .parent()
         .unwrap()
         .to_path_buf();
-    // Another copy of this test may run beside it.
+    // Another instance of this test may run at the same time.
     let folder = deps.join(format!("sycl-compile-fail-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let good = "q.submit(|cg| { let a = cg.access(b, Read)?; cg.parallel_for(k, 8, (&a, Val(1.0f32), 2u32)) })?; b.host_access(ReadWrite)?[0] = 1.0; q.submit(|cg| { let a = cg.access(&ints(), ReadWrite)?; cg.parallel_for(m::set, 4, (&a, 1)) })?; q.submit(|cg| { let p = picture(); let (a, b) = (cg.image(&p, Read)?, cg.image(&p, Write)?); cg.parallel_for(i::brighten, [1, 1], (&a, &b)) })?;";
-    // Other builds of the crate may lie beside the one that this test is linked with.
+    // The folder may contain other builds of the crate than the one that this test is linked with.
     let library = libraries(&deps)
         .into_iter()
         .find(|library| compile(&folder, library, good).is_ok())

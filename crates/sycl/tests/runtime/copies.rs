@@ -1,5 +1,4 @@
-//! The copies that the runtime appends, with every run of bytes that they move: what the recorder, which writes down
-//! calls, does not see of a region.
+//! Records every byte range that the runtime's copies move: the recorder logs calls, but not the contents of a region.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_void};
@@ -17,19 +16,19 @@ pub(crate) struct Run {
     pub(crate) bytes: usize,
 }
 
-/// Each copy's runs, while somebody watches.
+/// The byte ranges of each copy, while recording.
 static SEEN: Mutex<Option<Vec<Vec<Run>>>> = Mutex::new(None);
 
 fn seen() -> MutexGuard<'static, Option<Vec<Vec<Run>>>> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Watches from now on; what was seen before is forgotten.
+/// Starts recording, from an empty list.
 pub(crate) fn watch() {
     *seen() = Some(Vec::new());
 }
 
-/// What was seen since `watch`; watches no longer.
+/// Stops recording and returns the copies since `watch`.
 pub(crate) fn take() -> Vec<Vec<Run>> {
     seen().take().unwrap_or_default()
 }
@@ -61,7 +60,7 @@ unsafe extern "C" fn append_copy(
     unsafe { real(list, to, from, bytes, signal, count, waits) }
 }
 
-/// The first bytes of a region's rows, counted from the memory's first.
+/// The first byte of each row of a region, relative to the memory.
 fn rows(region: &ze_copy_region_t, row: u32, plane: u32) -> Vec<usize> {
     let [row, plane] = [row as usize, plane as usize];
     let of = |z: u32, y: u32| {
@@ -93,7 +92,11 @@ unsafe extern "C" fn append_copy_region(
         let (to_region, from_region) = unsafe { (&*to_region, &*from_region) };
         let to_rows = rows(to_region, to_row, to_plane);
         let from_rows = rows(from_region, from_row, from_plane);
-        assert_eq!(to_rows.len(), from_rows.len(), "as many rows on both ends");
+        assert_eq!(
+            to_rows.len(),
+            from_rows.len(),
+            "both ends have the same number of rows"
+        );
         let ends = from_rows.into_iter().zip(to_rows);
         ends.map(|(first, other)| Run {
             from: from.addr() + first,
@@ -122,23 +125,24 @@ unsafe extern "C" fn append_copy_region(
     }
 }
 
-/// What a thread makes.
+/// A kind of object that a thread creates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Made {
     /// An immediate list.
     List,
-    /// Memory of a device's.
+    /// Device memory.
     Memory,
 }
 
 type Meanwhile = (Made, Box<dyn FnOnce() -> ze_result_t>);
 
 thread_local! {
-    /// What happens while this thread makes its next such thing, and what that answers.
+    /// A hook that runs while this thread creates its next such object, and its result.
     static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
 }
 
-/// Does something while the calling thread makes its next such thing, which is not made unless that answers success.
+/// Runs a hook while the calling thread creates its next such object; the object is created only if the hook returns
+/// success.
 pub(crate) fn while_made(made: Made, work: impl FnOnce() -> ze_result_t + 'static) {
     MEANWHILE.set(Some((made, Box::new(work))));
 }
@@ -213,7 +217,7 @@ unsafe extern "C" fn list_table(
     }
 }
 
-/// The driver, with its copies watched, waits that can be made to stick, and something that happens meanwhile.
+/// The driver, with recorded copies, waits that can be blocked, and hooks.
 pub(crate) fn watched(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetEventProcAddrTable" => crate::waits::event_table as *const (),

@@ -1,5 +1,5 @@
-//! The default devices, whose memory is the host's: whatever is done to a buffer, it has one allocation, of its full size,
-//! and nothing is ever copied.
+//! The default devices, which use host memory: a buffer always has one allocation of its full size, and nothing is ever
+//! copied.
 
 use sycl::{Buffer, BufferOptions, Queue, Range, Read, ReadWrite, Write};
 
@@ -13,7 +13,7 @@ pub(crate) const TESTS: &[Test] = &[(
     one_allocation_and_no_copy,
 )];
 
-/// What a buffer is of: 8 pages of 8.
+/// Elements of the buffer: 8 pages of 8.
 const ELEMENTS: usize = 64;
 
 type Step = fn(&[Queue; 2], &Buffer<'_, i32>, &mut [i32; ELEMENTS]);
@@ -25,7 +25,7 @@ fn add_one([queue, other]: &[Queue; 2], buffer: &Buffer<'_, i32>, expected: &mut
 }
 
 fn fill_part([_, queue]: &[Queue; 2], buffer: &Buffer<'_, i32>, expected: &mut [i32; ELEMENTS]) {
-    // The rest of its first and last page stays.
+    // The rest of its first and last page is unchanged.
     let filled = queue.submit(|cg| {
         let part = cg.access_ranged(buffer, Write.no_init(), 20, 5)?;
         cg.fill(&part, 7)
@@ -113,7 +113,7 @@ fn one_allocation_and_no_copy() {
         ("release", release),
         ("other elements", views),
     ];
-    // The kernel is made before anything is written down.
+    // The kernel is built before the log begins.
     drop(kernel("add_one"));
     let bytes = 4 * ELEMENTS as u64;
     for (first, (name, _)) in steps.iter().enumerate() {
@@ -139,7 +139,7 @@ fn one_allocation_and_no_copy() {
             assert_eq!(log.host_allocations(), [bytes], "{name}");
             assert!(log.device_allocations().is_empty(), "{name}");
             assert_eq!(log.count("zeMemAllocShared"), 0, "{name}");
-            // The program's own copy is one, of eight elements.
+            // The program's own copy is the only one, of eight elements.
             assert_eq!(log.copies(), [32], "{name}");
             assert_eq!(log.frees_of(home.addr()), 0);
         }

@@ -1,5 +1,5 @@
-//! When handles that were transferred to the runtime end: each once, after the work that uses it, what was made in a
-//! context before the context, whatever the program drops first.
+//! When handles that were transferred to the runtime are destroyed: each once, after the work that uses it, and objects
+//! of a context before the context, whatever the program drops first.
 
 use level_zero::sys::*;
 use sycl::interop::*;
@@ -55,7 +55,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// All that ends something, of Level Zero's core.
+/// All core functions of Level Zero that destroy or free something.
 const ENDS: [&str; 9] = [
     "zeMemFree",
     "zeImageDestroy",
@@ -68,17 +68,17 @@ const ENDS: [&str; 9] = [
     "zeContextDestroy",
 ];
 
-/// The places in a log of what is not in it.
+/// The positions of a call that is not in the log.
 const NEVER: [usize; 0] = [];
 
-/// What has ended is freed, and then what that had kept.
+/// Frees everything whose work has ended, and then everything that this had kept.
 fn sweep(usual: &Queue) {
     for _ in 0..4 {
         usual.wait().unwrap();
     }
 }
 
-/// The function that ends it, the parameter it is given in, the handle.
+/// The function that destroys the handle, the parameter that takes it, and the handle.
 fn end_of(native: NativeQueue) -> (&'static str, &'static str, usize) {
     match native {
         NativeQueue::ImmediateList(list) => ("zeCommandListDestroy", "hCommandList", list.addr()),
@@ -113,7 +113,7 @@ fn a_transferred_queue_ends_after_its_work() {
         let ended = log.places(function, parameter, handle);
         assert_eq!((opened.len(), ended.len()), (1, 1), "{native:?}");
         assert!(opened[0] < ended[0], "{native:?}");
-        // Its events are not the queue's.
+        // Its events do not belong to the queue.
         assert_eq!(event.status(), EventStatus::Complete);
         event.wait().unwrap();
         call!(event.pfnQueryStatus(get_native(&event)));
@@ -121,7 +121,7 @@ fn a_transferred_queue_ends_after_its_work() {
     }
 }
 
-/// Those that the runtime made for a queue of the program's; the queue itself is left alone.
+/// The lists that the runtime created on the program's queue are destroyed; the queue itself is not.
 fn a_kept_queues_lists_end_with_it() {
     let (context, device) = single();
     let raw = new_queue(&context, &device);
@@ -229,7 +229,7 @@ fn a_transferred_kernel_ends_after_its_launch() {
     assert_eq!(buffer.into_vec().unwrap(), [2; 8]);
 }
 
-/// A context of the program's for one device, which the runtime is given.
+/// A context that the program created for one device, passed to the runtime.
 fn transferred(device: &Device, ownership: Ownership) -> (Context, ze_context_handle_t) {
     let driver = get_native(&Platform::all().unwrap()[0]);
     let desc = ze_context_desc_t::default();
@@ -243,7 +243,7 @@ fn transferred(device: &Device, ownership: Ownership) -> (Context, ze_context_ha
     (unsafe { make_context(input) }.unwrap(), raw)
 }
 
-/// Things that live in a context.
+/// Objects in a context.
 enum Child {
     Memory(Buffer<'static, i32>),
     Block(usm::Block<i32, usm::DeviceKind>),
@@ -253,7 +253,7 @@ enum Child {
     Queue(Queue),
 }
 
-/// Each thing alone outlives every handle of the context and of its queue.
+/// Each object alone outlives every handle of the context and of its queue.
 fn a_transferred_context_ends_last() {
     let (device, usual) = (devices()[0].clone(), queue(0));
     let fill = |queue: &Queue, buffer: &Buffer<'_, i32>| {
@@ -308,7 +308,7 @@ fn a_transferred_context_ends_last() {
     for (what, end, make) in kinds {
         let (context, raw) = transferred(&device, Ownership::Transfer);
         let queue = Queue::builder().context(&context).device(&device);
-        // Graphs run on no other.
+        // Graphs run only on immediate lists.
         let queue = queue.submission(Submission::Immediate).build().unwrap();
         let child = make(&queue);
         queue.wait().unwrap();
@@ -336,25 +336,25 @@ fn a_transferred_context_ends_last() {
             let mut values = call.arguments.iter();
             values.any(|(_, value, _)| *value == raw.addr() as u64)
         });
-        assert_eq!(after.count(), 0, "{what}: nothing is asked of it any more");
+        assert_eq!(after.count(), 0, "{what}: it is no longer polled");
         let children = ENDS[..ENDS.len() - 1].iter().copied();
         for function in children {
             let late = calls[at + 1..]
                 .iter()
                 .filter(|call| call.function == function);
-            // The queues that look for what may be freed have objects of their own.
+            // The queues that sweep deferred releases have their own objects.
             let late: Vec<String> = late.map(ToString::to_string).collect();
             assert!(late.is_empty(), "{what}: {late:?}");
         }
     }
 }
 
-/// Something that was made, and drops.
+/// Any object that can be dropped.
 type Owned = Box<dyn Send>;
 
-/// A context, a list, a module, a kernel, an event, memory of the program's, and a block and an image in that context,
-/// with a command under way that uses them. Whichever goes first, none waits for what is shut in when they are the
-/// runtime's; kept ones wait for the work and for nothing else.
+/// A context, a list, a module, a kernel, an event, memory of the program, and a block and an image in that context,
+/// with an unfinished command that uses them. In any order, dropping a transferred object does not wait for a deferred
+/// command; dropping a kept one waits for the work and nothing else.
 fn everything_ends_in_any_order() {
     let (device, usual) = (devices()[0].clone(), queue(0));
     let mut random = Random::of(8);
@@ -370,7 +370,7 @@ fn everything_ends_in_any_order() {
         let module = new_module(&context, &device);
         let kernel = new_kernel(module);
         let event = Raw::new(&context);
-        // What the gate is of.
+        // The gate's event is in the last context.
         let last = context.clone();
         let pointer = host_memory(&context, 256);
         let log = Log::start();
@@ -445,7 +445,7 @@ fn everything_ends_in_any_order() {
             ("zeContextDestroy", "hContext", raw.addr()),
         ] {
             let ended = log.places(function, parameter, handle);
-            // The program's own end of a kept event is in the log too.
+            // The log also has the program's own destruction of a kept event.
             let wanted = wanted.max(usize::from(function == "zeEventDestroy"));
             assert_eq!(
                 ended.len(),
@@ -464,7 +464,7 @@ fn everything_ends_in_any_order() {
     }
 }
 
-/// Panics when it is dropped.
+/// Panics when dropped.
 struct Loud;
 
 impl Drop for Loud {
@@ -473,8 +473,8 @@ impl Drop for Loud {
     }
 }
 
-/// What a task had captured that comes after one that fails is dropped on the failed one's thread: a last queue or buffer
-/// does not wait for the task itself there, and a panic is nobody's.
+/// If a task is skipped after a failed one, its captured values are dropped on the failed one's thread: a last queue or
+/// buffer does not wait for the task itself, and a panic is caught.
 fn a_task_that_does_not_run_lets_go() {
     let (context, device) = single();
     let list = new_list(&context, &device, 0);

@@ -1,4 +1,4 @@
-//! What becomes of a group whose task, copy or append fails, of those that come after it, and of the memory.
+//! Failed tasks, copies and appends: their group, later groups and the memory.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -59,7 +59,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// A queue whose asynchronous errors are collected.
+/// A queue that collects its asynchronous errors.
 fn collecting() -> (Queue, Arc<std::sync::Mutex<Vec<String>>>) {
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
     let into = Arc::clone(&seen);
@@ -116,7 +116,7 @@ fn host_task_error() {
     drop(queue.throw_asynchronous());
 }
 
-/// Whether it was submitted before the failure or after it, until the program is told of it.
+/// All groups fail, submitted before or after the failure, until the error is reported to the program.
 fn in_order_after_a_failure() {
     let tells: [fn(&Queue, &Event) -> bool; 3] = [
         |queue, _| queue.wait().is_err(),
@@ -155,8 +155,7 @@ fn in_order_until_told(tell: fn(&Queue, &Event) -> bool) {
     drop((task, queue.wait(), queue.throw_asynchronous()));
 }
 
-/// A copy that could not be appended when its turn came has brought nothing: whoever needs it fails, and the next one
-/// copies again.
+/// A deferred copy whose append fails has copied nothing: commands that need it fail, and the next one copies again.
 fn a_held_back_copy_that_fails_brings_nothing() {
     let (queue, seen) = collecting();
     let buffer = paged();
@@ -170,15 +169,15 @@ fn a_held_back_copy_that_fails_brings_nothing() {
             assert!(reader.wait().is_err());
             assert_eq!(reader.status(), EventStatus::Failed);
         }
-        assert_eq!(log.copies().len(), 1, "both need the same");
+        assert_eq!(log.copies().len(), 1, "both need the same copy");
     }
     drop(queue.wait_and_throw());
-    assert_eq!(seen.lock().unwrap().len(), 1, "told once");
+    assert_eq!(seen.lock().unwrap().len(), 1, "reported once");
     submit_add_one(&queue, &buffer, &[]).wait().unwrap();
     assert_eq!(buffer.into_vec().unwrap(), [8; 16]);
 }
 
-/// As above, for one who writes: what it should have written is lost, what it has not touched is not.
+/// As above, for a writing command: the contents that it should have written are lost, the others are not.
 fn what_a_failed_copy_was_for_is_poisoned() {
     let (queue, _seen) = collecting();
     let buffer = paged();
@@ -227,13 +226,13 @@ fn a_fill_that_fails_half_way_keeps_its_pattern() {
     }
 }
 
-/// On its way from device to device by the host; the first half fails, and with it the second.
+/// A copy between devices through the host: if the first half fails, so does the second.
 fn a_failed_half_of_a_way_brings_nothing() {
     let (first, _seen) = collecting();
     let second = queue(1);
     let buffer = paged();
     submit_add_one(&first, &buffer, &[]).wait().unwrap();
-    // A host task that ends when it is told to: what follows it is held back.
+    // A host task that ends on request: following work is deferred.
     let (sender, receiver) = channel::<()>();
     let task = first.submit(|cg| {
         cg.host_task((), move |_, ()| {
@@ -287,12 +286,12 @@ fn append_fails() {
     let log = Log::start();
     assert_eq!(buffer.host_access(Read).unwrap()[0], 0);
     run().unwrap().wait().unwrap();
-    assert!(log.copies().is_empty(), "the copy that happened stays");
+    assert!(log.copies().is_empty(), "the earlier copy is still valid");
     drop(log);
     assert_eq!(buffer.into_vec().unwrap(), [1; 16]);
 }
 
-/// What a call answers is kept beside SYCL's code for it.
+/// An error keeps the result of the call beside SYCL's code.
 fn codes_become_sycls() {
     let (queue, kernel, buffer) = (queue(0), kernel("add_one"), paged());
     submit_add_one(&queue, &buffer, &[]).wait().unwrap();
@@ -390,7 +389,7 @@ fn device_lost() {
         assert_eq!(event.wait().unwrap_err().errc(), Errc::Runtime);
         assert!(queue.wait().is_err());
     }
-    // The device is well in truth: its work ends before what it uses goes.
+    // The device is not really lost: its work ends before the memory it uses is freed.
     gate.open();
     crate::world::call!(event.pfnHostSynchronize(native, u64::MAX));
     assert!(event.wait().is_err());
@@ -400,8 +399,8 @@ fn device_lost() {
         .unwrap();
 }
 
-/// What a device that was lost will never end keeps nothing: neither a drop that would write back, nor that of a queue
-/// which stays the program's; and other devices go on.
+/// Work on a lost device never ends and holds nothing up: neither a drop that would write back, nor the drop of a queue
+/// that the program keeps. Other devices continue.
 fn drops_do_not_wait_for_a_lost_device() {
     let (context, device) = crate::groups::single();
     let list = crate::native::new_list(&context, &device, 0);
@@ -421,7 +420,7 @@ fn drops_do_not_wait_for_a_lost_device() {
     filled.unwrap();
     drop(buffer.host_access(Read).unwrap());
     let fresh = Buffer::<i32>::new(16).unwrap();
-    // Barriers that need no copies: when the device turns out to be well, nothing touches memory that is gone.
+    // Barriers without copies, so that no freed memory is accessed, because the device is not really lost.
     let shut = |queue: &Queue| {
         let submitted = queue.submit(|cg| {
             cg.depends_on(std::slice::from_ref(&gate.event));
@@ -442,7 +441,7 @@ fn drops_do_not_wait_for_a_lost_device() {
         drop(kept);
         drop((buffer, fresh));
     }
-    assert_eq!(data, [2; 16], "what the host has is written back");
+    assert_eq!(data, [2; 16], "the host's contents are written back");
     if devices().len() > 1 {
         let other = paged();
         submit_add_one(&queue(1), &other, &[]).wait().unwrap();
@@ -454,7 +453,7 @@ fn drops_do_not_wait_for_a_lost_device() {
     crate::world::call!(command_list.pfnDestroy(list));
 }
 
-/// Each call of a program fails once: the error comes to the caller, or the program's result is right.
+/// Each call of a program fails once: the caller gets the error, or the program's result is correct.
 fn fails_at_every_call() {
     let add_one = kernel("add_one");
     let program = || -> sycl::Result<Vec<i32>> {

@@ -1,4 +1,4 @@
-//! What is left behind: memory after many tasks, Level Zero's objects at the end of a program.
+//! Leaks: memory after many tasks, and Level Zero objects at the end of a program.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::Command;
@@ -61,8 +61,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("leaks_env", Where::Everywhere, leaks_env),
 ];
 
-/// The system's allocator, with the blocks and bytes counted that live: of this program, the runtime, and the driver
-/// inside it.
+/// The system's allocator, counting live blocks and bytes of this program, the runtime and the driver inside it.
 struct Counting;
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -103,8 +102,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Runs so many tasks again and again until a run keeps fewer blocks than half of them. What is made once, and what those
-/// need that happen to be alive at once, comes to an end; a block for every other task does not.
+/// Repeats a run of this many tasks until one keeps fewer blocks than half their number. Blocks that are allocated
+/// once, or for objects that happen to be alive at the same time, stop growing; a block for every other task does not.
 fn leaves_nothing(tasks: usize, run: impl Fn(usize)) {
     let mut left = 0;
     for _ in 0..10 {
@@ -141,7 +140,7 @@ fn tasks_leave_nothing_behind() {
                     cg.parallel_for(&add, 16, (&a, &b, &c))
                 })
                 .unwrap();
-            // Few live at once, so that what they need does not depend on the machine's pace.
+            // Few are alive at the same time, so that memory does not depend on the machine's speed.
             match round % 20 {
                 0 => drop(c.host_access(Read).unwrap()),
                 10 => queue.wait().unwrap(),
@@ -152,7 +151,7 @@ fn tasks_leave_nothing_behind() {
     });
 }
 
-/// Each copy is remembered until it is known to have ended.
+/// Each copy is kept until it is known to have ended.
 fn copies_leave_nothing_behind() {
     let (first, second, buffer) = (queue(0), queue(1), paged());
     access(&second, &buffer, 0, (0, 16), &[]);
@@ -172,7 +171,7 @@ fn copies_leave_nothing_behind() {
     });
 }
 
-/// Tasks on the host and what waits for them: each has a ticket, a closure, an event.
+/// Host tasks and work that waits for them: each has a pending command, a closure and an event.
 fn host_tasks_leave_nothing_behind() {
     let (queue, a) = (queue(0), Buffer::from_slice(&[0i32; 16], 16).unwrap());
     leaves_nothing(6_000, |tasks| {
@@ -194,7 +193,7 @@ fn host_tasks_leave_nothing_behind() {
     });
 }
 
-/// Each command is told to follow the one before, as programs over USM do.
+/// Each command depends on the previous one, as in programs over USM.
 fn a_chain_of_events_keeps_no_past() {
     let queue = queue(0);
     let last = std::cell::RefCell::new(Event::default());
@@ -210,7 +209,7 @@ fn a_chain_of_events_keeps_no_past() {
     last.take().wait().unwrap();
 }
 
-/// What only the last event keeps is longer than a stack is deep.
+/// The last event keeps a chain that is longer than a recursive drop's stack.
 fn a_long_chain_of_events_ends() {
     let (queue, gate) = (queue(0), Gate::new());
     let mut last = gate.event.clone();
@@ -223,7 +222,7 @@ fn a_long_chain_of_events_ends() {
     queue.wait().unwrap();
 }
 
-/// A buffer that the host reads again and again, and nobody writes.
+/// The host reads a buffer repeatedly, and no command writes it.
 fn readers_on_the_host_are_forgotten() {
     let buffer = Buffer::from_slice(&[7i32; 16], 16).unwrap();
     let read = || assert_eq!(buffer.host_access(Read).unwrap()[15], 7);
@@ -234,7 +233,7 @@ fn readers_on_the_host_are_forgotten() {
     assert!(grown < 40_000, "{grown} bytes more");
 }
 
-/// Commands of a queue one after another, each waited for; how many native events are made for them.
+/// Runs commands of a queue one after another, each waited for. Returns how many native events are created.
 fn events_made(queue: &Queue, commands: usize) -> usize {
     let log = Log::start();
     for _ in 0..commands {
@@ -248,7 +247,7 @@ fn in_order() -> Queue {
     queue.build().unwrap()
 }
 
-/// A program may keep an event that it asked for its native handle as long as it likes.
+/// A program may keep an event whose native handle it requested for any time.
 fn an_event_that_is_kept_keeps_no_other() {
     let (queue, gate) = (in_order(), Gate::new());
     let event = queue
@@ -259,7 +258,7 @@ fn an_event_that_is_kept_keeps_no_other() {
     event.wait().unwrap();
     let made = events_made(&queue, 2_000);
     assert!(made < 200, "{made} events");
-    // It is still this command's, also after the queue's end.
+    // It still belongs to this command, even after the queue is dropped.
     drop(queue);
     call!(event.pfnQueryStatus(native));
     let log = Log::start();
@@ -273,7 +272,7 @@ fn an_event_that_is_kept_keeps_no_other() {
     );
 }
 
-/// One command of another queue waited for one of this queue's, and nobody ever asks whether it has ended.
+/// A command of another queue waited for one of this queue, which is never polled.
 fn a_queue_that_nobody_waits_for_keeps_no_events() {
     let (queue, other, gate) = (in_order(), in_order(), Gate::new());
     let first = queue
@@ -286,7 +285,7 @@ fn a_queue_that_nobody_waits_for_keeps_no_events() {
     second.wait().unwrap();
 }
 
-/// In a process of its own: something of everything, and, if it is asked for, a queue that is never dropped.
+/// Runs in a separate process: uses a bit of everything and, if requested, leaks a queue.
 pub(crate) fn program() {
     crate::world::enter();
     let platform = Platform::all().unwrap()[0];
@@ -327,7 +326,7 @@ pub(crate) fn program() {
     }
 }
 
-/// Handles of the program's that the runtime is given: those that it takes are counted, those that it refuses are not.
+/// Handles that the program transfers: accepted ones are counted, rejected ones are not.
 fn adopt(queue: &Queue) {
     let device = queue.device();
     let context = sycl::Context::new(std::slice::from_ref(&device)).unwrap();

@@ -56,7 +56,7 @@ fn replay() {
     second.wait().unwrap();
     assert_eq!(log.count("zeCommandListAppendLaunchKernelWithArguments"), 0);
     drop(log);
-    // The host's change between two submissions is seen by the next.
+    // The next submission sees the host's change.
     a.host_access(ReadWrite).unwrap()[0] = 10;
     queue.submit_graph(&graph, &[]).unwrap();
     let sums = sum.into_vec().unwrap();
@@ -90,13 +90,13 @@ fn own_contents() {
     let before = buffer.device_ptr(&queue.device());
     buffer.release(&queue.device()).unwrap();
     match queue.submit_graph(&graph, &[]) {
-        // The allocator may give the same place again.
+        // The allocator may return the same address again.
         Ok(_) => assert_eq!(buffer.device_ptr(&queue.device()), before),
         Err(refused) => assert!(refused.to_string().contains("released"), "{refused}"),
     }
 }
 
-/// A group that asks for one buffer without its contents and with them gets them, submitted or recorded.
+/// A group that accesses one buffer both with and without `no_init` gets its contents, submitted or recorded.
 fn reads_what_it_overwrites() {
     fn double<'cg>(buffer: &Buffer<'_, i32>, cg: Handler<'cg>) -> sycl::Result<Command<'cg>> {
         let to = cg.access(buffer, Write.no_init())?;
@@ -143,7 +143,8 @@ fn refuses() {
     }
 }
 
-/// The last submission fails because an event that it waits for fails; the one before still runs: its list must stay.
+/// The last submission fails because an event that it waits for fails. The previous one still runs, so its list must
+/// stay.
 fn dropped_after_a_failed_submission() {
     let (queue, other) = (immediate(), queue(0));
     let add_one = kernel("add_one");

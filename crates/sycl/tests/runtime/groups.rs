@@ -1,4 +1,4 @@
-//! Command groups that many tests submit, and what they submit them to.
+//! Command groups, queues and buffers that many tests use.
 
 use sycl::{
     Buffer, BufferOptions, Context, Device, Event, ImageFormat, Queue, Range, Read, ReadWrite,
@@ -7,7 +7,7 @@ use sycl::{
 
 use crate::world::{Log, devices, kernel, queue};
 
-/// The context of the first device alone, as the interop rules for buffers want it.
+/// A context of the first device alone, which the interop functions for buffers require.
 pub(crate) fn single() -> (Context, Device) {
     let device = devices()[0].clone();
     (Context::new(std::slice::from_ref(&device)).unwrap(), device)
@@ -41,11 +41,11 @@ pub(crate) fn submit_add_one(queue: &Queue, buffer: &Buffer<'_, i32>, after: &[E
     submitted.unwrap()
 }
 
-/// xorshift: the same programs on every machine.
+/// A xorshift generator: the same programs on every machine.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// That of a program.
+    /// A generator seeded with the program's number.
     pub(crate) fn of(program: u64) -> Self {
         let mut random =
             Self(0x9e37_79b9_7f4a_7c15 ^ (program + 1).wrapping_mul(0xd1b5_4a32_d192_ed03));
@@ -70,7 +70,7 @@ pub(crate) use typed::kernels;
 
 pub(crate) const RGBA8: ImageFormat = ImageFormat::R8G8B8A8_UNORM;
 
-/// Lets the runtime find out what it asks each device once, so that no test's log has it.
+/// Makes the runtime query each device once, so that these calls appear in no test's log.
 pub(crate) fn settle() {
     let image = UnsampledImage::<2>::new(RGBA8, [2, 2]).unwrap();
     for number in 0..devices().len() {
@@ -82,7 +82,7 @@ pub(crate) fn settle() {
     }
 }
 
-/// Whole images copied: from rows, to rows, between images.
+/// Copies whole images: from rows, to rows, between images.
 pub(crate) fn image_copies(log: &Log) -> [usize; 3] {
     [
         log.count("zeCommandListAppendImageCopyFromMemory"),

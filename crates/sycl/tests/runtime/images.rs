@@ -1,4 +1,4 @@
-//! Images and samplers: what is copied when, and what kernels and the host see.
+//! Images and samplers: when they are copied, and what kernels and the host read.
 
 use sycl::{
     Addressing, Buffer, ChannelOrder, ChannelType, Context, Device, Errc, Filtering, Graph,
@@ -53,7 +53,7 @@ fn moves() {
     assert_eq!(
         image_copies(&log),
         [own, 0, 0],
-        "what is overwritten is not copied"
+        "overwritten images are not copied"
     );
     for _ in 0..2 {
         let access = to.host_access::<[f32; 4], _>(Read).unwrap();
@@ -66,7 +66,7 @@ fn moves() {
         assert!((first[0] - 52.0 / 255.0).abs() < 1e-6, "{first:?}");
     }
     assert_eq!(image_copies(&log), [own, own, 0], "once for both reads");
-    // The host's change outdates the device's image.
+    // The host's change makes the device's image outdated.
     to.host_access::<[f32; 4], _>(ReadWrite)
         .unwrap()
         .write([6, 14], [0.0; 4]);
@@ -80,9 +80,9 @@ fn moves() {
     assert_eq!(made, [2, 2], "one image and one run of rows for each");
     drop((from, to));
     self::queue(0).wait().unwrap();
-    // Earlier tests may have left some more to free.
+    // Earlier tests may have left more to free.
     assert!(log.count("zeImageDestroy") >= 2 && log.frees() >= 2);
-    // Never written: nothing to copy, whoever reads it.
+    // Never written: nothing to copy for any reader.
     let empty = UnsampledImage::<2>::new(RGBA8, [4, 4]).unwrap();
     let log = Log::start();
     let other = UnsampledImage::<2>::new(RGBA8, [4, 4]).unwrap();
@@ -104,12 +104,12 @@ fn between_devices() {
         to.into_vec::<[u8; 4]>().unwrap(),
         brightened(&brightened(&data))
     );
-    // Straight from one device to the other, or through the rows on the host where they do not reach each other.
+    // Directly between devices, or through the rows on the host if the devices have no peer access.
     let expected = if has_peers() { [1, 1, 1] } else { [2, 2, 0] };
     assert_eq!(image_copies(&log), expected);
 }
 
-/// Every order and type: what a kernel reads is what the host reads.
+/// For every order and type kernels and the host read the same.
 fn formats() {
     let queue = queue(0);
     let orders = [
@@ -158,7 +158,7 @@ fn formats() {
     }
 }
 
-/// Every sampler: what a kernel looks up is what the host looks up.
+/// For every sampler kernels and the host read the same.
 fn samplers() {
     let queue = queue(0);
     let texels: Vec<f32> = (0..12).map(|i| (i * i) as f32).collect();
@@ -288,7 +288,7 @@ fn write_back() {
         to.set_write_back(false);
         brighten(&queue, &to, &to.clone_of_shape());
     }
-    assert_eq!(back, brightened(&data), "not asked for");
+    assert_eq!(back, brightened(&data), "no write-back without a request");
     let mut received = Vec::new();
     {
         let to = UnsampledImage::<2>::new(RGBA8, [3, 4]).unwrap();
@@ -301,7 +301,7 @@ fn write_back() {
         received.extend(receiver.recv().unwrap());
     }
     assert_eq!(received, brightened(&data).as_flattened());
-    // Rows of two texels and two bytes, planes with a row to spare.
+    // Rows of two texels with two bytes of padding, planes with a spare row.
     let gaps: Vec<u8> = (0..60).collect();
     let image = UnsampledImage::<3>::from_slice_pitched(&gaps, RGBA8, [2, 2, 2], [10, 30]).unwrap();
     let tight = image.into_vec::<u8>().unwrap();
@@ -440,7 +440,7 @@ fn refused() {
     let integers =
         SampledImage::<2>::from_slice(&[0u8; 16], ImageFormat::R8G8B8A8_UINT, linear, [2, 2]);
     assert_eq!(integers.unwrap_err().errc(), Errc::Invalid);
-    // Wider than any device's images are.
+    // Wider than any device supports.
     let queue = queue(0);
     let wide = UnsampledImage::<2>::new(RGBA8, [1, 1 << 20]).unwrap();
     let run = || {
@@ -450,7 +450,7 @@ fn refused() {
         })
     };
     assert_eq!(run().unwrap_err().errc(), Errc::FeatureNotSupported);
-    // The host has it all the same.
+    // The host still has it.
     wide.host_access::<[f32; 4], _>(Write.no_init())
         .unwrap()
         .write([0, 9], [1.0; 4]);
@@ -528,7 +528,7 @@ fn arguments() {
     assert_eq!(seen.clone().into_vec().unwrap(), [[1.0, 0.0, 1.0, 0.0]]);
     assert_eq!(log.count("zeSamplerCreate"), 1, "one for each kind");
     drop(log);
-    // Of a binary nobody knows the parameters: they go to the driver one by one.
+    // The binary's parameters are not known, so they are passed to the driver one by one.
     let (of, device) = (look_up.bundle(), queue.device());
     let binary = of.native_binary(&device).unwrap();
     // SAFETY: the tests' kernels.
@@ -551,7 +551,7 @@ fn arguments() {
     assert_eq!(seen.into_vec().unwrap(), [[0.0, 1.0, 0.0, 1.0]]);
 }
 
-/// Each call of a program fails once: the error comes to the caller, or the program's result is right.
+/// Each call of a program fails once: the caller gets the error, or the program's result is correct.
 fn faults() {
     let data = pixels(12);
     let sampler = Sampler {
@@ -590,7 +590,7 @@ fn faults() {
         let log = Log::with(&format!("fail ze* OUT_OF_HOST_MEMORY at {call}"));
         let result = program();
         let reached = log.0.calls().iter().any(|call| call.injected);
-        // What still ran when the error came is freed when it has ended.
+        // Work that was still running when the error came is freed when it has ended.
         let balance = |create: &str, destroy: &str| {
             let done = |function: &str| {
                 let calls = log.calls(function).into_iter();
@@ -628,7 +628,7 @@ fn faults() {
     assert_eq!(program().unwrap(), want);
 }
 
-/// A context of another handle has images of its own; what it needs comes through the rows on the host.
+/// A context around another handle has its own images; contents come through the rows on the host.
 fn another_context() {
     let data = pixels(12);
     let (foreign, native_context) = crate::native::foreign();
@@ -651,12 +651,12 @@ fn another_context() {
     let _ = native_context;
 }
 
-/// Random programs against a sequential model: contents, and each copy that is made.
+/// Random programs against a sequential model: contents, and each copy.
 fn random_oracle() {
     struct Model {
         image: UnsampledImage<'static, 2>,
         texels: Vec<[u8; 4]>,
-        /// Where they are: the host, then the devices.
+        /// The places of valid contents: the host, then the devices.
         valid: Vec<bool>,
     }
     let places = devices().len().min(3) + 1;
@@ -675,7 +675,7 @@ fn random_oracle() {
                 }
             })
             .collect();
-        // Copies from rows and to rows, as they have to be.
+        // Copies from rows and to rows that are necessary.
         let need = |model: &mut Model, place: usize, copies: &mut [usize; 2]| {
             if !is_discrete() || model.valid[place] {
                 return;
@@ -751,7 +751,7 @@ fn random_oracle() {
     }
 }
 
-/// The copies of a step are those that the model has.
+/// The copies of a step match the model.
 fn expect_copies(log: &Log, copies: &[usize; 2], seed: u64, step: usize) {
     let [from_rows, to_rows, between] = image_copies(log);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A failure at every call in turn: what was made until then ends once, and the error comes to who asked.
+//! Each call fails in turn: objects created before are destroyed once, and the error reaches the caller.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ pub(crate) const TESTS: &[Test] = &[(
     ends_once_whichever_call_fails,
 )];
 
-/// What makes an object of Level Zero's, and what ends it.
+/// The functions that create a Level Zero object, and those that destroy it.
 const PAIRS: [(&[&str], &str); 8] = [
     (
         &["zeMemAllocHost", "zeMemAllocDevice", "zeMemAllocShared"],
@@ -37,8 +37,8 @@ const PAIRS: [(&[&str], &str); 8] = [
     (&["zeImageCreate"], "zeImageDestroy"),
 ];
 
-/// Of each kind how many more were made than ended. One whose end was refused by the script counts as ended: nobody can
-/// do more.
+/// For each kind, the objects created minus those destroyed. One whose destruction the script made fail counts as
+/// destroyed.
 fn left(log: &Log) -> [i64; PAIRS.len()] {
     let (mut left, calls) = ([0; PAIRS.len()], log.0.calls());
     for call in calls {
@@ -50,7 +50,7 @@ fn left(log: &Log) -> [i64; PAIRS.len()] {
     left
 }
 
-/// Ends that Level Zero itself refused: of what was no more.
+/// Calls to destroy an object that Level Zero rejected because it no longer existed.
 fn twice(log: &Log) -> Vec<String> {
     let refused = log.0.calls().into_iter().filter(|call| {
         let ends = call.function.ends_with("Destroy") || call.function == "zeMemFree";
@@ -61,7 +61,7 @@ fn twice(log: &Log) -> Vec<String> {
 
 type Outcome = sycl::Result<Vec<i32>>;
 
-/// Two devices where there are two, kernels, a host task, memory of both kinds, parts of pages, memory given up.
+/// Two devices if available, kernels, a host task, memory of both kinds, parts of pages, released memory.
 fn program(context: &Context, submission: Submission, handler: Arc<Mutex<Vec<Error>>>) -> Outcome {
     let members = context.devices();
     // SAFETY: the tests' kernels.
@@ -121,7 +121,7 @@ fn program(context: &Context, submission: Submission, handler: Arc<Mutex<Vec<Err
     copy.into_vec()
 }
 
-/// In a context of its own, which ends after all that was made in it.
+/// In a separate context, which is destroyed after all its objects.
 fn ends_once_whichever_call_fails() {
     for submission in [Submission::Immediate, Submission::Batched] {
         let mut want = vec![4; 64];
@@ -144,7 +144,7 @@ fn ends_once_whichever_call_fails() {
             let result = made.and_then(|context| program(&context, submission, Arc::clone(&seen)));
             let reached = log.0.calls().iter().any(|call| call.injected);
             let ended = || log.places("zeContextDestroy", "hContext", raw.addr()).len();
-            // What still ran when the error came is freed when it has ended.
+            // Work that was still running when the error came is freed when it has ended.
             for _ in 0..10_000 {
                 if left(&log) == [0; PAIRS.len()] && ended() == usize::from(transferred) {
                     break;
@@ -164,7 +164,7 @@ fn ends_once_whichever_call_fails() {
             if let Ok(data) = &result {
                 assert_eq!((data, seen.len()), (&want, 0), "{what}");
             }
-            // Whoever is told, at once or later, is told the first cause.
+            // All reported errors, early or late, have the first cause.
             failed += i32::from(result.is_err());
             for error in seen.iter().chain(result.as_ref().err()) {
                 let causes = std::iter::successors(Some(error), |error| error.cause());

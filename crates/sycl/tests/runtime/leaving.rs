@@ -1,5 +1,5 @@
-//! The end of a program that did not wait for its work: what ends soon has its effects, what does not end holds nobody up
-//! for long, and the exit code is the program's.
+//! The end of a program that does not wait for its work: work that ends soon takes effect, endless work delays the exit
+//! only briefly, and the exit code is the program's.
 
 use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
@@ -35,9 +35,9 @@ pub(crate) const TESTS: &[Test] = &[
 const CASE: &str = "SOLUM_TEST_LEAVES";
 const FILE: &str = "SOLUM_TEST_LEAVES_IN";
 
-/// In a process of its own: submits, and leaves.
+/// Runs in a separate process: submits work and exits.
 pub(crate) fn program() {
-    // What is called a loader is taken instead of the driver inside.
+    // The program may be configured to use a loader instead of the driver inside.
     if std::env::var_os("SOLUM_ZE_LOADER").is_none() {
         crate::world::enter();
     }
@@ -47,7 +47,7 @@ pub(crate) fn program() {
         "chain" => chain(file),
         "recorded" => recorded(&file),
         "held" => {
-            // A host accessor that lives is nothing that runs.
+            // A live host accessor is not running work.
             let buffer: &'static _ = Box::leak(Box::new(Buffer::<i32>::new(8).unwrap()));
             std::mem::forget(buffer.host_access(ReadWrite).unwrap());
             write(&file, "1");
@@ -65,7 +65,7 @@ pub(crate) fn program() {
             });
             std::process::exit(7);
         }
-        // Who leaves is what would be waited for.
+        // The exiting thread is the one that would be waited for.
         "inside" => {
             let queue = queue(0);
             task(&queue, || std::process::exit(7));
@@ -74,7 +74,7 @@ pub(crate) fn program() {
                 std::thread::park();
             }
         }
-        // A fork has the work's traces, but nobody who does it.
+        // A fork has the work's bookkeeping, but none of the threads that run it.
         "fork" => {
             let (gate, buffer) = (Gate::new(), Buffer::<i32>::new(8).unwrap());
             submit_add_one(&queue(0), &buffer, std::slice::from_ref(&gate.event));
@@ -100,7 +100,7 @@ fn write(file: &Path, text: &str) {
 fn task(queue: &Queue, work: impl FnOnce() + Send + 'static) {
     let submitted = queue.submit(|cg| {
         cg.host_task((), move |_, ()| {
-            // The program is through by then, or nearly.
+            // The program has ended by then, or almost.
             std::thread::sleep(Duration::from_millis(50));
             work();
             Ok(())
@@ -109,7 +109,7 @@ fn task(queue: &Queue, work: impl FnOnce() + Send + 'static) {
     submitted.unwrap();
 }
 
-/// A kernel, a host task behind it, a kernel behind that one, and what it left is written by another host task.
+/// A kernel, then a host task, then a kernel, whose result another host task writes to the file.
 fn chain(file: PathBuf) {
     let queue = queue(0);
     let buffer = Buffer::from_slice(&[0; 8], 8).unwrap();
@@ -136,7 +136,7 @@ fn chain(file: PathBuf) {
     written.unwrap();
 }
 
-/// A copy into mapped memory, in a list that nobody has executed.
+/// A copy into mapped memory, in a list that was not executed yet.
 fn recorded(path: &Path) {
     let queue = Queue::builder()
         .submission(Submission::Batched)
@@ -162,11 +162,11 @@ fn recorded(path: &Path) {
             .memcpy(mapped, block.as_ptr().cast(), 1, &[filled])
             .unwrap();
     }
-    // Nothing of it is dropped.
+    // Nothing is dropped.
     std::mem::forget((queue, block));
 }
 
-/// How the program ended, and what it left in the file.
+/// The exit status, and the contents of the file.
 fn leave(case: &str, variables: &[(&str, &std::ffi::OsStr)]) -> (ExitStatus, String) {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("sycl-leaves-{case}-{}", std::process::id()));
@@ -178,7 +178,7 @@ fn leave(case: &str, variables: &[(&str, &std::ffi::OsStr)]) -> (ExitStatus, Str
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // Much longer than it may take.
+    // Much longer than the allowed delay.
     let last = Instant::now() + Duration::from_secs(120);
     let status = loop {
         if let Some(status) = program.try_wait().unwrap() {
@@ -207,7 +207,7 @@ fn ends() {
     }
 }
 
-/// Once out of three times: a machine that stands still for two seconds is nobody's mistake.
+/// Up to three attempts, because a busy machine may stall for two seconds.
 fn has_its_effect(case: &str, variables: &[(&str, &OsStr)], expected: &str) {
     let mut found = Vec::new();
     for _ in 0..3 {
@@ -228,7 +228,7 @@ fn is_left() {
     }
 }
 
-/// The objects are the parent's, which reports them when it ends itself.
+/// The objects belong to the parent, which reports them at its own exit.
 fn a_fork_is_silent() {
     let output = Command::new(std::env::current_exe().unwrap())
         .env(WORLD, "leaves")
@@ -242,7 +242,7 @@ fn a_fork_is_silent() {
     assert_eq!(said.matches("UR_L0_LEAKS_DEBUG").count(), 1, "{said}");
 }
 
-/// What a loader and its driver do at the end of a process they do afterwards.
+/// A loader and its driver run their exit functions afterwards.
 fn over_a_loader() {
     let built = test_artifacts::build(&["-p", "libze_loader", "-p", "libze_solum_cpu"]);
     let (loader, driver) = (

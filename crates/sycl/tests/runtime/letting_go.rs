@@ -1,4 +1,4 @@
-//! What the runtime still does with a handle that stays the program's when its last copy is dropped: nothing.
+//! After the last copy of a handle that the program keeps is dropped, the runtime no longer uses the handle.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -71,7 +71,7 @@ impl Raw {
         Self::with_flags(context, ZE_EVENT_POOL_FLAG_HOST_VISIBLE)
     }
 
-    /// Of a pool with these flags.
+    /// Creates an event in a pool with these flags.
     pub(crate) fn with_flags(context: &Context, flags: u32) -> Self {
         let desc = ze_event_pool_desc_t {
             flags,
@@ -105,7 +105,7 @@ impl Raw {
     }
 }
 
-/// Runs `last` on a thread of its own, and lets it come to its end by `go`, before which it must not come back.
+/// Runs `last` on another thread and releases it with `go`; it must not return before.
 fn comes_back_after(last: impl FnOnce() + Send, go: impl FnOnce()) {
     let (begun, begins) = channel();
     let may = AtomicBool::new(false);
@@ -116,7 +116,7 @@ fn comes_back_after(last: impl FnOnce() + Send, go: impl FnOnce()) {
             may.load(Ordering::Acquire)
         });
         begins.recv().unwrap();
-        // One that does not wait gets the time to come back; how much decides about nothing else.
+        // A call that does not wait gets time to return; the length of this time decides nothing else.
         (0..100).for_each(|_| std::thread::yield_now());
         may.store(true, Ordering::Release);
         go();
@@ -124,7 +124,7 @@ fn comes_back_after(last: impl FnOnce() + Send, go: impl FnOnce()) {
     });
 }
 
-/// The calls that name a handle, without the program's own.
+/// The calls that take a handle, without the program's own.
 fn naming(log: &Log, handle: usize) -> Vec<String> {
     let calls = log.0.calls().into_iter();
     calls
@@ -154,7 +154,7 @@ fn a_kept_event_is_left_alone() {
         }
         let log = Log::start();
         drop(event);
-        // Whatever looks at what may be freed.
+        // Calls that sweep deferred releases.
         for _ in 0..3 {
             queue.submit_barrier(&[]).unwrap();
             crate::world::queue(0).wait().unwrap();
@@ -169,7 +169,7 @@ fn a_kept_event_is_left_alone() {
     assert_eq!(buffer.into_vec().unwrap(), [1; 8]);
 }
 
-/// A group that is on no list yet is a copy of the events that it follows.
+/// A group that is on no list yet holds copies of the events that it follows.
 fn held_back_behind_an_event() {
     let (queue, context) = (queue(0), context());
     let raw = Raw::new(&context);
@@ -195,8 +195,8 @@ fn held_back_behind_an_event() {
     assert_eq!(buffer.into_vec().unwrap(), [2; 8]);
 }
 
-/// Memory that nothing has used yet is freed after the event that it is available after. An event that the runtime
-/// destroys is waited for by nobody; for one that stays the program's the last copy's drop waits.
+/// Unused memory is freed after its `available` event. No thread waits for an event that the runtime destroys; if the
+/// program keeps the event, dropping the last copy waits.
 fn an_unused_buffer_ends_after_its_event() {
     let ((context, _), usual) = (single(), queue(0));
     for (ownership, event_first) in [
@@ -230,7 +230,7 @@ fn an_unused_buffer_ends_after_its_event() {
             usual.wait().unwrap();
             assert_eq!(log.frees_of(pointer.addr()), 0);
             raw.signal();
-            // The first look frees the memory, whose end lets go of the event.
+            // The first sweep frees the memory and then releases the event.
             usual.wait().unwrap();
             usual.wait().unwrap();
             assert_eq!(log.frees_of(pointer.addr()), 1);
@@ -255,7 +255,7 @@ fn an_unused_buffer_ends_after_its_event() {
     }
 }
 
-/// A context of the program's for one device, as a SYCL context that does not destroy it.
+/// A context that the program created for one device, and a SYCL context that does not destroy it.
 pub(crate) fn kept_context(device: &Device) -> (Context, ze_context_handle_t) {
     let driver = get_native(&Platform::all().unwrap()[0]);
     let desc = ze_context_desc_t::default();
@@ -275,7 +275,8 @@ fn queue_in(context: &Context, device: &Device) -> Queue {
     queue.build().unwrap()
 }
 
-/// What the runtime made in a context is destroyed when the last queue's drop returns, though its work had to end first.
+/// Objects that the runtime created in a context are destroyed before the last queue's drop returns, even if their work
+/// has to end first.
 fn a_kept_context_is_left_alone() {
     let device = devices()[0].clone();
     let usual = queue(0);
@@ -297,7 +298,7 @@ fn a_kept_context_is_left_alone() {
                 let a = cg.access(buffer, ReadWrite)?;
                 cg.parallel_for(&add_one, 8, (&a,))
             });
-            // The native event of what is on a list is one more object of the context.
+            // The native event of a command on a list is one more object of the context.
             let event = submitted.unwrap();
             if !held_back {
                 assert!(!get_native(&event).is_null());
@@ -336,7 +337,7 @@ fn a_kept_context_is_left_alone() {
     }
 }
 
-/// Work on a device holds up the drop of a queue over a list or command queue that the program destroys, and no other.
+/// Work on a device delays only the drop of a queue whose list or command queue the program destroys.
 fn queue_drop_waits_for_kept_only() {
     let (context, device) = single();
     let native = |number| match number {
@@ -379,7 +380,7 @@ fn queue_drop_waits_for_kept_only() {
     }
 }
 
-/// Groups that wait for the host are on the program's list, or queue, before the drop returns.
+/// Groups that wait for the host are on the program's list or queue before the drop returns.
 fn a_kept_queue_waits_for_what_is_held_back() {
     let (context, device, _) = single_queue();
     let list = new_list(&context, &device, 0);
@@ -401,7 +402,7 @@ fn a_kept_queue_waits_for_what_is_held_back() {
     assert_eq!(buffer.into_vec().unwrap(), [2; 8]);
 }
 
-/// Its drop there waits for nothing that waits for the task.
+/// Dropping it there does not wait for work that waits for the task.
 fn a_host_task_may_have_the_last_kept_queue() {
     let (context, device) = single();
     let list = new_list(&context, &device, 0);
@@ -430,7 +431,7 @@ fn a_host_task_may_have_the_last_kept_queue() {
     call!(command_list.pfnDestroy(list));
 }
 
-/// Neither for its own event nor for its queue.
+/// It waits neither for its own event nor for its queue.
 fn a_host_task_cannot_wait_for_itself() {
     let (queue, (own, its)) = (queue(0), std::sync::mpsc::channel::<Event>());
     let captured = queue.clone();
@@ -449,7 +450,7 @@ fn a_host_task_cannot_wait_for_itself() {
     assert_eq!(receiver.recv().unwrap(), [invalid, invalid]);
 }
 
-/// No queue is left in the context, but another context's work uses a buffer with memory in it.
+/// No queue is left in the context, but work of another context uses a buffer with memory in it.
 fn a_kept_contexts_buffer_waits_for_others_work() {
     let (device, usual) = (devices()[0].clone(), queue(0));
     let (made, raw) = kept_context(&device);

@@ -1,4 +1,4 @@
-//! What is asked of objects, who chooses devices, and what the library's own kernels compute.
+//! Properties of objects, device selectors, and the crate's own kernels.
 
 use sycl::{
     Aspect, AspectSelector, BitAnd, BitOr, BitXor, Buffer, CpuSelector, Device, Errc,
@@ -38,7 +38,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// A value, or an honest refusal.
+/// A value, or FEATURE_NOT_SUPPORTED.
 fn answered<T>(name: &str, answer: Result<T>) {
     if let Err(error) = answer {
         assert_eq!(error.errc(), Errc::FeatureNotSupported, "{name}: {error}");
@@ -113,7 +113,11 @@ fn info_descriptors() {
     assert_eq!(range.unwrap_err().errc(), Errc::Invalid);
     let of = |name| world::kernel(name);
     let local = of("reverse").device_info::<info::kernel_device::LocalMemSize>(&device);
-    assert_eq!(local.unwrap(), 0, "what is passed is not declared");
+    assert_eq!(
+        local.unwrap(),
+        0,
+        "passed local memory is not declared by the kernel"
+    );
     let multiple = kernel
         .device_info::<info::kernel_device::PreferredWorkGroupSizeMultiple>(&device)
         .unwrap();
@@ -146,7 +150,7 @@ fn filter_selector() {
         assert_eq!(
             Device::select(&selector).unwrap(),
             first,
-            "a selector may be used again"
+            "a selector can be used repeatedly"
         );
     }
     for wrong in ["", "gpu,,cpu", "a:b:c:d", "gpu:gpu", "nonsense"] {
@@ -204,7 +208,7 @@ fn sub_devices() {
             .create_sub_devices(&Partition::Equally(units + 1))
             .unwrap_err();
         assert_eq!(error.errc(), Errc::Invalid, "{error}");
-        // Level Zero divides devices as they are made, not by numbers.
+        // Level Zero divides devices only as the hardware does, not by numbers.
         for by_number in [Partition::Equally(1), Partition::Counts(vec![1, 1])] {
             let error = device.create_sub_devices(&by_number).unwrap_err();
             assert_eq!(error.errc(), Errc::FeatureNotSupported, "{error}");
@@ -369,7 +373,7 @@ mod constants {
     }
 }
 
-/// As the file has them, set for a group, set for a bundle; two sets in turn are two modules.
+/// With default values, set for a group, and set for a bundle; two sets of values in alternation are two modules.
 fn spec_constants() {
     use constants::kernels;
     let queue = world::queue(0);

@@ -1,4 +1,4 @@
-//! What a thread may do, and wait for, before it signals an event that other work follows.
+//! Calls and waits that a thread may make before it signals an event that other work follows.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
@@ -59,7 +59,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// Runs a test that waits for ever where something is wrong: the program is then ended.
+/// Runs a test that would deadlock if something is wrong; the program is ended in that case.
 fn guarded(test: impl FnOnce()) {
     let (sender, receiver) = channel::<()>();
     let watchdog = std::thread::spawn(move || {
@@ -73,7 +73,7 @@ fn guarded(test: impl FnOnce()) {
     watchdog.join().unwrap();
 }
 
-/// A group that adds one in a context of the program's own, and reads another buffer.
+/// A group that adds one in a separate context, and reads another buffer.
 struct Elsewhere {
     queue: Queue,
     kernel: sycl::Kernel,
@@ -106,8 +106,8 @@ impl Elsewhere {
     }
 }
 
-/// A group follows work of another context that waits for the program: whoever submits it goes on, and its buffers are
-/// nobody's.
+/// A group follows work of another context that waits for the program: submitting it does not block, and its buffers
+/// are not locked.
 fn other_context() {
     let (context, _) = foreign();
     for in_order in [false, true] {
@@ -118,7 +118,7 @@ fn other_context() {
             let gate = Gate::new();
             let after = std::slice::from_ref(&gate.event);
             let first = submit_add_one(&usual, &one, after);
-            // By a buffer, by an event, by the program's own event.
+            // Through a buffer, an event, and the program's own event.
             let by_buffer = elsewhere.add_one(&one, &beside, &[]);
             let by_event = elsewhere.add_one(&two, &beside, std::slice::from_ref(&first));
             let by_gate = elsewhere.add_one(&three, &beside, after);
@@ -138,8 +138,7 @@ fn other_context() {
     }
 }
 
-/// The end of a host accessor has work begin that other held-back work, of another context, follows: the thread does not
-/// wait for it.
+/// Dropping a host accessor starts work that deferred work of another context follows: the thread does not wait for it.
 fn other_context_behind_an_accessor() {
     guarded(|| {
         let (context, _) = foreign();
@@ -158,8 +157,8 @@ fn other_context_behind_an_accessor() {
     });
 }
 
-/// More groups than a queue has lanes wait for events, for one and for as many as there are: what waits for none of them
-/// ends, again and again, on every queue.
+/// More groups than a queue has lanes wait for one event, or for one each: work that waits for none of them ends,
+/// repeatedly, on every queue.
 fn groups_behind_events() {
     guarded(|| {
         for (groups, gates) in [(4, 1), (8, 1), (40, 40), (40, 3)] {
@@ -179,7 +178,7 @@ fn groups_behind_events() {
                 submit_add_one(queue, &paged(), &[]).wait().unwrap();
             }
             assert!(events.iter().all(is_running));
-            // The last one first: it is behind none of the others.
+            // From the last, which follows none of the others.
             for (number, gate) in gates.iter().enumerate().rev() {
                 gate.open();
                 let mine = events.iter().skip(number).step_by(gates.len());
@@ -194,7 +193,7 @@ fn groups_behind_events() {
     });
 }
 
-/// A copy that waits, by what it follows, for an event keeps no other copy to its device waiting.
+/// A copy that waits for an event does not delay other copies to its device.
 fn copies_behind_events() {
     guarded(|| {
         for gates in [1, 40] {
@@ -221,7 +220,8 @@ fn copies_behind_events() {
     });
 }
 
-/// Groups that follow gated ones by buffers, on the same queue, another one and one in order, keep nobody waiting either.
+/// Groups that follow gated ones through buffers, on the same queue, another queue and an in-order one, delay no other
+/// work.
 fn followers_of_gated_groups() {
     guarded(|| {
         let device = devices()[0].clone();
@@ -234,7 +234,7 @@ fn followers_of_gated_groups() {
             &chain,
             std::slice::from_ref(&gate.event),
         )];
-        // Many readers of what is gated, each alone behind it, and then one after another.
+        // Many readers of gated contents, first each on its own and then one after another.
         let reader = |queue| access(queue, &chain, 0, (0, 16), &[]);
         gated.extend(
             queues
@@ -253,14 +253,15 @@ fn followers_of_gated_groups() {
     });
 }
 
-/// The program no longer has the SYCL event, and nobody may ask the handle: what it gates is known to be gated all the same.
+/// The program has dropped the SYCL event, and the handle must not be polled: work that it gates is still known to be
+/// gated.
 fn event_let_go() {
     guarded(|| {
         let queue = queue(0);
         let mut gate = Gate::new();
         let held: Vec<Buffer<'_, i32>> = (0..6).map(|_| paged()).collect();
         for buffer in &held {
-            // The group's event, which keeps those it follows, goes at once.
+            // The group's event, which keeps those it follows, is dropped at once.
             drop(submit_add_one(
                 &queue,
                 buffer,
@@ -282,8 +283,8 @@ fn event_let_go() {
     });
 }
 
-/// More of them than there are threads for host tasks, and as many native events of held-back groups: a task that follows
-/// nothing runs all the same.
+/// More than there are threads for host tasks, with as many native events of deferred groups: an independent task still
+/// runs.
 fn host_tasks_behind_an_event() {
     guarded(|| {
         let (queue, buffer, gate) = (queue(0), paged(), Gate::new());
@@ -313,7 +314,7 @@ fn host_tasks_behind_an_event() {
     });
 }
 
-/// Tells that it is gone, after another one is where it waits for that.
+/// Reports its drop, after another one has reached the point where it waits for that.
 struct Gone(Option<Receiver<()>>, Sender<()>);
 
 impl Drop for Gone {
@@ -325,8 +326,7 @@ impl Drop for Gone {
     }
 }
 
-/// Two tasks whose device is lost under what they follow: the end of the one is that of what it captured, which waits for
-/// the other's, whichever is first.
+/// Two tasks whose device is lost: each releases captured values that wait for the other's, in either order.
 fn ends_together() {
     for waits in [0, 1] {
         guarded(|| {
@@ -349,7 +349,7 @@ fn ends_together() {
                 });
                 submitted.unwrap()
             });
-            // The thread that waits for both gets to know of it.
+            // The thread that waits for both gets the error.
             let log = crate::losses::losing();
             all.recv().unwrap();
             for task in tasks {
@@ -361,7 +361,7 @@ fn ends_together() {
     }
 }
 
-/// What failed followed only work on its own buffer: nothing else is to be followed in its place.
+/// The failed command followed only work on its own buffer, so nothing else has to be followed instead.
 fn writer_after_a_failure() {
     guarded(|| {
         let queue = Queue::builder().device(&devices()[0]);

@@ -1,6 +1,6 @@
-//! Where Level Zero comes from: the loader that `SOLUM_ZE_LOADER` names, an installed one with at least one device, the
-//! driver inside the program. What the environment says is asked in processes of their own, whose installed loader is ours
-//! over a driver that does nothing.
+//! The sources of Level Zero: the loader that `SOLUM_ZE_LOADER` names, an installed one with at least one device, the
+//! driver inside the program. Each environment is tested in a separate process, whose installed loader is ours over a
+//! stub driver.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -31,7 +31,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("devices_of_several_drivers", Where::Host, several_drivers),
 ];
 
-/// In a process of its own: its devices, and the loaders that it has open.
+/// Runs in a separate process: prints its devices and its open loaders.
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 pub(crate) fn found() {
     let kinds = Device::all(None).unwrap().into_iter().map(|d| d.kind());
@@ -46,14 +46,14 @@ pub(crate) fn found() {
     open.iter().for_each(|path| println!("{path}"));
 }
 
-/// A fresh folder with a loader, or with a file in its place that is none.
+/// Creates a folder with a loader, or with a file in its place that is not a library.
 fn stage(name: &str, is_loader: bool) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let built =
         BUILT.get_or_init(|| test_artifacts::build(&["-p", "libze_loader", "-p", "libze_stub"]));
     let process = std::process::id();
     let stage = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sycl-{name}-{process}"));
-    // Left over from a process of the same number.
+    // Left over from a process with the same id.
     let _ = std::fs::remove_dir_all(&stage);
     std::fs::create_dir_all(&stage).unwrap();
     let loader = stage.join("libze_loader.so.1");
@@ -69,8 +69,8 @@ fn looked_for_in_order() {
     let [named, installed, broken] = [("named", true), ("installed", true), ("broken", false)]
         .map(|(name, is_loader)| stage(name, is_loader));
     let loader = |stage: &Path| stage.join("libze_loader.so.1");
-    // What is named, where installed ones are looked for, what the driver below the loader is to do; what is found,
-    // and whose loader is open with it, if anybody's is; what is complained of.
+    // The variable, the search path, the stub driver's script; the devices found, the loader that is open, and the
+    // complaint.
     let stub = "[Accelerator]";
     let inside = "[Gpu, Cpu]";
     let none = PathBuf::new();
@@ -88,7 +88,7 @@ fn looked_for_in_order() {
             Some(&installed),
             "nothing.so",
         ),
-        // What somebody chose is taken even if it has no device; what is installed is not.
+        // A loader that the variable names is used even without devices; an installed one is not.
         (
             loader(&named),
             &installed,
@@ -149,7 +149,7 @@ fn looked_for_in_order() {
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-/// A program with the set-user-id bit of root, started by another user.
+/// A program with root's set-user-id bit, started by another user.
 fn privileged() {
     // SAFETY: a system call without arguments.
     if unsafe { libc::geteuid() } != 0 {
@@ -161,7 +161,7 @@ fn privileged() {
     std::fs::create_dir(&folder).unwrap();
     let program = folder.join("program");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    // The named loader lies where the user can open it.
+    // The user can open the named loader.
     let loader = folder.join("libze_loader.so.1");
     std::fs::copy(named.join("libze_loader.so.1"), &loader).unwrap();
     for (path, mode) in [(&folder, 0o755), (&program, 0o4755), (&loader, 0o755)] {
@@ -186,7 +186,7 @@ fn privileged() {
     assert!(err.contains(told), "{err}");
 }
 
-/// In a process of its own: what it sees of several drivers, a fact on a line.
+/// Runs in a separate process: prints facts about several drivers, one on a line.
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 pub(crate) fn drivers() {
     let (platforms, devices) = (Platform::all().unwrap(), Device::all(None).unwrap());
@@ -255,7 +255,8 @@ pub(crate) fn drivers() {
     }
 }
 
-/// A platform is a driver; devices are chosen among all drivers' together, and are put together in no context.
+/// Each driver is a platform. Devices are selected among those of all drivers; a context cannot contain devices of
+/// several.
 fn several_drivers() {
     let place = stage("drivers", true);
     let names = ["libze_one.so", "libze_two.so"].map(|name| place.join(name));
@@ -266,7 +267,7 @@ fn several_drivers() {
         .each_ref()
         .map(|name| name.to_str().unwrap())
         .join(",");
-    // The devices of each driver, what the environment chooses, and facts.
+    // The devices of each driver, the environment's selection, and facts.
     let cases: [(&str, &str, &[&str]); 6] = [
         (
             "one:cpu,two:integrated",
@@ -315,7 +316,7 @@ fn several_drivers() {
         let out = String::from_utf8(output.stdout).unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{devices}: {out}{err}");
-        // The loader decides whose devices come first.
+        // The loader decides the order of the drivers.
         let kinds: Vec<&str> = out.lines().nth(1).unwrap().split(' ').collect();
         for fact in facts {
             let place_of = |kind: &str| kinds.iter().position(|known| *known == kind).unwrap();

@@ -1,5 +1,5 @@
-//! Work that was on its way to a device when that was lost, or whose batch could not be executed: nobody takes for there
-//! what it was to copy or to write.
+//! Work under way when its device was lost, or whose batch could not be executed: its copies and writes are not treated
+//! as done.
 
 use std::sync::mpsc::channel;
 
@@ -43,7 +43,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// Queues to the first devices.
+/// Queues of the first devices.
 fn queues<const N: usize>() -> [Queue; N] {
     let context = Context::new(&devices()).unwrap();
     let mut devices = devices().into_iter().cycle();
@@ -54,7 +54,7 @@ fn queues<const N: usize>() -> [Queue; N] {
     })
 }
 
-/// While it lives, whoever waits finds the device lost. It is well in truth.
+/// While this lives, waits report the device as lost. It is not really lost.
 pub(crate) fn losing() -> Log {
     Log::with("fail zeEventHostSynchronize DEVICE_LOST")
 }
@@ -81,7 +81,7 @@ fn a_copy_of_a_lost_device_brings_nothing() {
         assert!(buffer.host_access(Read).is_err());
         assert_eq!(log.copies().len(), 1);
     }
-    // Nobody else has it.
+    // It is nowhere else.
     let log = Log::start();
     let error = try_add_one(&second, &buffer).unwrap_err();
     assert!(error.to_string().contains("poisoned"), "{error}");
@@ -92,7 +92,7 @@ fn a_copy_of_a_lost_device_brings_nothing() {
     buffer.host_access(Read).unwrap();
 }
 
-/// Copies to a device that is lost take nothing from where they came.
+/// A copy to a lost device does not remove the contents from its source.
 fn what_is_elsewhere_outlives_a_lost_copy() {
     let [first, second] = queues();
     let buffer = paged();
@@ -118,7 +118,8 @@ fn what_is_elsewhere_outlives_a_lost_copy() {
     assert_eq!(buffer.into_vec().unwrap()[3..5], [6, 1]);
 }
 
-/// The accessor that it was for writes nothing, but all others count as outdated. What it has waited for goes on.
+/// The accessor's command writes nothing, but all other copies count as outdated. The work that it waited for
+/// continues.
 fn what_a_failed_wait_was_for_is_poisoned() {
     let [queue] = queues();
     let buffer = paged();
@@ -155,7 +156,7 @@ fn what_a_failed_batch_was_to_write_is_poisoned() {
     let buffer = paged();
     access(&queue, &buffer, 2, (0, 16), &[]).wait().unwrap();
     let gate = Gate::new();
-    // While this is under way, what comes next is recorded.
+    // While this runs, later commands are recorded.
     let before = queue.submit_barrier(std::slice::from_ref(&gate.event));
     let writer = access(&queue, &buffer, 2, (0, 8), &[]);
     {
@@ -177,7 +178,7 @@ fn what_a_failed_batch_was_to_write_is_poisoned() {
     try_add_one(&other, &buffer).unwrap().wait().unwrap();
 }
 
-/// Also when nobody has asked for so long that tickets of finished work are forgotten.
+/// Even if the queue was not polled for so long that pending commands of finished work were dropped.
 fn what_a_held_back_writer_lost_is_poisoned() {
     let [queue] = queues();
     let (buffer, others) = (paged(), paged());
@@ -196,7 +197,7 @@ fn what_a_held_back_writer_lost_is_poisoned() {
     refused_as_poisoned(&buffer, 16, 0);
 }
 
-/// On whatever queue, held back or not.
+/// On any queue, deferred or not.
 fn who_follows_what_was_lost_fails() {
     let [queue, second] = queues();
     let (buffer, gate) = (paged(), Gate::new());

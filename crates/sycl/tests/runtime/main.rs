@@ -1,8 +1,9 @@
-//! The runtime against the interpreter, with every call of Level Zero written down by the recorder: once on simulated
-//! devices with memories of their own, once on the default devices, whose memory is the host's; a few tests on drivers
-//! that this machine has not (`shim.rs`).
+//! Tests the runtime with the interpreter, while the recorder logs every Level Zero call: once on simulated devices
+//! with their own memories, once on the default devices, which use host memory. A few tests use drivers that are
+//! simulated by `shim.rs`.
 //!
-//! This program runs itself once for each of these worlds. Tests of a world run one after another: the recorder is one.
+//! The program runs itself once for each of these worlds. Tests of a world run one after another, because there is one
+//! recorder.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -54,10 +55,10 @@ use std::process::{Command, ExitCode};
 
 use libtest_mimic::{Arguments, Trial};
 
-/// Where a test runs.
+/// The worlds in which a test runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Where {
-    /// Four devices with memories of their own.
+    /// Four devices with their own memories.
     Discrete,
     /// The default devices.
     Host,
@@ -65,15 +66,15 @@ pub(crate) enum Where {
     Everywhere,
     /// Devices that divide into tiles.
     Tiles,
-    /// Devices with memories of their own that reach each other's.
+    /// Devices with their own memories and peer access.
     Peers,
-    /// Devices that run all lists one append after another.
+    /// Devices with one engine, which runs all lists one append after another.
     OneEngine,
-    /// Four devices with memories of their own, whose queues record lists and execute them.
+    /// Four devices with their own memories, whose queues record lists and execute them.
     Batched,
 }
 
-/// A test: its name, where it runs, what it does.
+/// A test: its name, its worlds and its function.
 pub(crate) type Test = (&'static str, Where, fn());
 
 pub(crate) const WORLD: &str = "SOLUM_TEST_WORLD";
@@ -215,7 +216,7 @@ fn main() -> ExitCode {
 
 fn all_worlds() -> ExitCode {
     let mut failed = Vec::new();
-    // How queues reach the device unless a test says otherwise: by immediate lists, or by lists on command queues.
+    // How queues submit unless a test decides otherwise: by immediate lists, or by lists on command queues.
     for (world, devices, lists) in [
         ("discrete", "cpu:4,discrete", ""),
         ("host", "gpu,cpu", ""),

@@ -1,5 +1,4 @@
-//! What the model promises of memory that no other room asks: how many memories there are, how they are aligned, who may
-//! use their pointers, and that they stay.
+//! Guarantees about memories: their number, their alignment, who may use their pointers, and that they stay.
 
 use std::sync::mpsc::channel;
 
@@ -56,7 +55,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// Reads a buffer on a queue's device, or pretends to.
+/// Reads a buffer on a queue's device, or only declares the access.
 fn touch(queue: &Queue, buffer: &Buffer<'_, i32>) -> sycl::Result<sycl::Event> {
     queue.submit(|cg| {
         cg.access(buffer, Read)?;
@@ -64,7 +63,7 @@ fn touch(queue: &Queue, buffer: &Buffer<'_, i32>) -> sycl::Result<sycl::Event> {
     })
 }
 
-/// A memory for each context that is not the runtime's own, and one on the host.
+/// One memory for each context that is not the runtime's shared one, and one on the host.
 fn many_memories() {
     let buffer: Buffer<'_, i32> = Buffer::new(16).unwrap();
     let device = devices()[0].clone();
@@ -79,7 +78,7 @@ fn many_memories() {
     }
 }
 
-/// Memory that nobody uses now stays where it is when there is none for others.
+/// Unused memory is not moved when memory for others is short.
 fn nothing_is_evicted() {
     let queue = queue(0);
     let (idle, other) = (
@@ -196,7 +195,7 @@ fn alignment() {
     );
 }
 
-/// Elements that want more than lines of caches get it, of every memory.
+/// Elements with an alignment above a cache line get it in every memory.
 fn alignment_of_wide_elements() {
     #[derive(Clone, Copy)]
     #[repr(C, align(128))]
@@ -223,7 +222,7 @@ fn alignment_of_wide_elements() {
     assert_eq!(seen[2].0, [1; 32]);
 }
 
-/// Memory of the program's may be aligned less: it is not seen as elements that want more.
+/// The program's memory may be aligned less: it cannot be viewed as elements with a larger alignment.
 fn own_alignment() {
     let queue = queue(0);
     let block = usm::Block::<u32, DeviceKind>::device(&queue, 65).unwrap();
@@ -243,7 +242,7 @@ fn own_alignment() {
     }
 }
 
-/// Memory of the program's is not freed by hand as long as one of the buffers over it lives.
+/// The program's memory cannot be freed manually while one of the buffers over it lives.
 fn one_block_of_two_buffers() {
     let queue = queue(0);
     let block = usm::Block::<u32, DeviceKind>::device(&queue, 64).unwrap();
@@ -283,7 +282,8 @@ fn pointers() {
     assert!(one != other && one.cast_const() != host && other.cast_const() != host);
 }
 
-/// A device's memories in all contexts go, and what they hold comes to the host from the one that has it.
+/// A device's memories in all contexts are released, and the contents are copied to the host from the one that has
+/// them.
 fn release_in_every_context() {
     let own = queue(0);
     let device = own.device();

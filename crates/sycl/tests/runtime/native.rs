@@ -1,4 +1,4 @@
-//! Level Zero's own handles in and out: the B table, after DPC++'s tests of the same.
+//! Native handles in and out: the B table, following DPC++'s tests of the same.
 
 use std::hash::BuildHasher;
 
@@ -258,7 +258,7 @@ fn make_queue_properties() {
     call!(command_list.pfnDestroy(list));
 }
 
-#[expect(deprecated, reason = "the old shapes are accepted")]
+#[expect(deprecated, reason = "old input types are accepted")]
 fn make_queue_v1() {
     let mut members = devices();
     members.reverse();
@@ -275,7 +275,7 @@ fn make_queue_v1() {
     assert!(buffer.allocated_on(&members[0]));
 }
 
-#[expect(deprecated, reason = "the old shapes are accepted")]
+#[expect(deprecated, reason = "old input types are accepted")]
 fn make_queue_v3_transfer() {
     let (context, device) = (context(), devices()[0].clone());
     let log = Log::start();
@@ -507,7 +507,7 @@ fn make_buffer_kinds() {
     }
 }
 
-/// Memory that is no USM.
+/// Memory that is not USM.
 #[expect(non_upper_case_globals, reason = "it is only pointed to")]
 static refused_memory: [u64; 8] = [0; 8];
 
@@ -592,7 +592,7 @@ fn native_mem_equals_input() {
     });
     task.unwrap().wait().unwrap();
     assert_eq!(receiver.recv().unwrap(), pointer.addr());
-    // That of a buffer of the runtime's own is what its device allocates.
+    // The memory of a buffer without a handle is allocated on its device.
     let (sender, receiver) = std::sync::mpsc::channel();
     let own = Buffer::from_slice(&[1i32; 16], 16).unwrap();
     let task = queue.submit(|cg| {
@@ -857,7 +857,7 @@ fn leaks() {
         buffer.host_access(Read).unwrap();
         queue.wait().unwrap();
     }
-    // Whatever was still in use is freed by the next wait.
+    // Objects that were still in use are freed by the next wait.
     queue(0).wait().unwrap();
     for (create, destroy) in [
         ("zeModuleCreate", "zeModuleDestroy"),
@@ -871,7 +871,7 @@ fn leaks() {
             "" => log.frees() - log.count("zeMemAllocHost"),
             destroy => log.count(destroy),
         };
-        // The other queue of this test has a lane of its own.
+        // The other queue of this test has its own lane.
         assert!(gone >= made, "{create}: {made}, gone {gone}");
     }
 }

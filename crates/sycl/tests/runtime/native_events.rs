@@ -1,5 +1,5 @@
-//! The Level Zero handles of the runtime's own events: of which context they are, when they are signalled, and that
-//! nobody takes them over.
+//! Level Zero handles of the runtime's events: their context, when they are signalled, and that they cannot be
+//! transferred.
 
 use std::sync::Barrier;
 use std::sync::mpsc::channel;
@@ -59,7 +59,7 @@ fn host_task_on(queue: &Queue, buffer: &Buffer<'_, i32>) -> Event {
     submitted.unwrap()
 }
 
-/// A command that is held back may be appended, by the thread that lets it go, while another asks for its handle.
+/// One thread may append a deferred command while another requests its handle.
 fn goes_to_a_device_meanwhile() {
     let (queue, buffer) = (queue(0), paged());
     for round in 0..300 {
@@ -70,7 +70,7 @@ fn goes_to_a_device_meanwhile() {
         let native = std::thread::scope(|scope| {
             let asked = scope.spawn(|| {
                 together.wait();
-                // Each round asks a little later.
+                // Each round requests a little later.
                 (0..round * 8).for_each(|_| std::hint::spin_loop());
                 get_native(&pending).expose_provenance()
             });
@@ -115,7 +115,7 @@ fn of_its_queues_context() {
     call!(context.pfnDestroy(raw));
 }
 
-/// There are only so many threads for host tasks: what waits for one of them must not have them all.
+/// The number of host task threads is limited: work that waits for one of them must not occupy all.
 fn no_threads_are_taken() {
     let (queue, buffer) = (queue(0), paged());
     let held = buffer.host_access(ReadWrite).unwrap();
@@ -209,7 +209,7 @@ fn not_taken_over() {
     task.unwrap().wait().unwrap();
 }
 
-/// Which device of its context has signalled an event is not known: ticks of different lengths say nothing.
+/// If the signalling device of a context is not known, ticks of different lengths cannot be converted.
 fn one_resolution() {
     let all = devices();
     let both = Context::new(&all).unwrap();

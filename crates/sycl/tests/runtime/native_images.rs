@@ -1,4 +1,4 @@
-//! Level Zero's own images in and out: B21, B38 and B39, after DPC++'s tests of the same.
+//! Native images in and out: B21, B38 and B39, following DPC++'s tests of the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -43,12 +43,12 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// An image of Level Zero's own, four by three texels.
+/// Creates a native image of four by three texels.
 fn native(context: &Context, device: &Device) -> ze_image_handle_t {
     native_of(context, device, ZE_IMAGE_TYPE_2D, [4, 3, 1])
 }
 
-/// One of any size: width, height, depth.
+/// Creates a native image of any size: width, height, depth.
 fn native_of(
     context: &Context,
     device: &Device,
@@ -97,7 +97,7 @@ fn fill(queue: &Queue, image: &UnsampledImage<'_, 2>, after: &[Event]) -> Event 
     submitted.unwrap()
 }
 
-/// What a kernel sees in an image.
+/// The texels that a kernel reads from an image.
 fn seen(queue: &Queue, image: &UnsampledImage<'_, 2>) -> Vec<[f32; 4]> {
     let seen = Buffer::<[f32; 4]>::new(12).unwrap();
     queue
@@ -158,7 +158,11 @@ fn make_image_ownership() {
         let mut empty = input(handle, Ownership::Transfer);
         empty.range = Range([4, 0]);
         let none = make_image(empty, &context, None);
-        assert_eq!(none.unwrap_err().errc(), Errc::Invalid, "and not taken");
+        assert_eq!(
+            none.unwrap_err().errc(),
+            Errc::Invalid,
+            "and not transferred"
+        );
         let transfer = || input(handle, Ownership::Transfer);
         let image = make_image(transfer(), &context, None).unwrap();
         let again = make_image(transfer(), &context, None);
@@ -171,7 +175,7 @@ fn make_image_ownership() {
     }
 }
 
-/// The runtime's own image, seen by Level Zero and made an image of again.
+/// Level Zero reads the runtime's own image, and a SYCL image is created around it.
 fn image_native_mem() {
     let (context, _, queue) = single_queue();
     let own = UnsampledImage::<2>::new(RGBA8, [3, 4]).unwrap();
@@ -200,7 +204,7 @@ fn image_native_mem() {
     let kept = log.calls("zeImageCreate").is_empty();
     assert!(kept, "it is the same image");
     assert_eq!(destroyed(&log, shared.load(Ordering::Relaxed)), 0);
-    // The handle that a host task gets is the one that the image was made from.
+    // A host task gets the handle that the image was made from.
     let handle = native(&context, &devices()[0]);
     // SAFETY: the image's alone from here on.
     let made = unsafe { make_image(input(handle, Ownership::Transfer), &context, None) }.unwrap();
@@ -227,7 +231,7 @@ fn available_event() {
     assert!(is_running(&event));
     gate.open();
     event.wait().unwrap();
-    // One that nothing uses is destroyed after its event all the same.
+    // An unused image is also destroyed only after its event.
     let (handle, gate) = (native(&context, &device), Gate::of(&context));
     let log = Log::start();
     let transfer = input(handle, Ownership::Transfer);
@@ -276,7 +280,7 @@ fn only_its_device() {
     let _ = native_context;
 }
 
-/// Each call of a program around a native image fails once: the image is destroyed once all the same, by whoever has it.
+/// Each call of a program around a native image fails once: its owner destroys the image exactly once all the same.
 fn make_image_faults() {
     let (context, device, queue) = single_queue();
     let want = floats(&brightened(&pixels(12)));
@@ -307,7 +311,7 @@ fn make_image_faults() {
             if destroyed(&log, handle) > 0 {
                 break;
             }
-            // A list of commands that could not be executed fails those that were in it.
+            // A list that could not be executed fails its commands.
             drop(queue.wait());
             std::thread::yield_now();
         }
@@ -361,7 +365,7 @@ where
     receiver.recv().unwrap()
 }
 
-/// Ranges are width, height, depth going in, and as buffers have them from there on.
+/// The interop input has width, height, depth; from then on ranges are ordered as buffers'.
 fn one_and_three_dimensions() {
     let (context, device, queue) = single_queue();
     let transfer = Ownership::Transfer;

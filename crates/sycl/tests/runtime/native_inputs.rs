@@ -1,5 +1,5 @@
-//! What `make_*` takes beyond the usual, and what it leaves alone: modules that the program linked, buffers of several
-//! dimensions, memory of no device, handles that stay another's.
+//! Unusual inputs of `make_*`: modules that the program linked, buffers of several dimensions, memory without a device,
+//! handles that the program keeps.
 
 use std::any::Any;
 use std::hash::BuildHasher;
@@ -100,7 +100,7 @@ fn parts_are_devices_like_others() {
         seen += 1;
         let parts = device.create_sub_devices(&Partition::AffinityNextPartitionable);
         open.extend(parts.unwrap_or_default());
-        // A part of a member is a device of the context.
+        // A sub-device of a member is a device of the context.
         let list = new_list(&context, &device, 0);
         let native = NativeQueue::ImmediateList(list);
         // SAFETY: a live list of the device.
@@ -118,7 +118,7 @@ fn parts_are_devices_like_others() {
     assert_eq!(seen, crate::shim::PATHS.len());
 }
 
-/// Whichever lists are busy, and whoever asks.
+/// Regardless of busy lists and of the calling thread.
 fn a_queues_handle_stays_the_same() {
     let (queue, gate) = (queue(0), Gate::new());
     let native = get_native(&queue);
@@ -152,7 +152,7 @@ fn a_queues_handle_stays_the_same() {
     }
 }
 
-/// Appends a copy of bytes to a list of its own, and waits for it.
+/// Appends a copy to a separate list, and waits for it.
 pub(crate) fn copy_natively(
     context: &Context,
     device: &Device,
@@ -167,8 +167,8 @@ pub(crate) fn copy_natively(
     call!(command_list.pfnDestroy(list));
 }
 
-/// What a host task gets is the memory on its queue's device, with what was written anywhere before; what is written there
-/// natively is what the program sees after.
+/// A host task gets the memory on its queue's device, with everything written before on any device. The program sees
+/// everything that the task writes natively.
 fn native_memory_is_up_to_date() {
     let (context, device) = (world::context(), devices()[0].clone());
     let queue = queue(0);
@@ -211,7 +211,7 @@ fn native_memory_is_up_to_date() {
     );
 }
 
-/// What is refused leaves the handle to the program, which may give it away another time.
+/// The program keeps a rejected handle, and may transfer it later.
 fn a_context_is_not_created_again() {
     let device = devices()[0].clone();
     let driver = get_native(&device.platform());
@@ -304,8 +304,8 @@ fn commands_go_to_the_handle() {
     call!(mem.pfnFree(get_native(&context), memory));
 }
 
-/// Commands that have nothing to do with each other follow each other if the queue or its list says so: where the list does
-/// not, each is told of the one before.
+/// Independent commands are ordered if the queue or its list is in-order; on an out-of-order list each command waits
+/// for the previous one.
 fn order_is_kept() {
     let (context, device) = single();
     for (in_order, flags) in [
@@ -335,7 +335,7 @@ fn order_is_kept() {
             "numWaitEvents",
         );
         if flags == 0 {
-            assert_eq!(waits, 1, "the list does not know of the order");
+            assert_eq!(waits, 1, "the list is out-of-order");
         }
         gate.holds_up(|| {
             second.wait().unwrap();
@@ -344,7 +344,7 @@ fn order_is_kept() {
     }
 }
 
-/// A command of the program's that signals an event with timestamps: when it ran, in the clock of its device.
+/// A command of the program that signals an event with timestamps: when it ran, by its device's clock.
 fn native_timestamps_are_profiling() {
     let (context, device) = single();
     let queue = Queue::builder().context(&context).device(&device);
@@ -372,7 +372,10 @@ fn native_timestamps_are_profiling() {
         let groups = &raw const groups;
         call!(command_list.pfnAppendLaunchKernel(list, raw_kernel, groups, raw.event, 0, none));
         let times = event.profiling().unwrap();
-        assert_eq!(times.submit_ns, times.start_ns, "nobody knows when");
+        assert_eq!(
+            times.submit_ns, times.start_ns,
+            "the time of submission is not known"
+        );
         assert!(
             times.start_ns <= times.end_ns && times.end_ns > 0,
             "{times:?}"
@@ -393,7 +396,7 @@ fn native_timestamps_are_profiling() {
     call!(mem.pfnFree(get_native(&context), memory));
 }
 
-/// Halves that only the program has put together are a bundle; its kernels are of it and of no other.
+/// Halves that the program linked itself are a bundle; its kernels belong to it alone.
 fn modules_that_the_program_linked() {
     let (context, device, queue) = single_queue();
     let half = |bytes: &[u8]| {
@@ -443,7 +446,7 @@ fn modules_that_the_program_linked() {
     call!(module.pfnDestroy(halves[1]));
 }
 
-/// Also where the context itself could use it: the buffer says that it is on the context's one device.
+/// Even if the context could use it otherwise: the contract requires the context's one device.
 fn memory_of_another_device() {
     let Some(other) = devices().get(1).cloned() else {
         return;
@@ -465,7 +468,7 @@ fn memory_of_another_device() {
     call!(context.pfnDestroy(raw));
 }
 
-/// A range of the program's choice, if the memory has room for it.
+/// A range of the program's choice, if the memory is large enough.
 fn buffers_of_any_shape() {
     let (context, _, queue) = single_queue();
     let memory = host_memory(&context, 256);
@@ -522,7 +525,7 @@ fn buffers_of_any_shape() {
     assert_eq!(
         seen[..13],
         [2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 0],
-        "the rest is as it was"
+        "the rest is unchanged"
     );
     call!(mem.pfnFree(get_native(&context), memory));
 }
@@ -532,7 +535,7 @@ fn kernel_of(context: &Context) -> sycl::Kernel {
     bundle_in(context).kernel(c"add_one").unwrap()
 }
 
-/// Kept, a handle of the runtime's may be seen as another object; it ends with the first.
+/// A kept handle of the runtime may become another object; it is destroyed with the first.
 fn kept_handles_may_be_the_runtimes() {
     let (context, device, queue) = single_queue();
     let bundle = bundle_in(&context);
@@ -584,7 +587,7 @@ fn kept_handles_may_be_the_runtimes() {
             "{function}"
         );
     }
-    // All of them are as good as before.
+    // All of them still work.
     for queue in &natives {
         let submitted = queue.submit(|cg| {
             cg.depends_on(std::slice::from_ref(&event));
@@ -596,7 +599,7 @@ fn kept_handles_may_be_the_runtimes() {
     assert_eq!(buffer.into_vec().unwrap(), [7; 8]);
 }
 
-/// Shared memory that was made for no device: the host has it at no cost, a device like any memory of the host's.
+/// Shared USM that was allocated without a device: the host uses it without a copy, devices as any host memory.
 fn memory_of_no_device() {
     let (context, _, queue) = single_queue();
     // SAFETY: given to the buffer, which frees it.
@@ -622,8 +625,8 @@ fn memory_of_no_device() {
     assert_eq!(log.frees_of(memory.addr()), 1);
 }
 
-/// Each call of each `make_*` fails once: the handle then is the program's as before, and can be given away another time;
-/// it ends once in any case.
+/// Each call of each `make_*` fails once: the program then still owns the handle and can transfer it later. It is
+/// destroyed once in any case.
 fn what_fails_stays_the_programs() {
     let ((context, device), usual) = (single(), queue(0));
     let bundle = std::cell::RefCell::new(None);
@@ -631,7 +634,7 @@ fn what_fails_stays_the_programs() {
     struct Handle<'a> {
         end: (&'static str, &'static str, usize),
         make: Box<dyn Fn() -> Made + 'a>,
-        /// What the program itself still has to destroy when the handle is gone.
+        /// The handles that the program has to destroy after the transferred one.
         rest: Box<dyn FnOnce() + 'a>,
     }
     fn boxed<T: 'static>(made: sycl::Result<T>) -> Made {
@@ -742,7 +745,7 @@ fn what_fails_stays_the_programs() {
             let log = Log::with(&format!("fail ze* OUT_OF_HOST_MEMORY at {call}"));
             let made = (handle.make)();
             let reached = log.0.calls().iter().any(|call| call.injected);
-            // What is done with it from here on succeeds.
+            // Later calls succeed.
             let ended = log.places(function, parameter, raw).len();
             drop(log);
             let log = Log::start();

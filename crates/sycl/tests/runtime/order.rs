@@ -1,4 +1,4 @@
-//! What waits for what: H31 to H34, host accessors, host tasks.
+//! Dependencies: H31 to H34, host accessors, host tasks.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -112,7 +112,7 @@ fn conflict_matrix() {
     let queue = queue(0);
     for first in 0..5 {
         for second in 0..5 {
-            // The first one's part is the middle of a page: who shares the page conflicts, whoever does not does not.
+            // The first group's part is in the middle of a page: accesses to the same page conflict, others do not.
             for (part, overlaps) in [
                 ((0, 8), true),
                 ((4, 1), true),
@@ -198,7 +198,7 @@ fn disjoint_halves_overlap() {
     meet(&queue, &buffer, &buffer, [(0, 8), (8, 8)]);
 }
 
-/// Views are the buffer: those on other pages of it run at once, those that share one do not.
+/// Views share the buffer's pages: views on different pages run at once, views on one page do not.
 fn views_conflict_by_pages() {
     let (queue, buffer) = (queue(0), paged());
     let [one, other] = [0, 8].map(|first| buffer.sub(first, 8).unwrap());
@@ -206,7 +206,7 @@ fn views_conflict_by_pages() {
     meet(&queue, &one, &buffer, [(0, 8), (8, 8)]);
     let bytes = buffer.reinterpret::<u8, 1>(64).unwrap();
     meet(&queue, &bytes, &bytes, [(0, 32), (32, 32)]);
-    // Elements 6 and 7 are of the same page, and so are bytes 20 and 31.
+    // Elements 6 and 7 are in the same page, and so are bytes 20 and 31.
     let parts = [(0, 7), (7, 9)].map(|(first, count)| buffer.sub(first, count).unwrap());
     let writes = |view: &Buffer<'_, i32>, after: &[Event]| {
         let submitted = queue.submit(|cg| {
@@ -283,7 +283,7 @@ fn fanout_flat() {
             access(&queue, &buffer, 0, (0, 16), &[]);
         }
         {
-            // As much for the last as for the first.
+            // The last costs as much as the first.
             let log = Log::start();
             access(&queue, &buffer, 0, (0, 16), &[]);
             let calls = log.0.calls();
@@ -426,7 +426,7 @@ fn queue_create_once() {
     queue.wait().unwrap();
     let native = interop::get_native(&queue).command_queue().unwrap();
     drop(queue);
-    // Earlier tests' queues may end here too.
+    // Queues of earlier tests may be destroyed here too.
     let destroyed = log.calls("zeCommandQueueDestroy").into_iter();
     let own =
         |call: &ze_layers::recorder::Call| argument(call, "hCommandQueue") == native.addr() as u64;
@@ -465,7 +465,7 @@ fn tickets_not_compressed() {
     writer.wait().unwrap();
 }
 
-/// Whether or not anybody asks before its list has used the event again: nothing is stored before that.
+/// Whether or not the event is polled before its list reuses it: the times are not stored before that.
 fn event_outlives_ring() {
     let queue = Queue::builder()
         .device(&devices()[0])
@@ -509,7 +509,7 @@ fn host_views_overlap() {
     };
     assert_eq!(run((7, 2)).unwrap_err().errc(), Errc::Invalid);
     run((8, 8)).unwrap().wait().unwrap();
-    // Tiles beside each other have bytes between each other's, but no elements of each other's.
+    // Tiles beside each other interleave in memory, but share no elements.
     let plane = Buffer::from_slice(&[0i32; 16], [4, 4]).unwrap();
     let tiles = |first: [usize; 2]| {
         queue.submit(|cg| {
@@ -528,8 +528,7 @@ fn host_views_overlap() {
     assert_eq!((seen[Id([3, 1])], seen[Id([2, 2])]), (1, 2));
 }
 
-/// Threads that name two buffers in opposite order neither wait for each other for ever nor come to different orders on
-/// the two.
+/// Threads that access two buffers in opposite order neither deadlock nor order the two buffers differently.
 fn opposite_orders() {
     const ROUNDS: u64 = 100;
     let buffers = [0, 1].map(|_| Buffer::from_slice(&[0u64; 4], 4).unwrap());
@@ -575,7 +574,7 @@ fn held_accessor_unrelated_reader() {
     });
     let free = self::access(&queue, &shared, 0, (0, 16), &[]);
     free.wait().unwrap();
-    assert_eq!(log.copies(), [64], "the shared buffer, once");
+    assert_eq!(log.copies(), [64], "the shared buffer, one copy");
     assert_eq!(blocked.as_ref().unwrap().status(), EventStatus::Submitted);
     drop(access);
     blocked.unwrap().wait().unwrap();
@@ -683,8 +682,8 @@ fn second_reader_waits_copy() {
     }
 }
 
-/// All lists of a device are one queue of appends: whatever waits for an append that comes later would wait for ever. A
-/// host accessor, host tasks and work on several lanes and two devices go through it again and again.
+/// All lists of a device are one queue of appends: an append that waits for a later one would deadlock. A host
+/// accessor, host tasks and work on several lanes and two devices run repeatedly.
 fn one_engine_no_deadlock() {
     const ROUNDS: i32 = 30;
     let queues = [queue(0), queue(0), queue(1)];
@@ -702,7 +701,7 @@ fn one_engine_no_deadlock() {
     let add_one = kernel("add_one");
     for _ in 0..ROUNDS {
         let held = buffers[0].host_access(ReadWrite).unwrap();
-        // Held back by the accessor, with a free buffer that others go on with.
+        // Deferred by the accessor, with a free buffer that other work uses.
         let late = queues[0]
             .submit(|cg| {
                 let (a, _b) = (
@@ -721,7 +720,7 @@ fn one_engine_no_deadlock() {
                 })
             })
             .unwrap();
-        // Behind the host task on one device, in front of it on the other.
+        // After the host task on one device, before it on the other.
         let after = submit_add_one(&queues[2], &buffers[2], &[]);
         let free = [0, 1, 2].map(|number| {
             let queue = &queues[number];

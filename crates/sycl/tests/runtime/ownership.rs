@@ -1,4 +1,4 @@
-//! Handles of the program's: what they are used for, and when they end.
+//! Handles of the program: how they are used, and when they are destroyed.
 
 use level_zero::sys::*;
 use sycl::interop::*;
@@ -29,7 +29,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// The lists of a queue are made for its group, whatever that is.
+/// The lists of a queue are created with its ordinal, whatever it is.
 fn make_queue_of_a_copy_engine() {
     let (context, device) = (context(), devices()[0].clone());
     let desc = ze_command_queue_desc_t {
@@ -53,8 +53,8 @@ fn make_queue_of_a_copy_engine() {
     assert_eq!(to.into_vec().unwrap(), [7; 8]);
 }
 
-/// A context, a module, a kernel and an event of the program's are destroyed once each, what was made in the context
-/// before it, whatever is dropped first; kept ones are not.
+/// A transferred context, module, kernel and event are destroyed once each, the objects of the context before it, in
+/// any order of drops; kept ones are not.
 fn handles_end_once_children_first() {
     for ownership in [Ownership::Transfer, Ownership::Keep] {
         let device = devices()[0].clone();
@@ -116,7 +116,7 @@ fn handles_end_once_children_first() {
             (context, bundle, made, signalled)
         };
         assert_eq!(get_native(&bundle), [module]);
-        // Only now: a kernel of its own is tried when the bundle is made.
+        // Only now, because creating the bundle tries a kernel.
         let log = Log::start();
         let queue = Queue::builder().context(&context).device(&device);
         let queue = queue.build().unwrap();
@@ -136,7 +136,7 @@ fn handles_end_once_children_first() {
             call!(event.pfnDestroy(event));
         }
         call!(event_pool.pfnDestroy(pool));
-        // What the kernel needs is dropped before it, and lives on.
+        // The kernel keeps everything it needs, which the program drops first.
         drop((context, bundle, queue));
         crate::world::queue(0).wait().unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! Which pages are copied, and in how many copies: H19 to H30.
+//! Which pages are copied, and by how many copies: H19 to H30.
 
 use sycl::{Buffer, BufferOptions, Errc, Event, Id, Queue, Range, Read, ReadWrite, Val, Write};
 
@@ -75,7 +75,7 @@ fn paged(count: usize, page: usize) -> Buffer<'static, i32> {
     Buffer::from_slice_with(&vec![0i32; count], count, &pages([page])).unwrap()
 }
 
-/// Sets elements `first..first + count` through an accessor of just these.
+/// Sets elements `first..first + count` through an accessor of exactly these.
 fn set(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize, value: i32) -> Event {
     let kernel = kernel("set_from");
     let submitted = queue.submit(|cg| {
@@ -85,7 +85,7 @@ fn set(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize, valu
     submitted.unwrap()
 }
 
-/// As `set`, without what was there before.
+/// As `set`, with `no_init`.
 fn set_fresh(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize, value: i32) {
     let kernel = kernel("set_from");
     let submitted = queue.submit(|cg| {
@@ -95,7 +95,7 @@ fn set_fresh(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize
     submitted.unwrap();
 }
 
-/// Reads elements through an accessor of just these; answers them.
+/// Reads elements through an accessor of exactly these.
 fn read(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize) -> Vec<i32> {
     let kernel = kernel("copy_from");
     let out: Buffer<'_, i32> = Buffer::new(buffer.range()).unwrap();
@@ -110,7 +110,7 @@ fn read(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize) -> 
     seen
 }
 
-/// Bytes of the copies that a read on a queue needs; the way back to the host is not counted.
+/// Bytes of the copies for a read on a queue; the copy back to the host is not counted.
 fn read_copies(queue: &Queue, buffer: &Buffer<'_, i32>, first: usize, count: usize) -> Vec<u64> {
     let kernel = kernel("copy_from");
     let out: Buffer<'_, i32> = Buffer::new(buffer.range()).unwrap();
@@ -146,7 +146,7 @@ fn default_pages() {
     assert!(Buffer::<u8>::with_options(8, &pages([0])).is_err());
 }
 
-/// What a program asks for is clipped to the buffer, or refused with the reason.
+/// The page size is clipped to the buffer, or rejected with the reason.
 fn pages_of_the_programs() {
     let made = |extent: [usize; 2], page: [usize; 2]| {
         Buffer::<'_, u8, 2>::with_options(extent, &pages(page))
@@ -177,7 +177,7 @@ fn page_boundary_read() {
         let buffer = paged(64, 16);
         set(&writer, &buffer, 0, 64, 3);
         let bytes: u64 = read_copies(&reader, &buffer, first, count).iter().sum();
-        // Through the host where devices have no way between them.
+        // Through the host if the devices have no direct link.
         assert!(
             [expected * 64, expected * 128].contains(&bytes),
             "{first} {count}: {bytes}"
@@ -185,7 +185,7 @@ fn page_boundary_read() {
     }
 }
 
-/// Parts that end outside are refused; empty ones conflict with nothing and bring nothing, but have a pointer.
+/// Parts that end outside are rejected; empty parts conflict with nothing and copy nothing, but have a pointer.
 fn parts_outside_and_empty() {
     let (queue, buffer) = (queue(0), paged(64, 16));
     for (count, first) in [(8, 57), (65, 0), (0, 65), (1, usize::MAX), (usize::MAX, 1)] {
@@ -228,7 +228,7 @@ fn parts_outside_and_empty() {
     );
 }
 
-/// Who may write outdates the pages of its part elsewhere, whether it writes or not, and no others.
+/// A writing accessor makes the pages of its part outdated elsewhere, whether or not it writes, and no others.
 fn outdated_unwritten() {
     let (first, second) = (queue(0), queue(1));
     let buffer = paged(64, 16);
@@ -246,7 +246,7 @@ fn outdated_unwritten() {
     assert_eq!(read_copies(&first, &buffer, 0, 64), [64, 64], "the others");
 }
 
-/// Where several have all of it, a device that reaches it comes before the host.
+/// If several memories have all contents, a device with a direct link is preferred to the host.
 fn cheapest_source() {
     let queues = [queue(0), queue(1)];
     let buffer = paged(64, 16);
@@ -320,7 +320,7 @@ fn discard_partial_page() {
     drop(log);
     assert_eq!(*buffer.host_access(Read).unwrap(), expected);
     assert_eq!(read(&second, &buffer, 0, 64), expected);
-    // A box inside a page of two dimensions: what is around it comes in at most four copies.
+    // A box inside a page of two dimensions: its surroundings are copied by at most four copies.
     let plane = Buffer::from_slice(&[7i32; 64], [8, 8]).unwrap();
     let stamp = kernel("stamp");
     let whole = plane.reinterpret::<u32, 2>([8, 8]).unwrap();
@@ -399,7 +399,7 @@ fn multi_source() {
     assert_eq!(read(&queues[2], &buffer, 0, 48), expected);
 }
 
-/// The simulated devices do not reach each other's memory: content goes through the host, and stays there.
+/// The simulated devices have no peer access: contents go through the host and stay there.
 fn no_peer_staging() {
     let queues = [queue(0), queue(1)];
     let buffer: Buffer<'_, i32> = Buffer::new(64).unwrap();
@@ -410,12 +410,16 @@ fn no_peer_staging() {
     assert_eq!(copies, [256, 256], "to the host, and on");
     let log = Log::start();
     assert_eq!(*buffer.host_access(Read).unwrap(), [9; 64]);
-    assert_eq!(log.copies(), [] as [u64; 0], "it came by here");
+    assert_eq!(
+        log.copies(),
+        [] as [u64; 0],
+        "the copy went through the host"
+    );
     drop(log);
     assert_eq!(read(&queues[1], &buffer, 0, 64), [9; 64]);
 }
 
-/// Where devices reach each other's memory nothing goes through the host, which stays outdated.
+/// With peer access nothing goes through the host, which stays outdated.
 fn peers_copy_directly() {
     let queues = [queue(0), queue(1), queue(2)];
     let buffer: Buffer<'_, i32> = Buffer::with_options(48, &pages([16])).unwrap();
@@ -486,7 +490,7 @@ fn reinterpret_pages() {
         cg.fill(&part, 0xff)
     });
     event.unwrap().wait().unwrap();
-    // Bytes 100 to 200 lie in the pages of bytes 64 to 256.
+    // Bytes 100 to 200 are in the pages of bytes 64 to 256.
     let copies = read_copies(&second, &buffer, 0, 256);
     assert_eq!(copies, [192, 192], "to the host, and on");
     let data = buffer.into_vec().unwrap();
@@ -522,12 +526,12 @@ fn explicit_ops_count_as_access() {
     assert!(log.copies().is_empty(), "update_host has brought it");
 }
 
-/// A copy, a fill and an update that are shut in keep back who touches the same pages, and nobody else.
+/// A gated copy, fill or update delays only commands on the same pages.
 fn explicit_ops_conflict() {
     let usual = queue(0);
     type Shut<'a> = &'a dyn Fn(&Buffer<'static, i32>, &Event) -> Event;
     let after = std::slice::from_ref;
-    // What is shut in, and whether it reads only.
+    // The gated operation, and whether it only reads.
     let operations: [(Shut<'_>, bool); 4] = [
         (
             &|buffer, gate| {
@@ -580,11 +584,11 @@ fn explicit_ops_conflict() {
     ];
     for (at, (submit, reads_only)) in operations.into_iter().enumerate() {
         let buffer = paged(64, 16);
-        // All of it is on the device, so that nobody waits for anybody's transfers.
+        // All contents are on the device, so that no command waits for a transfer.
         set(&usual, &buffer, 0, 64, 1).wait().unwrap();
         let gate = Gate::new();
         let shut = submit(&buffer, &gate.event);
-        // These end although it is shut in.
+        // These end while the other is gated.
         set(&usual, &buffer, 0, 16, 2).wait().unwrap();
         set(&usual, &buffer, 32, 32, 2).wait().unwrap();
         if reads_only {
@@ -627,7 +631,7 @@ fn union_in_one_group() {
         _ = cg.access(b, Write.no_init()).unwrap()
     });
     assert_eq!(none, [] as [u64; 0]);
-    // What the kernel, which adds one to the first eight, sees of what was there before.
+    // The previous contents that the kernel, which adds one to the first eight, sees.
     let add_one = kernel("add_one");
     type Second = fn(&sycl::Handler<'_>, &Buffer<'_, i32>);
     let cases: [(Second, [i32; 12]); 2] = [
@@ -653,8 +657,8 @@ fn union_in_one_group() {
     }
 }
 
-/// Of a cube in one page a box is overwritten on one device: what is around it stays where it was, and who reads the page,
-/// on that device, on another, on a third or on the host, sees both.
+/// One device overwrites a box in a cube of one page. Its surroundings stay where they were; readers of the page on
+/// that device, another, a third and the host see both.
 fn discard_partial_page_3d() {
     let first = queue(0);
     let (stamp, copy) = (kernel("stamp"), kernel("copy"));
@@ -672,7 +676,7 @@ fn discard_partial_page_3d() {
     }
     for reader in [0, 1, 2] {
         let cube = Buffer::from_slice_with(&old, [6, 6, 6], &pages([6, 6, 6])).unwrap();
-        // On the host and on the second device before.
+        // Valid on the host and on the second device before.
         let begin = queue(1).submit(|cg| {
             cg.access(&cube, Read)?;
             cg.barrier()
@@ -695,7 +699,7 @@ fn discard_partial_page_3d() {
             cg.parallel_for(&copy, 216, (&from, &to))
         });
         submitted.unwrap().wait().unwrap();
-        // What is around a box is six boxes at most; what is not here goes by the host.
+        // The surroundings of a box are at most six boxes; missing ones are copied through the host.
         let most = [6, 2, 8][reader];
         assert!(log.copies().len() <= most, "{reader}: {:?}", log.copies());
         drop(log);

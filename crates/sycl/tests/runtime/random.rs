@@ -1,8 +1,7 @@
-//! Random programs on random page grids against a sequential model: contents at every look, and after every step exactly
-//! the elements that were copied, and where to.
+//! Random programs on random page grids against a sequential model: checks contents at every read, and after every step
+//! exactly which elements were copied, and where.
 //!
-//! Each world has programs of its own, 10000 in all. `SOLUM_TEST_PROGRAMS` says how many run instead, or which:
-//! `700..900`.
+//! Each world has its own programs, 10000 in all. `SOLUM_TEST_PROGRAMS` sets their number, or a range: `700..900`.
 
 use std::ops::Range as Span;
 
@@ -17,12 +16,12 @@ pub(crate) const TESTS: &[Test] = &[
     ("random_oracle_with_peers", Where::Peers, random_oracle),
 ];
 
-/// Programs of one world where nobody asks for more.
+/// The default number of programs of one world.
 const PROGRAMS: u64 = 2500;
-/// The worlds that have some.
+/// The worlds that have programs.
 const WORLDS: [&str; 4] = ["discrete", "batched", "host", "peers"];
 const STEPS: u32 = 14;
-/// Devices that take part; with the host's there are as many domains and one.
+/// Devices that take part; there is one domain more, the host's.
 const DEVICES: usize = 3;
 
 /// A box of elements.
@@ -45,23 +44,23 @@ impl Part {
     }
 }
 
-/// What a buffer holds by the sequential meaning, and which memories hold it: bit 0 is the host's, bit n + 1 device n's.
+/// A buffer's contents in sequential order, and the memories that hold them: bit 0 is the host's, bit n + 1 device n's.
 struct Model {
     extent: [usize; 3],
     page: [usize; 3],
-    /// None where nobody wrote.
+    /// `None` for unwritten elements.
     values: Vec<Option<u32>>,
-    /// 0 in pages that nobody wrote.
+    /// 0 in unwritten pages.
     at: Vec<u8>,
-    /// The devices' domains in the order of their first use; the host's comes before all.
+    /// The devices' domains in order of their first use; the host's is first.
     used: Vec<usize>,
 }
 
-/// A copied element: of which buffer, into which domain, its number.
+/// A copied element: its buffer, the target domain, its index.
 type Copied = (usize, usize, usize);
 
 impl Model {
-    /// The elements of each page that has some of these.
+    /// The elements of each page that contains some of these.
     fn pages_with(&self, some: &[usize]) -> Vec<Vec<usize>> {
         let mut all = self.pages(&self.whole());
         all.retain(|page| page.iter().any(|element| some.contains(element)));
@@ -103,13 +102,14 @@ impl Model {
         }
     }
 
-    /// The domains that hold all of a page.
+    /// The domains that hold a whole page.
     fn holders(&self, page: &[usize]) -> u8 {
         page.iter()
             .fold(u8::MAX, |all, element| all & self.at[*element])
     }
 
-    /// What has to be copied before a domain sees a part, through the host where devices do not reach each other; it is copied.
+    /// Returns the copies that are needed before a domain sees a part, through the host without peer access, and makes
+    /// them in the model.
     fn bring(&mut self, buffer: usize, domain: usize, part: &Part, copied: &mut Vec<Copied>) {
         self.uses(domain);
         for page in self.pages(part) {
@@ -137,7 +137,7 @@ impl Model {
             page.iter().for_each(|element| self.at[*element] |= here);
             return;
         }
-        // In pieces, of which each lies in one place.
+        // In pieces that each have one source.
         for element in page {
             let at = std::mem::replace(&mut self.at[*element], here);
             if at != here {
@@ -148,7 +148,7 @@ impl Model {
         }
     }
 
-    /// A domain's copy of a part's pages is the only one from now on.
+    /// From now on only this domain's copy of the part's pages is valid.
     fn write(&mut self, domain: usize, part: &Part) {
         for page in self.pages(part) {
             page.iter()
@@ -156,13 +156,13 @@ impl Model {
         }
     }
 
-    /// As `write`, without what was there before: what the part leaves of a page stays where it was.
+    /// As `write`, with `no_init`: the rest of a page stays where it was.
     fn overwrite(&mut self, domain: usize, part: &Part) {
         self.uses(domain);
         let fresh = part.elements(self.extent);
         for page in self.pages(part) {
             let holders = self.holders(&page);
-            // What is left of it stays with one of them: the first.
+            // One of the domains keeps the rest: the first.
             let first = std::iter::once(&0).chain(&self.used);
             let keeper = first.copied().find(|holder| holders >> holder & 1 == 1);
             let is_fresh = |element: &usize| fresh.binary_search(element).is_ok();
@@ -179,7 +179,7 @@ impl Model {
         }
     }
 
-    /// A device's memory is given up: what is only there goes to the host.
+    /// Releases a device's memory: contents that are only there are copied to the host.
     fn release(&mut self, buffer: usize, domain: usize, copied: &mut Vec<Copied>) {
         let here = 1u8 << domain;
         for page in self.pages(&self.whole()) {
@@ -193,7 +193,7 @@ impl Model {
         }
     }
 
-    /// The part's values, if somebody wrote each.
+    /// The part's values, if all were written.
     fn known(&self, part: &Part) -> bool {
         let elements = part.elements(self.extent);
         elements
@@ -237,9 +237,9 @@ impl Pair {
     }
 }
 
-/// What the runtime copied since the watch began. Copies that the program asked for are left out: they are between buffers.
+/// The runtime's copies since recording began. Copies that the program submitted are between buffers and left out.
 fn copied(places: &[(usize, usize, usize)], bytes: usize) -> Vec<Copied> {
-    // Which buffer, which domain, and how far from its first byte; the host's memory is not among the places.
+    // Buffer, domain, and offset from its first byte; the host's memory is not in the list.
     let find = |address: usize| {
         let mut all = places.iter();
         all.find(|(.., first)| (*first..first + bytes).contains(&address))
@@ -302,7 +302,7 @@ fn run(program: u64, devices: &[Device], queues: &[Queue], kernels: &Kernels) {
         for (buffer, pair) in pairs.iter().enumerate() {
             for (number, device) in devices.iter().enumerate() {
                 let memory = pair.buffer.device_ptr(device);
-                // Where it is the host's, nothing is ever copied, from or to.
+                // Nothing is ever copied from or to devices that use host memory.
                 let domain = if is_discrete() { number + 1 } else { 0 };
                 all.extend(memory.map(|memory| (buffer, domain, memory.addr())));
             }
@@ -322,7 +322,7 @@ fn run(program: u64, devices: &[Device], queues: &[Queue], kernels: &Kernels) {
             &mut expected,
         );
         let mut known = places(&pairs);
-        // Memory that was given up in this step was used in it.
+        // This step used memory that it then released.
         for place in before {
             if !known.contains(&place) {
                 known.push(place);
@@ -348,7 +348,7 @@ fn run(program: u64, devices: &[Device], queues: &[Queue], kernels: &Kernels) {
     }
 }
 
-/// A box anywhere; the whole buffer now and then, which boxes that begin and end anywhere seldom are.
+/// A random box, and sometimes the whole buffer, which random boxes seldom are.
 fn random_part(random: &mut Random, extent: [usize; 3]) -> Part {
     let offset = extent.map(|n| random.below(n));
     let mut range = [0; 3];
@@ -364,14 +364,14 @@ fn random_part(random: &mut Random, extent: [usize; 3]) -> Part {
     }
 }
 
-/// The places in a box, in the order of its elements.
+/// The indices in a box, in element order.
 fn boxes(range: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
     let [planes, rows, columns] = range;
     let place = move |at: usize| [at / (rows * columns), at / columns % rows, at % columns];
     (0..planes * rows * columns).map(place)
 }
 
-/// The host reads (0), changes (1) or overwrites (2) a part of a buffer, and of its model.
+/// The host reads (0), changes (1) or overwrites (2) a part of a buffer and its model.
 fn host_access(
     number: usize,
     (buffer, model): (&Buffer<'static, u32, 3>, &mut Model),
@@ -418,8 +418,8 @@ fn host_access(
     format!("host changes {number} {part:?}")
 }
 
-/// Reads or fills successive elements of a buffer by a view of another shape, of all of it or of those alone; or the host
-/// changes them. Pages are touched where they have such elements.
+/// Reads or fills successive elements through a view of another shape, of the whole buffer or only those elements; or
+/// the host changes them. The pages with such elements are accessed.
 fn through_a_view(
     number: usize,
     (buffer, model): (&Buffer<'static, u32, 3>, &mut Model),
@@ -473,7 +473,7 @@ fn through_a_view(
     format!("{kind} of {number} by a view, part {is_part}, {first} and {length} on {domain}")
 }
 
-/// Does something random to a buffer and its model; answers what.
+/// Applies a random operation to a buffer and its model; returns its description.
 fn take_step(
     pairs: &mut [Pair; 2],
     random: &mut Random,
@@ -510,7 +510,7 @@ fn take_step(
         kind @ 0..=2 => {
             let (fresh, reads) = (kind == 0, random.below(2) == 0);
             let stamp = &kernels.stamp;
-            // Another accessor of the same group; both together need what either needs.
+            // Another accessor of the same group; together they need the contents that either needs.
             let also = (!fresh && random.below(2) == 0).then(|| random_part(random, extent));
             if !fresh {
                 model.bring(number, domain, &part, expected);

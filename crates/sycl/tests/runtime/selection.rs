@@ -1,5 +1,5 @@
-//! Which devices a process has: `ONEAPI_DEVICE_SELECTOR`, the older variable and filter selectors, on devices with tiles.
-//! What the environment says is asked in processes of their own.
+//! Device selection: `ONEAPI_DEVICE_SELECTOR`, the older variable and filter selectors, on devices with tiles. Each
+//! environment is tested in a separate process.
 
 use std::process::Command;
 
@@ -37,7 +37,8 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// In a process of its own: the paths of its devices, or why it has none; then what becomes of a handle of each.
+/// Runs in a separate process: prints the paths of its devices, or why it has none, then the result of `make_device`
+/// for each handle.
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 pub(crate) fn choose() {
     crate::world::enter_over(shim::tiles);
@@ -84,10 +85,10 @@ pub(crate) fn choose() {
     }
 }
 
-/// Has [`choose`] use a buffer on all devices.
+/// Makes [`choose`] use a buffer on all devices.
 const SHARES: &str = "SOLUM_TEST_SHARES";
 
-/// The sizes of the allocations for a buffer that all devices use, the places where they have it, and its contents.
+/// The sizes of the allocations for a buffer that all devices use, its addresses, and its contents.
 fn shares(devices: &[Device]) -> (Vec<u64>, Vec<usize>, i32) {
     let buffer = Buffer::from_slice(&[1i32; 64], 64).unwrap();
     let log = Log::start();
@@ -108,7 +109,7 @@ fn shares(devices: &[Device]) -> (Vec<u64>, Vec<usize>, i32) {
     (allocated, places, buffer.into_vec().unwrap()[63])
 }
 
-/// Parts that the environment makes devices of the process use the memory of the hardware that they are parts of.
+/// Sub-devices that the environment selects use the memory of their hardware.
 fn parts_that_are_devices_share_memory() {
     for (selector, count) in [
         ("level_zero:0", 1),
@@ -128,7 +129,7 @@ fn parts_that_are_devices_share_memory() {
     }
 }
 
-/// What [`choose`] prints, and what it complains of.
+/// The output of [`choose`], and its complaints.
 fn chosen(variables: &[(&str, &str)]) -> (Vec<String>, String) {
     let mut program = Command::new(std::env::current_exe().unwrap());
     program
@@ -153,7 +154,7 @@ fn expect_all(cases: &[(&str, &str)]) {
     let mut wrong = Vec::new();
     for (selector, devices) in cases {
         let (lines, _) = chosen(&[("ONEAPI_DEVICE_SELECTOR", selector)]);
-        // The default context is of the same devices.
+        // The default context has the same devices.
         let mut want = vec![format!("= {devices}")];
         want.extend((!devices.is_empty()).then(|| format!("context = {devices}")));
         for (got, want) in lines.iter().zip(&want) {
@@ -245,7 +246,7 @@ fn discard() {
     ]);
     let (line, _) = by("!*:cpu;*:*");
     assert!(line.starts_with("Invalid "), "{line}");
-    // Nothing left: selection fails, enumeration does not.
+    // No device is left: selection fails, enumeration does not.
     let (lines, _) = chosen(&[("ONEAPI_DEVICE_SELECTOR", "*:*;!*:*")]);
     assert_eq!(lines.last().unwrap(), "queue Runtime");
     assert!(lines.contains(&"platform Platform".to_owned()), "{lines:?}");
@@ -254,7 +255,7 @@ fn discard() {
 }
 
 fn subdevices() {
-    // Each is a root device of the process: none has a parent, which `choose` would mark.
+    // Each is a root device of the process: none has a parent, which `choose` would print.
     expect_all(&[
         ("level_zero:0.*", "0.0 0.1"),
         ("level_zero:0.1", "0.1"),
@@ -287,7 +288,7 @@ fn older_variable() {
     ];
     let (lines, complaints) = chosen(&both);
     assert_eq!((lines[0].as_str(), complaints.as_str()), ("= 0", ""));
-    // These have no meaning any more, which is said once.
+    // These variables are ignored, which is reported once.
     let gone = [("SYCL_BE", "PI_OPENCL"), ("SYCL_DEVICE_TYPE", "CPU")];
     let (lines, complaints) = chosen(&gone);
     assert_eq!(lines[0], "= 0 1");
@@ -334,8 +335,8 @@ mod embedded {
 }
 use embedded::kernels;
 
-/// Work on two parts of one device, on different pages of a buffer's one allocation, runs at once: each kernel ends only
-/// when both have begun.
+/// Work on two sub-devices, on different pages of a buffer's one allocation, runs at once: each kernel ends only when
+/// both have begun.
 fn parts_run_at_once() {
     let root = devices()[0].clone();
     let parts = root

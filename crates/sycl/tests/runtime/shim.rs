@@ -1,5 +1,5 @@
-//! Drivers that this machine has not, made of the one that it has: devices that divide into tiles, devices that reach each
-//! other's memory, and a driver that runs all lists of a device one append after another.
+//! Simulated drivers on top of the real one: devices that divide into tiles, devices with peer access, and a driver
+//! that runs all lists of a device one append after another.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -7,14 +7,14 @@ use std::sync::{Mutex, OnceLock};
 
 use level_zero::sys::*;
 
-/// Paths of the devices with tiles, in the order in which the driver below has them: two roots, the first of two parts
-/// of two parts each.
+/// Paths of the devices with tiles, in the order of the driver below: two roots, of which the first has two sub-devices
+/// with two sub-devices each.
 pub(crate) const PATHS: [&str; 8] = ["0", "0.0", "0.1", "0.0.0", "0.0.1", "0.1.0", "0.1.1", "1"];
 
 static DEVICE: OnceLock<ze_device_dditable_t> = OnceLock::new();
 static DEVICES: OnceLock<Vec<usize>> = OnceLock::new();
 
-/// The driver's devices, all of them.
+/// All devices of the driver.
 fn devices() -> &'static [usize] {
     DEVICES.get().map_or(&[], Vec::as_slice)
 }
@@ -31,7 +31,7 @@ pub(crate) fn device_at(path: &str) -> ze_device_handle_t {
     std::ptr::with_exposed_provenance_mut(devices()[number])
 }
 
-/// The paths one level below; the roots' for an empty one.
+/// The paths one level below; the roots for an empty path.
 fn below(path: &str) -> Vec<&'static str> {
     let level = |path: &str| path.split('.').count();
     let wanted = if path.is_empty() { 1 } else { level(path) + 1 };
@@ -45,7 +45,7 @@ fn below(path: &str) -> Vec<&'static str> {
 /// The two-call idiom.
 ///
 /// # Safety
-/// As the specification has it for `count` and `array`.
+/// As the specification requires for `count` and `array`.
 unsafe fn answer(paths: &[&str], count: *mut u32, array: *mut ze_device_handle_t) -> ze_result_t {
     // SAFETY: the caller's contract.
     unsafe {
@@ -101,10 +101,10 @@ unsafe extern "C" fn get_properties(
     // SAFETY: the caller's contract.
     unsafe {
         let code = real(device, properties);
-        // As if memory were the devices' own; kernels reach it all the same.
+        // The devices seem to have their own memory, but kernels can access all of it.
         (*properties).flags &= !ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
         if path_of(device) == "1" {
-            // A clock of its own.
+            // Its own clock.
             (*properties).timerResolution *= 2;
         }
         if path_of(device).contains('.') {
@@ -114,7 +114,7 @@ unsafe extern "C" fn get_properties(
     }
 }
 
-/// The one without parts has no double precision.
+/// The device without sub-devices has no double precision.
 unsafe extern "C" fn get_module_properties(
     device: ze_device_handle_t,
     properties: *mut ze_device_module_properties_t,
@@ -130,7 +130,7 @@ unsafe extern "C" fn get_module_properties(
     }
 }
 
-/// The driver's table, with memory that is the devices' own.
+/// The driver's table, with devices that have their own memory.
 unsafe extern "C" fn peers_table(
     version: ze_api_version_t,
     table: *mut ze_device_dditable_t,
@@ -148,7 +148,7 @@ unsafe extern "C" fn peers_table(
     }
 }
 
-/// That, and sub-devices besides.
+/// As above, with sub-devices.
 unsafe extern "C" fn device_table(
     version: ze_api_version_t,
     table: *mut ze_device_dditable_t,
@@ -177,8 +177,8 @@ pub(crate) fn tiles(name: &CStr) -> *const () {
     }
 }
 
-/// The driver whose devices have memories of their own by their properties, and reach each other's, with its copies
-/// watched; `SOLUM_DEVICES` has no `discrete`.
+/// The driver whose devices report their own memories and peer access, with recorded copies; `SOLUM_DEVICES` has no
+/// `discrete`.
 pub(crate) fn peers(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetDeviceProcAddrTable" => peers_table as *const (),
@@ -215,20 +215,20 @@ unsafe extern "C" fn create_immediate(
     }
 }
 
-/// The list is others' too.
+/// The list is shared.
 unsafe extern "C" fn destroy(_: ze_command_list_handle_t) -> ze_result_t {
     ZE_RESULT_SUCCESS
 }
 
-/// The driver's own functions of command lists; there once they were asked for.
+/// The driver's own command list functions, once requested.
 pub(crate) fn list() -> &'static ze_command_list_dditable_t {
     LIST.get().unwrap()
 }
 
-/// The driver's table of command lists, changed.
+/// The driver's table of command list functions, changed.
 ///
 /// # Safety
-/// As the specification has it for `zeGetCommandListProcAddrTable`.
+/// As the specification requires for `zeGetCommandListProcAddrTable`.
 pub(crate) unsafe fn list_table(
     version: ze_api_version_t,
     table: *mut ze_command_list_dditable_t,

@@ -1,4 +1,4 @@
-//! How commands reach the device: batches of them on command queues, and copies of memory that is only lent.
+//! Submission: batches on command queues, and copies of borrowed memory.
 
 use sycl::{Buffer, Errc, EventStatus, Queue, ReadWrite, Submission, usm};
 
@@ -56,7 +56,7 @@ fn add_one(queue: &Queue, buffer: &Buffer<'_, i32>) -> sycl::Result<sycl::Event>
 fn batches_are_executed_whole() {
     const COMMANDS: usize = 40;
     let (queue, buffer) = (batched(), Buffer::from_slice(&[0i32; 16], 16).unwrap());
-    // The copy of the contents to the device is not what is counted.
+    // The copy of the contents to the device is not counted.
     add_one(&queue, &buffer).unwrap().wait().unwrap();
     let gate = Gate::new();
     let log = Log::start();
@@ -70,7 +70,7 @@ fn batches_are_executed_whole() {
     let executed = log.count("zeCommandQueueExecuteCommandLists");
     assert!((2..=4).contains(&executed), "{executed} lists");
     gate.open();
-    // Nobody waits: asking alone must bring the rest to the device.
+    // No thread waits: polling alone must submit the rest to the device.
     while last.status() != EventStatus::Complete {
         std::thread::yield_now();
     }
@@ -90,7 +90,7 @@ fn a_batch_that_fails() {
     add_one(&queue, &buffer).unwrap().wait().unwrap();
 }
 
-/// A list in order needs no events between its commands.
+/// An in-order list needs no events between its commands.
 fn chain_no_wait_events() {
     const GROUPS: usize = 1000;
     let queue = immediate();
@@ -108,7 +108,7 @@ fn chain_no_wait_events() {
     assert_eq!(buffer.into_vec().unwrap(), [GROUPS as i32; 16]);
 }
 
-/// Barriers on native events that a thread signals while the work behind them is submitted.
+/// Barriers on native events that a thread signals while later work is submitted.
 fn thread_worker_events() {
     const ROUNDS: i32 = 20;
     const EVENTS: i32 = 3;
@@ -158,7 +158,7 @@ fn scope_borrow() {
     assert_eq!(back, numbers[..50]);
 }
 
-/// Nothing was submitted, and no lock is kept.
+/// Nothing was submitted, and no lock is held.
 fn a_group_that_panics() {
     let in_order = Queue::builder().device(&devices()[0]).in_order();
     for queue in [queue(0), in_order.build().unwrap()] {
@@ -195,7 +195,7 @@ fn from_iterator() {
     assert_eq!(none.into_vec().unwrap(), [0u8; 0]);
 }
 
-/// A kernel's arguments are set and its launch is appended by one thread at a time.
+/// Setting a kernel's arguments and appending its launch is done by one thread at a time.
 fn one_queue_and_kernel_by_many_threads() {
     const ROUNDS: i32 = 250;
     let (queue, add_one) = (queue(0), kernel("add_one"));

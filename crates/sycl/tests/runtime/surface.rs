@@ -1,5 +1,5 @@
-//! Corners of the interface that no other test goes to: memory of the program's in several views, local memory of several
-//! dimensions, properties that change nothing, operations on USM that wait for events.
+//! Parts of the interface that no other test covers: views of the program's memory on several devices, local memory of
+//! several dimensions, properties without effect, USM operations with dependencies.
 
 use sycl::usm::{self, DeviceKind, HostKind, PointerType, SharedKind};
 use sycl::{
@@ -60,7 +60,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
 ];
 
-/// A view for each of two devices, of which one says what the contents are; and one of the host's memory for a device.
+/// A view for each of two devices, of which one holds the contents; and a view of host memory for a device.
 fn several_views() {
     let count = devices().len().min(2);
     let queues: Vec<Queue> = (0..count).map(queue).collect();
@@ -114,7 +114,7 @@ fn several_views() {
     }
 }
 
-/// As many bytes as their extents say.
+/// The number of bytes that their ranges give.
 fn local_memory() {
     let (queue, reverse) = (queue(0), kernel("reverse"));
     let run = |dimensions: usize| {
@@ -138,7 +138,7 @@ fn local_memory() {
     }
 }
 
-/// In elements of the view, whichever handle goes last.
+/// In elements of the view, whichever handle is dropped last.
 fn final_data_of_a_view() {
     let queue = queue(0);
     for view_first in [true, false] {
@@ -223,7 +223,7 @@ fn queue_properties() {
     assert_eq!(build(engine(u32::MAX)).unwrap_err().errc(), Errc::Invalid);
 }
 
-/// Each operation follows the event that it is told of, on a queue that keeps no order.
+/// Each operation follows its event, on an out-of-order queue.
 fn usm_operations_wait() {
     let queue = queue(0);
     let device = usm::Block::<u32, DeviceKind>::device(&queue, 64).unwrap();
@@ -309,7 +309,7 @@ fn usm_kinds() {
     }
 }
 
-/// Its own queue, what lies beside its buffer, and native handles in and out: nothing is locked while it runs.
+/// It uses its own queue, other memory, and native handles in and out: nothing is locked while it runs.
 fn a_host_task_may_use_everything() {
     let (context, device, queue) = single_queue();
     let options = BufferOptions {
@@ -355,17 +355,17 @@ fn a_host_task_may_use_everything() {
     assert_eq!((&content[..8], &content[8..]), (&[3; 8][..], &[8; 8][..]));
 }
 
-/// Names of this process' threads.
+/// Names of this process's threads.
 fn threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let name = |task: std::io::Result<std::fs::DirEntry>| {
-        // One that has ended meanwhile has none.
+        // A thread that has ended meanwhile has no name.
         std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()
     };
     tasks.map(name).collect()
 }
 
-/// In a process of its own: submissions start no thread of the runtime's, the first host task does.
+/// Runs in a separate process: submissions start no thread of the runtime, the first host task does.
 pub(crate) fn threads_of_a_program() {
     crate::world::enter();
     let queue = queue(0);

@@ -1,4 +1,4 @@
-//! `BufferOptions::separate_tiles`: the parts of a device share the buffer's one allocation, or have one each.
+//! `BufferOptions::separate_tiles`: the sub-devices of a device share the buffer's one allocation, or have one each.
 
 use std::process::Command;
 
@@ -51,7 +51,7 @@ fn with(separate_tiles: bool) -> Buffer<'static, i32> {
     Buffer::from_slice_with(&[1; ELEMENTS], ELEMENTS, &options).unwrap()
 }
 
-/// Adds one to `range` elements from `offset` on, on a device.
+/// Adds one to `range` elements from `offset` on a device.
 fn add(buffer: &Buffer<'static, i32>, device: &Device, range: usize, offset: usize) {
     let context = Platform::all().unwrap()[0].default_context().unwrap();
     add_in(&context, buffer, device, range, offset);
@@ -73,7 +73,7 @@ fn add_in(
     added.unwrap().wait().unwrap();
 }
 
-/// Where a buffer is, each place once.
+/// The distinct addresses of a buffer.
 fn places(buffer: &Buffer<'static, i32>, users: &[&Device]) -> usize {
     let pointers = users.iter().map(|device| buffer.device_ptr(device));
     let mut pointers: Vec<_> = pointers.map(Option::unwrap).collect();
@@ -82,7 +82,7 @@ fn places(buffer: &Buffer<'static, i32>, users: &[&Device]) -> usize {
     pointers.len()
 }
 
-/// The whole and two of its parts, which reach each other's memories, add in turn.
+/// The whole device and two sub-devices with peer access add in turn.
 fn in_turn(root: &Device) {
     let parts = root
         .create_sub_devices(&Partition::AffinityNextPartitionable)
@@ -97,14 +97,14 @@ fn in_turn(root: &Device) {
         assert_eq!(log.device_allocations(), vec![BYTES; allocations]);
         assert_eq!(log.copies(), vec![BYTES; copies], "{separate_tiles}");
         assert_eq!(places(&buffer, &users), allocations);
-        // Each part writes its half: the first has it, the second has not.
+        // Each sub-device writes one half: the first has it, the second does not.
         let before = log.copies().len();
         add(&buffer, &parts[0], ELEMENTS / 2, 0);
         add(&buffer, &parts[1], ELEMENTS / 2, ELEMENTS / 2);
         let moved: u64 = log.copies()[before..].iter().sum();
         assert_eq!(moved % (BYTES / 2), 0, "whole pages");
         assert_eq!(moved > 0, separate_tiles, "{moved} bytes");
-        // One part's memory goes; what is only there does not.
+        // One sub-device's memory is released; contents that are only there are not lost.
         buffer.release(&parts[0]).unwrap();
         assert_eq!(buffer.device_ptr(&parts[0]), None);
         assert_eq!(buffer.allocated_on(&parts[1]), separate_tiles);
@@ -117,7 +117,7 @@ fn in_turn(root: &Device) {
 fn on_tiles() {
     let root = &devices()[0];
     in_turn(root);
-    // Parts of parts too; who the memory belongs to is known of each.
+    // Nested sub-devices too; the owner of each one's memory is known.
     let parts = |device: &Device| {
         device
             .create_sub_devices(&Partition::AffinityNextPartitionable)
@@ -154,7 +154,7 @@ fn on_devices_without_tiles() {
     assert_eq!(asked[0], asked[1]);
 }
 
-/// In a process of its own: one device of two parts.
+/// Runs in a separate process: one device with two sub-devices.
 pub(crate) fn of_the_driver() {
     crate::world::enter();
     let root = &devices()[0];
@@ -164,7 +164,7 @@ pub(crate) fn of_the_driver() {
     }
 }
 
-/// In the context of the buffer's host memory and in another one, parts use what the whole uses.
+/// In the context of the buffer's host memory and in another one, sub-devices use the whole device's memory.
 fn over_the_hosts_memory(root: &Device) {
     let parts = root
         .create_sub_devices(&Partition::AffinityNextPartitionable)

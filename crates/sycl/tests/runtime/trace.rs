@@ -1,5 +1,5 @@
-//! What tools are told: a program that does a little of everything runs under the framework with a subscriber that prints,
-//! and what each stream said is compared with a golden log. `SOLUM_BLESS=1` writes them.
+//! Notifications to tools: a program that uses many features runs under the framework with a subscriber that prints,
+//! and the output of each stream is compared with a golden log. `SOLUM_BLESS=1` writes the logs.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("without_subscribers_nothing_is_said", Where::Host, silence),
 ];
 
-/// The program; runs in a process of its own.
+/// The program; runs in a separate process.
 pub(crate) fn program() {
     sycl::use_entry(ze_cpu::entry()).unwrap();
     let devices = world::devices();
@@ -50,7 +50,7 @@ pub(crate) fn program() {
             });
             event.unwrap().wait().unwrap();
         }
-        // A diamond: one writes all, two change a half each, one reads all.
+        // A diamond: one group writes everything, two change one half each, one reads everything.
         let filled = other.submit(|cg| {
             let b = cg.access(&b, Write.no_init())?;
             cg.fill(&b, 7)
@@ -95,7 +95,7 @@ pub(crate) fn program() {
     queue.wait().unwrap();
 }
 
-/// A command that is held back by a host task. Nothing is said by two threads at once.
+/// A command that a host task defers. No two threads notify at the same time.
 fn behind_a_host_task(queue: &Queue, buffer: &Buffer<'_, u32>) {
     let (entered, has_entered) = mpsc::channel();
     let (go, gone) = mpsc::channel::<()>();
@@ -114,7 +114,7 @@ fn behind_a_host_task(queue: &Queue, buffer: &Buffer<'_, u32>) {
     });
     go.send(()).unwrap();
     let behind = behind.unwrap();
-    // Asking is not told; when it is on a device, the task's thread has said all.
+    // Polling notifies nobody; once the command is on a device, the task's thread has sent all notifications.
     while behind.status() == EventStatus::Submitted {
         std::thread::yield_now();
     }
@@ -122,7 +122,7 @@ fn behind_a_host_task(queue: &Queue, buffer: &Buffer<'_, u32>) {
     task.unwrap().wait().unwrap();
 }
 
-/// Buffers over memory of the program's, which one of them frees.
+/// Buffers over the program's memory, which one of them frees.
 fn memory_of_the_programs(queue: &Queue) {
     let (device, context) = (queue.device(), queue.context());
     for free_with_buffer in [true, false] {
@@ -151,7 +151,7 @@ fn memory_of_the_programs(queue: &Queue) {
     }
 }
 
-/// Commands on memory of the program's, in their order.
+/// Commands on the program's memory, in order.
 fn commands_on_memory(queue: &Queue) {
     let block = sycl::usm::Block::<u32, sycl::usm::SharedKind>::shared(queue, 64).unwrap();
     let (first, second) = (block.as_ptr(), block.as_ptr().wrapping_add(32));
@@ -165,7 +165,7 @@ fn commands_on_memory(queue: &Queue) {
     queue.wait().unwrap();
 }
 
-/// A program of its own: a sampled image is looked up, an unsampled one written, read on the host and in a host task.
+/// A separate program: a sampled image is read, an unsampled one written, read on the host and in a host task.
 pub(crate) fn images() {
     sycl::use_entry(ze_cpu::entry()).unwrap();
     let queue = Queue::builder()
@@ -215,7 +215,7 @@ fn built() -> &'static Path {
     })
 }
 
-/// What the subscriber printed.
+/// The subscriber's output.
 pub(crate) fn run(variables: &[(&str, &str)]) -> String {
     run_program("traced", variables)
 }
@@ -243,7 +243,7 @@ pub(crate) fn run_program(name: &str, variables: &[(&str, &str)]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Numbers that differ from run to run become letters, the same for the same number.
+/// Numbers that differ from run to run become letters, one for each number.
 fn without_addresses(text: &str, known: &mut HashMap<u128, usize>) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -259,7 +259,7 @@ fn without_addresses(text: &str, known: &mut HashMap<u128, usize>) -> String {
             && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.')
             && !before.is_some_and(|c| c.is_alphabetic() && c != 'x');
         match u128::from_str_radix(digits, 16) {
-            // An address may be another object's later.
+            // Another object may have the same address later.
             Ok(_) if number && digits.len() > 5 && matches!(before, Some('[' | 'x')) => {
                 plain.push('#');
             }
@@ -332,7 +332,7 @@ fn golden_logs() {
             });
         assert_eq!(renamed.collect::<String>(), plain, "both streams get all");
     }
-    // Calls are said alike in both forms.
+    // Both forms report calls alike.
     for (stream, file) in [("sycl.pi", "pi.txt"), ("sycl.pi.debug", "pi.debug.txt")] {
         for log in [&seed, &dpcpp] {
             golden(file, &of_stream(&appends(log), stream));
@@ -360,7 +360,7 @@ fn golden_logs() {
     golden("streams.txt", &begun);
 }
 
-/// Memory may be where earlier memory was.
+/// Memory may have the address of earlier memory.
 fn without_pointers(log: &str) -> String {
     let lines = log.lines().map(|line| match line {
         line if line.starts_with("  memory_ptr = ") => "  memory_ptr = (its address)\n".to_owned(),
@@ -369,7 +369,7 @@ fn without_pointers(log: &str) -> String {
     lines.collect()
 }
 
-/// The notifications of calls that append a command: which others there are depends on the machine's pace.
+/// The notifications of append calls; other notifications depend on the machine's speed.
 fn appends(log: &str) -> String {
     let mut keep = false;
     let lines = log.lines().filter(|line| {

@@ -1,5 +1,5 @@
-//! What tools are told of work that fails, of what moves between devices, and of operations that the other traced program
-//! has not; and the rules that all of it keeps to, whatever the golden logs say.
+//! Notifications to tools about failed work, copies between devices, and operations that the other traced program
+//! lacks; and the rules that all notifications follow, whatever the golden logs say.
 
 use std::collections::HashMap;
 use std::sync::mpsc;
@@ -15,8 +15,8 @@ pub(crate) const TESTS: &[Test] = &[(
     golden_rest,
 )];
 
-/// A program of its own: a task that fails and a command behind it, a buffer on two devices, operations on USM, a graph
-/// that is submitted twice, a reduction.
+/// A separate program: a failing task and a command after it, a buffer on two devices, USM operations, a graph that is
+/// submitted twice, a reduction.
 pub(crate) fn rest() {
     sycl::use_entry(ze_cpu::entry()).unwrap();
     let devices = world::devices();
@@ -73,7 +73,7 @@ pub(crate) fn rest() {
     reduced.unwrap().wait().unwrap();
 }
 
-/// What comes after a task that fails is cancelled. Nothing is said by two threads at once.
+/// Work after a failed task is cancelled. No two threads notify at the same time.
 fn a_task_fails(queue: &Queue, buffer: &Buffer<'_, u32>) {
     let (entered, has_entered) = mpsc::channel();
     let (go, gone) = mpsc::channel::<()>();
@@ -93,7 +93,7 @@ fn a_task_fails(queue: &Queue, buffer: &Buffer<'_, u32>) {
     });
     let behind = behind.unwrap();
     go.send(()).unwrap();
-    // Asking is not told; when both have failed, the task's thread has said all.
+    // Polling does not notify; when both have failed, the task's thread has sent all notifications.
     for event in [&task, &behind] {
         while event.status() != EventStatus::Failed {
             std::thread::yield_now();
@@ -127,7 +127,7 @@ fn golden_rest() {
     }
 }
 
-/// But barriers, which end on the thread that lets the command go.
+/// Except for barriers, which end on the thread that starts the command.
 fn begins_and_ends_on_one_thread(said: &str) {
     let mut open = HashMap::<(&str, &str), Vec<&str>>::new();
     let (mut kind, mut thread, mut pairs) = ("", "", 0);
@@ -149,7 +149,7 @@ fn begins_and_ends_on_one_thread(said: &str) {
     assert!(pairs > 10, "{pairs} of them");
 }
 
-/// What begins ends, once; what a task or an edge is of was told before.
+/// Each begin has exactly one end; the node of a task or an edge was reported before.
 fn well_formed(said: &str) {
     let (mut nodes, mut open) = (Vec::new(), HashMap::<(&str, &str), usize>::new());
     let (mut kind, mut event) = ("", "");
@@ -192,7 +192,8 @@ fn well_formed(said: &str) {
     assert!(!nodes.is_empty());
 }
 
-/// A buffer is told of first and last once; in between no more of its memory goes than came.
+/// The creation and destruction of a buffer are reported once; in between, no more of its memory is freed than was
+/// allocated.
 fn buffers_live_once(said: &str) {
     let mut alive = HashMap::<&str, usize>::new();
     let mut ended = 0;

@@ -1,5 +1,5 @@
-//! USM that is freed while work that may use it is unfinished: it goes when that has ended, whether the work has begun,
-//! waits for an event on the device, or is on no list yet because something on the host holds it back.
+//! Freeing USM while work that may use it is unfinished: it is freed when that has ended, whether the work has begun,
+//! waits for an event on the device, or is on no list yet because the host defers it.
 
 use std::sync::mpsc;
 
@@ -24,7 +24,7 @@ pub(crate) const TESTS: &[Test] = &[
 
 type Block = usm::Block<i32, usm::HostKind>;
 
-/// A queue in a context of its own, for what other tests have left for ever may use memory of theirs; and the kernel
+/// A queue in a separate context, because work that other tests left forever may use memory of theirs; and the kernel
 /// that [`write`] runs.
 fn alone() -> (Queue, Kernel) {
     let (context, _) = foreign();
@@ -36,8 +36,8 @@ fn alone() -> (Queue, Kernel) {
     (queue.build().unwrap(), set.unwrap())
 }
 
-/// A kernel that writes 7 to all of `target`, of which its one argument is the block before: what `kernel` is told says
-/// nothing of the memory that it uses.
+/// A kernel that writes 7 to all of `target` although its only argument is the block before: the arguments of `kernel`
+/// do not show which memory it uses.
 fn write(
     (queue, set): (&Queue, &Kernel),
     named: &Block,
@@ -63,7 +63,7 @@ fn two(queue: &Queue) -> (Block, Block) {
     }
 }
 
-/// What holds a command back.
+/// The reason why a command waits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Holder {
     Event,
@@ -79,7 +79,7 @@ fn freed_after_what_was_submitted() {
             let (named, reached) = two(&queue);
             let pointers = [named.as_ptr().addr(), reached.as_ptr().addr()];
             let held = Buffer::<i32>::new(1).unwrap();
-            // An event of the program's is work of the context: only where it is what holds.
+            // The program's event is work of the context, so it is polled only if it is the reason.
             let gate = (holder == Holder::Event).then(|| Gate::of(&queue.context()));
             let access =
                 (holder == Holder::HostAccessor).then(|| held.host_access(ReadWrite).unwrap());
@@ -113,7 +113,7 @@ fn freed_after_what_was_submitted() {
                     usm::free(reached.into_raw().cast(), &queue.context()).unwrap();
                 },
             }
-            // What could be freed would be: each allocation looks.
+            // Each allocation sweeps deferred releases and would free the block.
             (0..100).for_each(|_| drop(Block::host(&queue, 16).unwrap()));
             assert!(is_running(&written), "{what}");
             assert!(pointers.iter().all(|at| log.frees_of(*at) == 0), "{what}");
@@ -122,7 +122,7 @@ fn freed_after_what_was_submitted() {
             drop(open);
             queue.wait().unwrap();
             assert_eq!(written.status(), EventStatus::Complete, "{what}");
-            // A look that meets another thread's leaves it to that one.
+            // A sweep leaves the list to another thread that is sweeping.
             let gone = || pointers.iter().all(|at| log.frees_of(*at) > 0);
             for _ in 0..10_000 {
                 if gone() {

@@ -1,4 +1,4 @@
-//! What the environment's variables do, each asked in a process of its own over a driver that tells what it was asked.
+//! The effects of environment variables, each tested in a separate process over a driver that reports its calls.
 
 use std::ffi::{CStr, c_void};
 use std::process::{Command, Output};
@@ -18,11 +18,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("what_happens_is_said", Where::Host, said),
 ];
 
-/// Queue group and queue of each immediate list.
+/// Queue group and index of each immediate list.
 static LISTS: Mutex<Vec<(u32, u32)>> = Mutex::new(Vec::new());
-/// Work-items of a group of the last launch.
+/// Work-items of the last launch's work-group.
 static GROUP: AtomicUsize = AtomicUsize::new(0);
-/// Barriers that are being appended, the most at once, and how often one that is alone looks for another.
+/// Barriers that are being appended, the maximum at once, and how often a single one waits for another.
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 static PATIENCE: AtomicUsize = AtomicUsize::new(0);
@@ -98,7 +98,7 @@ unsafe extern "C" fn list_table(
     }
 }
 
-/// The driver, which tells.
+/// The driver that reports its calls.
 fn telling(name: &CStr) -> *const () {
     match name.to_bytes() {
         b"zeGetCommandListProcAddrTable" => list_table as *const (),
@@ -106,7 +106,7 @@ fn telling(name: &CStr) -> *const () {
     }
 }
 
-/// A group on a buffer of its own, held back by an event if there is one.
+/// A group on a separate buffer, gated by an event if there is one.
 fn alone(queue: &Queue, after: &[Event]) -> Event {
     let buffer = Buffer::<i32>::new(16).unwrap();
     let submitted = queue.submit(|cg| {
@@ -117,11 +117,11 @@ fn alone(queue: &Queue, after: &[Event]) -> Event {
     submitted.unwrap()
 }
 
-/// In a process of its own: what it is like, a fact on a line.
+/// Runs in a separate process: prints facts, one on a line.
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 pub(crate) fn tell() {
     crate::world::enter_over(telling);
-    // What is wrong with the environment is told by the first look for devices.
+    // The first enumeration of devices reports invalid variables.
     drop(devices());
     println!("page {}", Buffer::<u8>::new(1000).unwrap().page_size()[2]);
     let log = Log::start();
@@ -135,7 +135,7 @@ pub(crate) fn tell() {
     };
     println!("native {kind}");
     let event = alone(&queue, &[]);
-    // Asking is what brings a list that is being recorded to the device: only the first answer counts.
+    // Polling submits a list that is being recorded: only the first result counts.
     let names = ["UR_L0_SERIALIZE", "SYCL_PI_LEVEL_ZERO_SERIALIZE"];
     let serialized = names.iter().find_map(|name| std::env::var(name).ok());
     let serialized = serialized.unwrap_or_default();
@@ -158,7 +158,7 @@ pub(crate) fn tell() {
         return;
     }
     println!("lists after a reduction {}", lists());
-    // Behind a wait that the runtime does not know of: what follows an event of the program's has lists of its own.
+    // After a wait that the runtime does not know: work that follows an event of the program has its own lists.
     let (gate, waiting) = (Gate::new(), immediate());
     if let NativeQueue::ImmediateList(list) = get_native(&waiting) {
         let mut native = gate.native;
@@ -197,7 +197,7 @@ pub(crate) fn tell() {
     println!("same handle {}", [address(&queue), other] == [first; 2]);
 }
 
-/// Of what a queue appends to.
+/// The handle that a queue appends to.
 fn address(queue: &Queue) -> usize {
     match get_native(queue) {
         NativeQueue::CommandQueue(queue) => queue.addr(),
@@ -205,8 +205,8 @@ fn address(queue: &Queue) -> usize {
     }
 }
 
-/// Two threads submit to queues of their own: whether both are ever in the driver. Where they may be they look for each
-/// other until they are.
+/// Two threads submit to their own queues: whether both are ever in the driver. If they may be, each waits for the
+/// other.
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 fn at_once(they_may: bool) {
     let new = || Queue::builder().device(&devices()[0]).build().unwrap();
@@ -222,7 +222,7 @@ fn at_once(they_may: bool) {
     println!("submissions at once {}", MOST.load(Ordering::SeqCst));
 }
 
-/// Variables with their values, and lines that [`tell`] prints under them.
+/// Variables with their values, and lines that [`tell`] prints with them.
 type Case = (
     &'static [(&'static str, &'static str)],
     &'static [&'static str],
@@ -271,7 +271,7 @@ fn honoured() {
             ],
             &["ended true"],
         ),
-        // Memory in use is never freed, whether that is asked for or not.
+        // Memory in use is never freed, with or without the variable.
         (
             &[("UR_L0_TRACK_INDIRECT_ACCESS_MEMORY", "1")],
             &["freed in use 0", "freed at the end 1"],
@@ -339,7 +339,7 @@ fn honoured() {
                 "same handle true",
             ],
         ),
-        // An engine that the device has not is no wish that can be granted.
+        // A missing engine is ignored.
         (
             &[("UR_L0_USE_COMPUTE_ENGINE", "77")],
             &["group and engine Some((0, 0))"],
@@ -369,7 +369,7 @@ fn honoured() {
     }
 }
 
-/// What [`tell`] prints and complains of.
+/// The output and the complaints of [`tell`].
 fn told(variables: &[(&str, &str)], good: bool) -> (String, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.env(WORLD, "tell").envs(variables.iter().copied());
@@ -402,7 +402,7 @@ fn checked() {
     }
 }
 
-/// A line of each kind, with how much is to be said for it.
+/// One line of each kind, with its level.
 fn said() {
     const LINES: [(usize, &str); 12] = [
         (1, "sycl: Level Zero is the program's own"),

@@ -1,4 +1,4 @@
-//! Threads that wait, and what may not end meanwhile.
+//! Blocked waits, and objects that must not be destroyed meanwhile.
 
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -33,10 +33,10 @@ pub(crate) const TESTS: &[Test] = &[
 
 static EVENT: OnceLock<ze_event_dditable_t> = OnceLock::new();
 
-/// Where threads stick that have waited and cannot return.
+/// Holds threads that have waited and cannot return.
 #[derive(Clone, Copy)]
 struct Sticking {
-    /// Whether they do.
+    /// Whether waits block.
     on: bool,
     /// The event that one of them has waited for.
     event: Option<usize>,
@@ -49,16 +49,16 @@ static STICKING: Mutex<Sticking> = Mutex::new(Sticking {
 static CHANGED: Condvar = Condvar::new();
 
 thread_local! {
-    /// This thread's next wait ends, but does not return before somebody lets it; then with this answer.
+    /// This thread's next wait ends, but returns only when it is released, with this result.
     static STICKS: Cell<Option<ze_result_t>> = const { Cell::new(None) };
 }
 
-/// The calling thread's next wait sticks while somebody is [`Sticks`], and answers this then.
+/// The calling thread's next wait blocks while a [`Sticks`] lives, and returns this then.
 pub(crate) fn stick(answer: ze_result_t) {
     STICKS.set(Some(answer));
 }
 
-/// While it lives threads stick; when it ends none does any more, also where the test has failed before.
+/// Waits block while this lives and are released when it is dropped, even if the test has failed.
 pub(crate) struct Sticks(());
 
 impl Sticks {
@@ -70,7 +70,7 @@ impl Sticks {
         Self(())
     }
 
-    /// The event that a thread sticks at, once one does.
+    /// The event of a blocked wait, once there is one.
     pub(crate) fn event(&self) -> usize {
         let limit = Duration::from_secs(60);
         let now = CHANGED.wait_timeout_while(sticking(), limit, |now| now.event.is_none());
@@ -104,7 +104,7 @@ unsafe extern "C" fn synchronize(event: ze_event_handle_t, timeout: u64) -> ze_r
     answer
 }
 
-/// The driver's table of events, with waits that stick.
+/// The driver's event functions, with waits that block.
 pub(crate) unsafe extern "C" fn event_table(
     version: ze_api_version_t,
     table: *mut ze_event_dditable_t,
@@ -122,7 +122,7 @@ pub(crate) unsafe extern "C" fn event_table(
     }
 }
 
-/// Another thread may know that work has ended, and free all of its queue, while this one has not returned yet.
+/// Another thread may know that work has ended, and destroy all of its queue, while this one has not returned yet.
 fn no_event_is_destroyed_under_a_wait() {
     let (queue, other, gate) = (queue(0), queue(0), Gate::new());
     let event = submit_add_one(&queue, &paged(), std::slice::from_ref(&gate.event));
@@ -160,7 +160,7 @@ fn event_in(context: &Context) -> (ze_event_handle_t, ze_event_pool_handle_t) {
     (event, pool)
 }
 
-/// A thread of the runtime's has waited for the event, for work of another context.
+/// A thread of the runtime has waited for the event, for work of another context.
 fn transferred_and_watched() {
     let (context, _) = foreign();
     let (native, pool) = event_in(&context);

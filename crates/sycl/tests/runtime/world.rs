@@ -1,4 +1,4 @@
-//! What the tests stand on: devices, kernels, and the log of what the runtime asked of Level Zero.
+//! The base of the tests: devices, kernels, and the log of the runtime's Level Zero calls.
 
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ pub(crate) fn enter_over(driver: fn(&CStr) -> *const ()) {
     sycl::use_entry(unsafe { Entry::new(lookup) }).unwrap();
 }
 
-/// Level Zero itself, under the same recorder.
+/// Level Zero, under the same recorder.
 pub(crate) fn ze() -> &'static Tables {
     static LOADER: OnceLock<Loader> = OnceLock::new();
     LOADER
@@ -45,7 +45,7 @@ macro_rules! call {
 }
 pub(crate) use call;
 
-/// An event that the test signals, as SYCL's and as Level Zero's.
+/// An event that the test signals, as SYCL and Level Zero see it.
 pub(crate) struct Gate {
     pub(crate) event: Event,
     pub(crate) native: ze_event_handle_t,
@@ -96,7 +96,7 @@ impl Gate {
         call!(event.pfnHostSignal(self.native));
     }
 
-    /// Opens it; `wait`, on another thread, must return, and not before.
+    /// Opens the gate; `wait`, on another thread, must return then, and not before.
     pub(crate) fn holds_up(&self, wait: impl FnOnce() + Send) {
         let opened = AtomicBool::new(false);
         let (begins, begun) = std::sync::mpsc::channel();
@@ -104,9 +104,12 @@ impl Gate {
             let waiter = scope.spawn(|| {
                 let _ = begins.send(());
                 wait();
-                assert!(opened.load(Ordering::SeqCst), "nothing held it up");
+                assert!(
+                    opened.load(Ordering::SeqCst),
+                    "it did not wait for the gate"
+                );
             });
-            // Time for one who does not wait to be found out; one who waits passes however little it is.
+            // Time in which a call that does not wait would return; one that waits passes however short it is.
             let _ = begun.recv();
             (0..100).for_each(|_| std::thread::yield_now());
             opened.store(true, Ordering::SeqCst);
@@ -118,7 +121,7 @@ impl Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        // What waits for it must have ended before it is destroyed.
+        // The work that waits for it must end before the event is destroyed.
         self.open();
         self.event = Event::default();
         call!(event.pfnDestroy(self.native));
@@ -142,12 +145,12 @@ pub(crate) fn context() -> Context {
     Platform::all().unwrap()[0].default_context().unwrap()
 }
 
-/// A queue to the n-th device.
+/// A queue of the n-th device.
 pub(crate) fn queue(number: usize) -> Queue {
     Queue::builder().device(&devices()[number]).build().unwrap()
 }
 
-/// After a test: what it left running ends and is freed, so that it is in no other test's log.
+/// After a test: its remaining work ends and is freed, so that it appears in no other test's log.
 pub(crate) fn settle() {
     for device in devices() {
         call!(device.pfnSynchronize(get_native(&device)));
@@ -155,12 +158,12 @@ pub(crate) fn settle() {
     queue(0).wait().unwrap();
 }
 
-/// Whether devices have memories of their own.
+/// Whether devices have their own memories.
 pub(crate) fn is_discrete() -> bool {
     has_peers() || std::env::var("SOLUM_DEVICES").is_ok_and(|devices| devices.contains("discrete"))
 }
 
-/// Whether they reach each other's.
+/// Whether devices have peer access.
 pub(crate) fn has_peers() -> bool {
     std::env::var(crate::WORLD).is_ok_and(|world| world == "peers")
 }
@@ -172,7 +175,7 @@ pub(crate) fn words() -> Vec<u32> {
     words.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
-/// A queue to the first device by immediate lists, whatever the environment says.
+/// A queue of the first device with immediate lists, whatever the environment says.
 pub(crate) fn immediate() -> Queue {
     let queue = Queue::builder().device(&devices()[0]);
     let queue = queue.submission(sycl::Submission::Immediate);
@@ -193,7 +196,7 @@ pub(crate) fn kernel(name: &str) -> Kernel {
     bundle().kernel(&CString::new(name).unwrap()).unwrap()
 }
 
-/// What was asked of Level Zero since its making.
+/// The Level Zero calls since this was created.
 pub(crate) struct Log(pub(crate) Session);
 
 impl Log {
@@ -201,7 +204,7 @@ impl Log {
         Self::with("")
     }
 
-    /// With a script of the recorder's.
+    /// A log with a script of the recorder.
     pub(crate) fn with(script: &str) -> Self {
         Self(recorder::start(Script::parse(script).unwrap()))
     }
@@ -222,12 +225,12 @@ impl Log {
             .collect()
     }
 
-    /// Bytes of the allocations on devices.
+    /// Bytes of the device allocations.
     pub(crate) fn device_allocations(&self) -> Vec<u64> {
         self.sizes("zeMemAllocDevice")
     }
 
-    /// Bytes of the allocations on the host.
+    /// Bytes of the host allocations.
     pub(crate) fn host_allocations(&self) -> Vec<u64> {
         self.sizes("zeMemAllocHost")
     }
@@ -247,7 +250,7 @@ impl Log {
         self.count("zeMemFree")
     }
 
-    /// Where in the log a handle was given to a function, most often the one that ends it.
+    /// The positions in the log where a handle was passed to a function, most often the one that destroys it.
     pub(crate) fn places(&self, function: &str, parameter: &str, handle: usize) -> Vec<usize> {
         let calls = self.0.calls().into_iter().enumerate();
         calls

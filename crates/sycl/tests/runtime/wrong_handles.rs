@@ -1,4 +1,4 @@
-//! Handles that `make_*` refuses: none, of another context or device, the runtime's already. They stay the program's.
+//! Handles that `make_*` rejects: null, of another context or device, or already the runtime's. The program keeps them.
 
 use level_zero::sys::*;
 use sycl::interop::*;
@@ -171,7 +171,7 @@ fn null_handles_are_refused() {
             refused("image", make_image(no_image, &context, None));
         }
     }
-    assert_eq!(log.0.calls().len(), 0, "nobody is asked");
+    assert_eq!(log.0.calls().len(), 0, "no call is made");
 }
 
 fn handles_of_another_context_are_refused() {
@@ -186,7 +186,7 @@ fn handles_of_another_context_are_refused() {
                 "kernel",
                 make_kernel(kernel_input(&bundle, kernel, ownership), &own),
             );
-            // Of the context, but the runtime's already.
+            // Belongs to the context, but already to the runtime.
             let usual = bundle_in(&own);
             let made = usual.kernel(c"add").unwrap();
             let input = kernel_input(&usual, get_native(&made), Ownership::Transfer);
@@ -206,7 +206,7 @@ fn handles_of_another_context_are_refused() {
     call!(context.pfnDestroy(handle));
 }
 
-/// The context of `make_buffer` and `make_image` is the one device's.
+/// The context of `make_buffer` and `make_image` has exactly one device.
 fn handles_of_several_devices_are_refused() {
     let several = context();
     if several.devices().len() == 1 {
@@ -226,7 +226,7 @@ fn handles_of_several_devices_are_refused() {
     call!(mem.pfnFree(get_native(&several), memory));
 }
 
-/// Also not under another name; kept ones may be used by several objects.
+/// Also not as another object; several objects may share a kept handle.
 fn no_handle_is_transferred_twice() {
     let (context, device) = single();
     let transfer = Ownership::Transfer;
