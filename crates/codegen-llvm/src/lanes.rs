@@ -50,6 +50,7 @@ mod gather;
 mod interleaved_loads;
 mod interleaved_stores;
 mod memory;
+mod narrow_index;
 mod operate;
 mod piecewise;
 mod privatise;

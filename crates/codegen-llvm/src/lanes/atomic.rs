@@ -8,6 +8,7 @@
 
 use kernel_ir::{AtomicOp, BuildError, Op, Order, Reduction, Type, TypeId, ValueId};
 
+use super::narrow_index::Indexed;
 use super::region::Lanes;
 use super::rep::Rep;
 use crate::atomic::{load_ordering, ordering, reduction_of, store_ordering};
@@ -265,31 +266,26 @@ impl Lanes<'_, '_, '_> {
         moved: Option<(Val, Val)>,
     ) -> Option<impl Fn(&Lower<'_>, u64) -> Val + use<>> {
         let ir = self.low.ir;
-        let (base, index, stride, offset, signed) = self.narrow_index(ptr)?;
-        let lanes = ir.type_of(index);
+        let (indexed, indices) = self.narrow_index(ptr)?;
+        let lanes = ir.type_of(indices);
         let scalar = ir.scalar(lanes);
         let row = self.row_of_index(ptr);
         if row.is_none() && ir.int_width(scalar) > 16 {
             return None;
         }
-        let base = self.moved(base, moved);
+        let base = self.moved(indexed.base, moved);
+        let indexed = Indexed { base, ..indexed };
         // Volatile, so that LLVM does not replace the loads by the vector.
         let slot = row.unwrap_or_else(|| {
             let slot = self.low.entry_alloca(lanes, 64);
-            ir.set_volatile(ir.store(index, slot, 64));
+            ir.set_volatile(ir.store(indices, slot, 64));
             slot
         });
-        let extend = if signed {
-            Opcode::LLVMSExt
-        } else {
-            Opcode::LLVMZExt
-        };
         Some(move |low: &Lower<'_>, lane: u64| {
             let ir = low.ir;
             let one = ir.load(scalar, ir.element(scalar, slot, ir.i64c(lane)), 1);
             ir.set_volatile(one);
-            let one = ir.cast(extend, one, ir.i64);
-            low.pointer(base, Some((one, stride)), offset)
+            indexed.address(low, one)
         })
     }
 
@@ -312,19 +308,10 @@ impl Lanes<'_, '_, '_> {
     fn moved_addresses(&mut self, ptr: ValueId, to: (Val, Val)) -> Vec<Val> {
         let ir = self.low.ir;
         let lanes = (0..self.width).map(|l| ir.i32c(l));
-        if let Some((base, index, stride, offset, signed)) = self.narrow_index(ptr) {
-            let base = self.moved(base, Some(to));
-            let op = if signed {
-                Opcode::LLVMSExt
-            } else {
-                Opcode::LLVMZExt
-            };
-            return lanes
-                .map(|lane| {
-                    let one = ir.cast(op, ir.extract_element(index, lane), ir.i64);
-                    self.low.pointer(base, Some((one, stride)), offset)
-                })
-                .collect();
+        if let Some((indexed, indices)) = self.narrow_index(ptr) {
+            let base = self.moved(indexed.base, Some(to));
+            let indexed = Indexed { base, ..indexed };
+            return indexed.addresses(self.low, indices, self.width);
         }
         let all = self.vectors(ptr)[0];
         let all = self.moved(all, Some(to));

@@ -4,7 +4,8 @@
 //! addresses in local and private memory, which are small, become a base and offsets. Inactive lanes access nothing. If
 //! two lanes write one element, the later one's value remains, as if lanes wrote one after another.
 
-use kernel_ir::{AddressSpace, Op, Type, ValueDef, ValueId};
+use kernel_ir::index::terms;
+use kernel_ir::{AddressSpace, Type, ValueDef, ValueId};
 
 use super::region::Lanes;
 use crate::llvm::{Opcode, Ty, Val};
@@ -65,27 +66,21 @@ impl Lanes<'_, '_, '_> {
             return None;
         }
         // Only in the block that makes the address: elsewhere its operands may hold another iteration's values.
-        let (inst, op) = self.made_by(ptr)?;
+        let (inst, _) = self.made_by(ptr)?;
         if !self.f.blocks[self.block_at_hand.index()]
             .insts
             .contains(&inst)
         {
             return None;
         }
-        let &Op::PtrOffset {
-            ptr: base,
-            index: Some((index, stride)),
-            offset,
-        } = op
-        else {
-            return None;
-        };
-        if !self.is_at_hand(base) || !self.is_at_hand(index) {
+        let term = terms(self.f, ptr).next()?;
+        let (index, stride) = term.index?;
+        if !self.is_at_hand(term.base) || !self.is_at_hand(index) {
             return None;
         }
-        let at = self.rep(base);
+        let at = self.rep(term.base);
         let first = at.first.filter(|_| at.holds.is_none())?;
-        let first = ir.offset_by(first, offset.cast_unsigned());
+        let first = ir.offset_by(first, term.offset.cast_unsigned());
         let index = self.vectors(index)[0];
         let narrow = ir.vector(ir.i32, self.width);
         let index = ir.zext_or_trunc(index, narrow);
@@ -103,14 +98,14 @@ impl Lanes<'_, '_, '_> {
     /// Addresses of all lanes from one base and a signed 32-bit index.
     fn by_narrow_index(&mut self, ptr: ValueId) -> Option<Val> {
         let ir = self.low.ir;
-        let (base, index, stride, offset, signed) = self.narrow_index(ptr)?;
-        let is_word = ir.scalar(ir.type_of(index)) == ir.i32;
-        if !signed || !is_word || !matches!(stride, 1 | 2 | 4 | 8) {
+        let (indexed, indices) = self.narrow_index(ptr)?;
+        let is_word = ir.scalar(ir.type_of(indices)) == ir.i32;
+        if !indexed.signed || !is_word || !matches!(indexed.stride, 1 | 2 | 4 | 8) {
             return None;
         }
-        let index = ir.cast(Opcode::LLVMSExt, index, ir.vector(ir.i64, self.width));
-        let first = ir.offset_by(base, offset.cast_unsigned());
-        Some(ir.element(ir.int(stride as u32 * 8), first, index))
+        let indices = ir.cast(Opcode::LLVMSExt, indices, ir.vector(ir.i64, self.width));
+        let first = ir.offset_by(indexed.base, indexed.offset.cast_unsigned());
+        Some(ir.element(ir.int(indexed.stride as u32 * 8), first, indices))
     }
 
     /// Whether the known representation of `v` is its value here.

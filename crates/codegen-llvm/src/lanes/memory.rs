@@ -13,7 +13,7 @@
 //! A contiguous access may have a test at run time: of its no-wrap predicate, and, where masked accesses are slow, of
 //! the mask. Where the test fails, its elements are gathered, or scalarised.
 
-use kernel_ir::{BuildError, ConvertOp, Op, Type, TypeId, ValueId};
+use kernel_ir::{BuildError, Type, TypeId, ValueId};
 use vectorise::{Access, Accesses, Tuple, store_groups};
 
 use super::region::Lanes;
@@ -221,19 +221,8 @@ impl Lanes<'_, '_, '_> {
                 .map(|lane| ir.extract_element(all, lane))
                 .collect();
         }
-        if let Some((base, index, stride, offset, signed)) = self.narrow_index(ptr) {
-            let op = if signed {
-                Opcode::LLVMSExt
-            } else {
-                Opcode::LLVMZExt
-            };
-            return lanes
-                .into_iter()
-                .map(|lane| {
-                    let one = ir.cast(op, ir.extract_element(index, lane), ir.i64);
-                    self.low.pointer(base, Some((one, stride)), offset)
-                })
-                .collect();
+        if let Some((indexed, indices)) = self.narrow_index(ptr) {
+            return indexed.addresses(self.low, indices, self.width);
         }
         let rep = self.rep(ptr);
         if rep.holds.is_none()
@@ -248,57 +237,6 @@ impl Lanes<'_, '_, '_> {
             .into_iter()
             .map(|lane| ir.extract_element(all, lane))
             .collect()
-    }
-
-    /// The parts of a pointer that is a uniform base and a narrow index: base, index, stride, offset, and whether the
-    /// index is signed. With them lanes need no vector of 64-bit addresses.
-    pub(super) fn narrow_index(&mut self, ptr: ValueId) -> Option<(Val, Val, i64, i64, bool)> {
-        let &Op::PtrOffset {
-            ptr: base,
-            index: Some((index, stride)),
-            offset,
-        } = self.made_by(ptr)?.1
-        else {
-            return None;
-        };
-        let &Op::Convert(op @ (ConvertOp::SExt | ConvertOp::ZExt), narrow, _) =
-            self.made_by(index)?.1
-        else {
-            return None;
-        };
-        // Only in the block that makes both: elsewhere their operands may have no variable, or hold another iteration's
-        // values.
-        let is_of_here = |v: ValueId| {
-            self.block_values.contains_key(&v)
-                && self.region.block_of(v) == Some(self.block_at_hand)
-        };
-        if !is_of_here(ptr) || !is_of_here(index) {
-            return None;
-        }
-        let near = self.block_values.get(&narrow)?.clone();
-        let base = self.rep(base);
-        if !base.is_uniform() || near.first.is_some() {
-            return None;
-        }
-        let index = near.vector?.first().copied()?;
-        Some((base.first?, index, stride, offset, op == ConvertOp::SExt))
-    }
-
-    /// Where the narrow index of a pointer lies in memory, lane after lane: this block loaded it from there, and has
-    /// written nothing since.
-    pub(super) fn row_of_index(&self, ptr: ValueId) -> Option<Val> {
-        let Op::PtrOffset {
-            index: Some((index, _)),
-            ..
-        } = self.made_by(ptr)?.1
-        else {
-            return None;
-        };
-        let Op::Convert(_, narrow, _) = self.made_by(*index)?.1 else {
-            return None;
-        };
-        let &(block, first) = self.rows.get(narrow)?;
-        (block == self.block_at_hand).then_some(first)
     }
 
     /// Loads elements from unrelated addresses: in pieces, by the processor's gather, or scalarised, as the plan says.

@@ -12,8 +12,10 @@
 //! reads     a[0..4]            a[8..12]             two vector loads of four elements
 //! ```
 
-use kernel_ir::{BlockId, ConvertOp, Op, TypeId, ValueId};
+use kernel_ir::index::{extended, terms};
+use kernel_ir::{BlockId, ConvertOp, TypeId, ValueId};
 
+use super::narrow_index::Indexed;
 use super::region::Lanes;
 use super::rep::{Rep, Stored, UniformStep};
 use crate::llvm::{IntPred, Opcode, Ty, Val};
@@ -157,19 +159,10 @@ impl Lanes<'_, '_, '_> {
     /// and the pieces' addresses are scalars.
     fn pieces_of_uniform_step(&mut self, ptr: ValueId, size: u64, piece: u32) -> Option<Pieces> {
         let ir = self.low.ir;
-        let &Op::PtrOffset {
-            ptr: base,
-            index: Some((index, stride)),
-            offset,
-        } = self.made_by(ptr)?.1
-        else {
-            return None;
-        };
-        let (narrow, signed) = match *self.made_by(index)?.1 {
-            Op::Convert(ConvertOp::SExt, from, _) => (from, true),
-            Op::Convert(ConvertOp::ZExt, from, _) => (from, false),
-            _ => (index, false),
-        };
+        let term = terms(self.f, ptr).next()?;
+        let (index, stride) = term.index?;
+        let (op, narrow) = extended(self.f, index).unwrap_or((ConvertOp::ZExt, index));
+        let signed = op == ConvertOp::SExt;
         let uniform_step = *self.uniform_steps.get(&narrow)?;
         // Outside of the loop the variables may hold another iteration's value.
         let home = self.region.block_of(narrow)?;
@@ -181,8 +174,13 @@ impl Lanes<'_, '_, '_> {
         if distance == 0 || !size.is_multiple_of(stride.unsigned_abs()) {
             return None;
         }
-        let rep = self.rep(base);
-        let base = rep.first.filter(|_| rep.is_uniform())?;
+        let rep = self.rep(term.base);
+        let indexed = Indexed {
+            base: rep.first.filter(|_| rep.is_uniform())?,
+            stride,
+            offset: term.offset,
+            signed,
+        };
         let first = ir.load(uniform_step.scalar, uniform_step.first, 0);
         let distances = ir.load(uniform_step.lanes, uniform_step.distances, 0);
         let mut test = self.pieces_are_contiguous(distances, distance, piece);
@@ -201,15 +199,7 @@ impl Lanes<'_, '_, '_> {
                 let fits = ir.icmp(pred, begin, ir.int_const(uniform_step.scalar, last));
                 test = ir.and(test, fits);
             }
-            let op = match signed {
-                true => Opcode::LLVMSExt,
-                false => Opcode::LLVMZExt,
-            };
-            let begin = match bits {
-                64 => begin,
-                _ => ir.cast(op, begin, ir.i64),
-            };
-            at.push(self.low.pointer(base, Some((begin, stride)), offset));
+            at.push(indexed.address(self.low, begin));
         }
         kernel_ir::mark!(LoadPiecewiseInduction);
         Some(Pieces { test, at })

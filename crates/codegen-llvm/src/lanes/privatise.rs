@@ -16,7 +16,8 @@
 //! else                              atomic additions to bins[x[i]], and after enough of them the window opens at bins
 //! ```
 
-use kernel_ir::{AtomicOp, BuildError, InstId, Op, ValueDef};
+use kernel_ir::index::terms;
+use kernel_ir::{AtomicOp, BuildError, InstId, Op};
 use vectorise::Privatised;
 
 use super::atomic::Update;
@@ -189,20 +190,12 @@ impl Lanes<'_, '_, '_> {
             return Ok(false);
         };
         // The address that the operation's address counts from, the same in all lanes.
-        let mut base = update.ptr;
-        let base = loop {
+        let bases = terms(self.f, update.ptr).map(|term| term.base);
+        let base = std::iter::once(update.ptr).chain(bases).find_map(|base| {
             let rep = self.rep(base);
-            if rep.is_uniform() {
-                break rep.first;
-            }
-            match self.f.values[base.index()].def {
-                ValueDef::Inst(inst) => match self.f.insts[inst.index()].op {
-                    Op::PtrOffset { ptr, .. } => base = ptr,
-                    _ => break None,
-                },
-                _ => break None,
-            }
-        };
+            rep.is_uniform().then_some(rep.first)
+        });
+        let base = base.flatten();
         let Some(base) = base.filter(|_| self.present.is_none()) else {
             return Ok(false);
         };
@@ -253,12 +246,13 @@ impl Lanes<'_, '_, '_> {
     fn lie_within(&mut self, update: &Update, at: Val) -> Val {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(update.ty);
-        if let Some((base, index, stride, offset, false)) = self.narrow_index(update.ptr)
-            && let bits @ ..=16 = ir.int_width(ir.scalar(ir.type_of(index)))
-            && let Ok(stride) = u64::try_from(stride)
+        if let Some((indexed, indices)) = self.narrow_index(update.ptr)
+            && !indexed.signed
+            && let bits @ ..=16 = ir.int_width(ir.scalar(ir.type_of(indices)))
+            && let Ok(stride) = u64::try_from(indexed.stride)
             && let Some(slot) = (BYTES - size).checked_sub(((1 << bits) - 1) * stride)
         {
-            let first = self.low.pointer(base, None, offset);
+            let first = self.low.pointer(indexed.base, None, indexed.offset);
             let first = ir.cast(Opcode::LLVMPtrToInt, first, ir.i64);
             let far = ir.sub(first, at);
             return ir.icmp(IntPred::LLVMIntULE, far, ir.i64c(slot));
