@@ -323,7 +323,7 @@ fn env_lists_each_variable_and_its_value() {
     assert_eq!(compiler["value"], "interpreter");
     for name in [
         "SOLUM_SYCL_TRACE",
-        "UR_L0_USE_DRIVER_INORDER_LISTS",
+        "UR_L0_USE_IMMEDIATE_COMMANDLISTS",
         "ZE_AFFINITY_MASK",
         "ZE_ENABLE_ALT_DRIVERS",
         "ZEL_ENABLE_LOADER_LOGGING",

@@ -1,6 +1,6 @@
 //! The variables that this crate reads: the reference's names and meanings, and our own `SOLUM_SYCL_*`;
-//! `environment.txt` lists them all. Each is read once. Of two names for one setting the newer wins; text that is not a
-//! number counts as 0, as in the reference. An invalid value in one of our own is reported before anything else
+//! `environment.txt` lists them all. Each is read once. Text that is not a number counts as 0, as in
+//! the reference. An invalid value in one of our own is reported before anything else
 //! happens: see [`check`].
 
 use std::ops::RangeInclusive;
@@ -8,13 +8,12 @@ use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
 
-fn text(names: &[&str]) -> Option<String> {
-    let mut values = names.iter().filter_map(|name| std::env::var(name).ok());
-    values.find(|text| !text.is_empty())
+fn text(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
-fn number(names: &[&str]) -> Option<i64> {
-    Some(text(names)?.trim().parse().unwrap_or(0))
+fn number(name: &str) -> Option<i64> {
+    Some(text(name)?.trim().parse().unwrap_or(0))
 }
 
 /// Reads a variable once.
@@ -38,13 +37,9 @@ pub(crate) enum Lists {
 
 /// `UR_L0_USE_IMMEDIATE_COMMANDLISTS`.
 pub(crate) fn lists() -> Lists {
-    let names = [
-        "UR_L0_USE_IMMEDIATE_COMMANDLISTS",
-        "SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS",
-    ];
     *once!(
         Lists,
-        match number(&names) {
+        match number("UR_L0_USE_IMMEDIATE_COMMANDLISTS") {
             None | Some(1) => Lists::Immediate,
             Some(2) => Lists::OfThreads,
             Some(_) => Lists::Batched,
@@ -54,36 +49,32 @@ pub(crate) fn lists() -> Lists {
 
 /// `UR_L0_BATCH_SIZE`: commands of one regular list; 0 adapts to the device's pace.
 pub(crate) fn batch() -> u32 {
-    let names = ["UR_L0_BATCH_SIZE", "SYCL_PI_LEVEL_ZERO_BATCH_SIZE"];
-    *once!(u32, u32::try_from(number(&names).unwrap_or(0)).unwrap_or(0))
+    *once!(
+        u32,
+        u32::try_from(number("UR_L0_BATCH_SIZE").unwrap_or(0)).unwrap_or(0)
+    )
 }
 
 /// `UR_L0_SERIALIZE`: 1 lets one thread at a time submit, 2 waits for each submission, 3 does both.
 pub(crate) fn serialize() -> i64 {
-    let names = ["UR_L0_SERIALIZE", "SYCL_PI_LEVEL_ZERO_SERIALIZE"];
-    *once!(i64, number(&names).unwrap_or(0))
+    *once!(i64, number("UR_L0_SERIALIZE").unwrap_or(0))
 }
 
 /// `UR_L0_EAGER_INIT`: a queue creates all its command lists at once.
 pub(crate) fn eager() -> bool {
-    let names = ["UR_L0_EAGER_INIT", "SYCL_EAGER_INIT"];
-    *once!(bool, number(&names).unwrap_or(0) != 0)
+    *once!(bool, number("UR_L0_EAGER_INIT").unwrap_or(0) != 0)
 }
 
 /// `UR_L0_LEAKS_DEBUG`: created and destroyed objects are counted and reported at exit.
 pub(crate) fn leaks() -> bool {
-    *once!(bool, number(&["UR_L0_LEAKS_DEBUG"]).unwrap_or(0) != 0)
+    *once!(bool, number("UR_L0_LEAKS_DEBUG").unwrap_or(0) != 0)
 }
 
 /// `UR_L0_USE_COPY_ENGINE`: the first and last of the device's copy engines that are used; `None` for `0`.
 pub(crate) fn copy_engines() -> Option<RangeInclusive<u32>> {
-    let names = [
-        "UR_L0_USE_COPY_ENGINE",
-        "SYCL_PI_LEVEL_ZERO_USE_COPY_ENGINE",
-    ];
     once!(
         Option<RangeInclusive<u32>>,
-        engines(text(&names).as_deref())
+        engines(text("UR_L0_USE_COPY_ENGINE").as_deref())
     )
     .clone()
 }
@@ -106,19 +97,15 @@ fn engines(text: Option<&str>) -> Option<RangeInclusive<u32>> {
 
 /// `UR_L0_USE_COMPUTE_ENGINE`: the default compute engine of queues.
 pub(crate) fn compute_engine() -> Option<u32> {
-    let names = [
-        "UR_L0_USE_COMPUTE_ENGINE",
-        "SYCL_PI_LEVEL_ZERO_USE_COMPUTE_ENGINE",
-    ];
     *once!(
         Option<u32>,
-        number(&names).and_then(|index| u32::try_from(index).ok())
+        number("UR_L0_USE_COMPUTE_ENGINE").and_then(|index| u32::try_from(index).ok())
     )
 }
 
 /// Reads another variable; the caller caches it.
 pub(crate) fn wish(name: &str) -> Option<String> {
-    text(&[name])
+    text(name)
 }
 
 /// The most lanes of one queue.
@@ -197,20 +184,7 @@ mod tests {
         }
     }
 
-    /// Accepted without effect: this crate always does it, or the driver decides.
-    const WITHOUT_EFFECT: &[&str] = &[
-        "UR_L0_TRACK_INDIRECT_ACCESS_MEMORY",
-        "SYCL_PI_LEVEL_ZERO_TRACK_INDIRECT_ACCESS_MEMORY",
-        "UR_L0_DISABLE_USM_ALLOCATOR",
-        "SYCL_PI_LEVEL_ZERO_DISABLE_USM_ALLOCATOR",
-        "UR_L0_DEVICE_SCOPE_EVENTS",
-        "UR_L0_USE_DRIVER_INORDER_LISTS",
-        "UR_L0_USE_DRIVER_COUNTER_BASED_EVENTS",
-        "SYCL_UR_USE_LEVEL_ZERO_V2",
-        "UR_LOADER_USE_LEVEL_ZERO_V2",
-    ];
-
-    /// `solum env` lists exactly the variables that this crate reads, and [`WITHOUT_EFFECT`].
+    /// `solum env` lists exactly the variables that this crate reads.
     #[test]
     fn the_table_lists_all_variables() {
         let table = include_str!("../environment.txt").lines();
@@ -219,12 +193,6 @@ mod tests {
         let mut listed = Vec::new();
         for fields in fields {
             assert_eq!(fields.len(), 5, "{fields:?}");
-            let effective = fields[4] != "no effect";
-            assert_eq!(
-                WITHOUT_EFFECT.contains(&fields[0]),
-                !effective,
-                "{fields:?}"
-            );
             listed.push(fields[0]);
         }
         let source = concat!(

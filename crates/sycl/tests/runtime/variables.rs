@@ -136,9 +136,7 @@ pub(crate) fn tell() {
     println!("native {kind}");
     let event = alone(&queue, &[]);
     // Polling submits a list that is being recorded: only the first result counts.
-    let names = ["UR_L0_SERIALIZE", "SYCL_PI_LEVEL_ZERO_SERIALIZE"];
-    let serialized = names.iter().find_map(|name| std::env::var(name).ok());
-    let serialized = serialized.unwrap_or_default();
+    let serialized = std::env::var("UR_L0_SERIALIZE").unwrap_or_default();
     if serialized == "2" || serialized == "3" {
         println!("ended {}", event.status() == EventStatus::Complete);
     }
@@ -229,10 +227,9 @@ type Case = (
 );
 
 fn honoured() {
-    const NEWER: &str = "UR_L0_USE_IMMEDIATE_COMMANDLISTS";
+    const LISTS_OF_QUEUES: &str = "UR_L0_USE_IMMEDIATE_COMMANDLISTS";
     const REDUCTION: &str = "SYCL_REDUCTION_PREFERRED_WORKGROUP_SIZE";
     const DISCRETE: (&str, &str) = ("SOLUM_DEVICES", "cpu:2,discrete");
-    const OLDER: &str = "SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS";
     let cases: &[Case] = &[
         (
             &[],
@@ -252,7 +249,6 @@ fn honoured() {
         (&[("SOLUM_SYCL_LANES", "2")], &["lists of a busy queue 2"]),
         (&[("SOLUM_SYCL_LANES", "7")], &["lists of a busy queue 7"]),
         (&[("UR_L0_EAGER_INIT", "1")], &["lists of a new queue 4"]),
-        (&[("SYCL_EAGER_INIT", "1")], &["lists of a new queue 4"]),
         (&[("UR_L0_SERIALIZE", "0")], &["submissions at once 2"]),
         (&[("UR_L0_SERIALIZE", "1")], &["submissions at once 1"]),
         (&[("UR_L0_SERIALIZE", "2")], &["ended true"]),
@@ -260,37 +256,9 @@ fn honoured() {
             &[("UR_L0_SERIALIZE", "3")],
             &["ended true", "submissions at once 1"],
         ),
-        (
-            &[("SYCL_PI_LEVEL_ZERO_SERIALIZE", "3")],
-            &["ended true", "submissions at once 1"],
-        ),
-        (
-            &[
-                ("UR_L0_SERIALIZE", "2"),
-                ("SYCL_PI_LEVEL_ZERO_SERIALIZE", "1"),
-            ],
-            &["ended true"],
-        ),
-        // Memory in use is never freed, with or without the variable.
-        (
-            &[("UR_L0_TRACK_INDIRECT_ACCESS_MEMORY", "1")],
-            &["freed in use 0", "freed at the end 1"],
-        ),
-        (
-            &[("SYCL_PI_LEVEL_ZERO_TRACK_INDIRECT_ACCESS_MEMORY", "1")],
-            &["freed in use 0", "freed at the end 1"],
-        ),
-        (
-            &[("UR_L0_DISABLE_USM_ALLOCATOR", "1")],
-            &["freed at the end 1"],
-        ),
         (&[DISCRETE], &["group of the last list Some((1, 0))"]),
         (
             &[DISCRETE, ("UR_L0_USE_COPY_ENGINE", "0")],
-            &["group of the last list Some((0, 0))"],
-        ),
-        (
-            &[DISCRETE, ("SYCL_PI_LEVEL_ZERO_USE_COPY_ENGINE", "0")],
             &["group of the last list Some((0, 0))"],
         ),
         // There is one copy engine, number 0.
@@ -318,20 +286,18 @@ fn honoured() {
         ),
         (&[("UR_L0_BATCH_SIZE", "3")], &["executed 4"]),
         (&[("UR_L0_BATCH_SIZE", "5")], &["executed 2"]),
-        (&[("SYCL_PI_LEVEL_ZERO_BATCH_SIZE", "6")], &["executed 2"]),
         (
-            &[(NEWER, "0")],
+            &[(LISTS_OF_QUEUES, "0")],
             &[
                 "native command queue",
                 "lists of a new queue 0",
                 "same handle true",
             ],
         ),
-        (&[(OLDER, "0")], &["native command queue"]),
-        (&[(NEWER, "1"), (OLDER, "0")], &["native immediate list"]),
-        (&[(NEWER, "nonsense")], &["native command queue"]),
+        (&[(LISTS_OF_QUEUES, "1")], &["native immediate list"]),
+        (&[(LISTS_OF_QUEUES, "nonsense")], &["native command queue"]),
         (
-            &[(NEWER, "2")],
+            &[(LISTS_OF_QUEUES, "2")],
             &[
                 "native immediate list",
                 "lists of a busy queue 1",
@@ -346,10 +312,6 @@ fn honoured() {
         ),
         (
             &[("UR_L0_USE_COMPUTE_ENGINE", "1")],
-            &["group and engine Some((0, 1))"],
-        ),
-        (
-            &[("SYCL_PI_LEVEL_ZERO_USE_COMPUTE_ENGINE", "1")],
             &["group and engine Some((0, 1))"],
         ),
         (
