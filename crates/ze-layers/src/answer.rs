@@ -1,19 +1,19 @@
-//! What functions answer when there is no one to ask.
+//! Return values of functions when there is no driver to call.
 
 use level_zero_sys::{ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZE_RESULT_SUCCESS, ze_result_t};
 
-/// The result type of a function: nearly always a code, for four functions a handle or a number.
+/// The return type of a function: a result code, except for four functions that return a handle or a number.
 pub(crate) trait Answer: Copy {
-    /// What a tracer's prologue is given as the result.
+    /// The result that a tracer's prologue sees.
     const NOTHING: Self;
 
-    /// The function is not there.
+    /// Returned by a missing function.
     const UNSUPPORTED: Self;
 
-    /// The answer of a call that failed with `code`.
+    /// Returned by a call that failed with `code`.
     fn failed(code: ze_result_t) -> Self;
 
-    /// The code, when the function answers with one.
+    /// The code, for functions that return one.
     fn code(self) -> Option<ze_result_t>;
 }
 
@@ -43,7 +43,7 @@ impl<T> Answer for *mut T {
     }
 }
 
-/// Identifiers of devices: the greatest one means none.
+/// Device identifiers: the greatest one means none.
 impl Answer for u32 {
     const NOTHING: Self = 0;
     const UNSUPPORTED: Self = u32::MAX;

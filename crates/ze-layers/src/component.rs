@@ -1,8 +1,8 @@
-//! How layers' libraries name themselves.
+//! The names and versions that layers' libraries report.
 
 use level_zero_sys::*;
 
-/// The version that the layers' libraries report: that of the reference whose behaviour they follow.
+/// The version that layers' libraries report: that of the reference they follow.
 const VERSION: zel_version_t = zel_version_t {
     major: 1,
     minor: 32,
@@ -17,7 +17,7 @@ const VERSION: zel_version_t = zel_version_t {
 /// # Safety
 /// `version` is null or writable.
 pub unsafe fn component_version(name: &str, version: *mut zel_component_version_t) -> ze_result_t {
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     let Some(version) = (unsafe { version.as_mut() }) else {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     };
@@ -26,7 +26,7 @@ pub unsafe fn component_version(name: &str, version: *mut zel_component_version_
         component_lib_version: VERSION,
         ..Default::default()
     };
-    // The last byte stays 0.
+    // The last byte stays 0, as the terminator.
     let room = version.component_name.len() - 1;
     for (place, byte) in version
         .component_name

@@ -1,4 +1,4 @@
-//! A next table for tests: each function notes the call for its own thread and answers what the test has set.
+//! A next table for tests: each function logs the call for its thread and returns the value that the test has set.
 
 #![expect(non_snake_case, reason = "functions and parameters carry C's names")]
 
@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::generated::FUNCTIONS;
 use crate::value::bits;
 
-/// What runs inside the next call of a thread.
+/// A hook that runs inside the next call of a thread.
 type Inside = Box<dyn FnOnce()>;
 
 thread_local! {
@@ -24,17 +24,17 @@ thread_local! {
 /// A complete table.
 pub(crate) static TABLE: Tables = complete_tables!();
 
-/// The calls of this thread since it last asked: function by index, arguments.
+/// Returns and clears this thread's calls: function by index, arguments.
 pub(crate) fn calls() -> Vec<(usize, Vec<u64>)> {
     CALLS.with(|calls| std::mem::take(&mut *calls.borrow_mut()))
 }
 
-/// The code that this thread's calls answer from now on.
+/// Sets the code that this thread's calls return from now on.
 pub(crate) fn answer(code: ze_result_t) {
     CODE.with(|own| own.set(code));
 }
 
-/// What this thread's next call runs before it answers.
+/// Sets a hook that runs before this thread's next call returns.
 pub(crate) fn inside(what: impl FnOnce() + 'static) {
     INSIDE.with(|own| *own.borrow_mut() = Some(Box::new(what)));
 }
@@ -62,10 +62,10 @@ macro_rules! fakes {
             }
         )*
 
-        /// Calls function `index` of `tables`; each argument's first bytes are those of its number. Answers the code.
+        /// Calls function `index` of `tables`; the first bytes of each argument are its number. Returns the code.
         ///
         /// # Safety
-        /// What `tables` looks behind is there.
+        /// Pointers that `tables` dereferences are valid.
         pub(crate) unsafe fn call_with(tables: &Tables, index: usize, arguments: &[u64]) -> Option<ze_result_t> {
             match index {
                 $($index => {
@@ -73,7 +73,7 @@ macro_rules! fakes {
                     let _ = &mut rest;
                     $(let $param: $ty = value(*rest.next().expect("an argument for each parameter"));)*
                     let function = tables.$aggregate.$table.$slot.expect("no slot of a layer is empty");
-                    // SAFETY: the caller's contract; the fake functions at the end look behind no argument.
+                    // SAFETY: guaranteed by the caller; the fake functions at the end dereference nothing.
                     unsafe { function($($param),*) }.code()
                 })*
                 _ => None,
@@ -83,7 +83,8 @@ macro_rules! fakes {
 }
 each_function!(fakes);
 
-/// Calls function `index` of `tables` with arguments that are numbers from `seed` on, which nobody may look behind.
+/// Calls function `index` of `tables` with arguments that are numbers counting from `seed`, which must not be
+/// dereferenced.
 pub(crate) fn call_any(tables: &Tables, index: usize, seed: u64) -> Option<ze_result_t> {
     let count = crate::value::function(index).params.len() as u64;
     let arguments: Vec<u64> = (1..=count).map(|place| seed + place * 0x10).collect();
@@ -91,7 +92,7 @@ pub(crate) fn call_any(tables: &Tables, index: usize, seed: u64) -> Option<ze_re
     unsafe { call_with(tables, index, &arguments) }
 }
 
-/// A C value whose first bytes are `seed`'s.
+/// A C value whose first bytes are those of `seed`.
 fn value<T: Copy>(seed: u64) -> T {
     let mut value = std::mem::MaybeUninit::<T>::zeroed();
     let length = size_of::<T>().min(8);

@@ -1,17 +1,17 @@
-//! Layers above Level Zero drivers: each is a table of every function, which does something of its own and calls the
-//! next table.
+//! Layers above Level Zero drivers. Each layer is a table of all functions that does its own work and calls the next
+//! table.
 //!
 //! - [`Tables`]: all functions of the four namespaces, by object. [`Tables::read`] fills one from a driver's or a
-//!   loader's getters, [`Tables::serve`] answers a getter from one.
-//! - [`tracing`]: what `zelTracer*` promises, prologues and epilogues around calls.
-//! - [`recorder`]: a log of calls, and calls that fail, come late or wait as a script says.
-//! - [`validation`]: names wrong arguments, dead handles and other mistakes, with code, rule and origin.
+//!   loader's getters, [`Tables::serve`] serves a getter from one.
+//! - [`tracing`]: the behaviour of `zelTracer*`: prologues and epilogues around calls.
+//! - [`recorder`]: logs calls, and makes calls fail, run late or wait according to a script.
+//! - [`validation`]: reports wrong arguments, dead handles and other mistakes, with code, rule and origin.
 //!
 //! From the application down: tracing, validation, recorder, then the loader's dispatch.
 //!
 //! Invariants
-//! - A layer's `over(next)` gives a complete table: no slot is empty. A slot that is empty in `next` answers
-//!   UNSUPPORTED_FEATURE (functions without a result: null, or the invalid identifier).
+//! - A layer's `over(next)` gives a complete table: no slot is empty. A slot that is empty in `next` returns
+//!   UNSUPPORTED_FEATURE (functions without a result code: null, or the invalid identifier).
 //! - A layer has one `next` per process (per copy of this crate); a later `over` replaces it. Calls in flight end in
 //!   the table that they began with, so tables are `'static`.
 //! - No thread-local here has a destructor, so a library that holds this crate can be unloaded.
@@ -53,7 +53,7 @@ pub use stacked::Stacked;
 #[cfg(not(loom))]
 pub use tables::Tables;
 
-// Under loom, whose atomics cannot stand in statics, only what it models.
+// Under loom, whose atomics cannot be in statics, only the modelled modules.
 #[cfg(loom)]
 #[path = "tracing/held.rs"]
 mod held;

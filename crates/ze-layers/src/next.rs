@@ -9,7 +9,7 @@ use crate::Tables;
 // SAFETY: a table holds function pointers only, for which zero is `None`.
 static EMPTY: Tables = unsafe { MaybeUninit::zeroed().assume_init() };
 
-/// A layer's next table; before [`Next::set`] an empty one.
+/// A layer's next table; an empty one before [`Next::set`].
 pub(crate) struct Next(AtomicPtr<Tables>);
 
 impl Next {

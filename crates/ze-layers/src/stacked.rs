@@ -1,5 +1,5 @@
-//! A layer in a library of its own, as loaders load it: a getter is given a table with the functions below, and puts the
-//! layer's in their place.
+//! A layer in its own library, as loaders use it: a getter gets a table with the functions below and replaces them by
+//! the layer's.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +8,10 @@ use level_zero_sys::*;
 
 use crate::Tables;
 
-/// Puts a layer over tables that come one by one.
+/// Puts a layer over tables that arrive one by one.
 pub struct Stacked {
     over: fn(&'static Tables) -> &'static Tables,
-    /// What has come so far.
+    /// The functions below that have arrived so far.
     below: Mutex<Option<&'static Tables>>,
 }
 
@@ -22,7 +22,7 @@ impl std::fmt::Debug for Stacked {
 }
 
 impl Stacked {
-    /// For a layer's `over`.
+    /// Takes a layer's `over`.
     #[must_use]
     pub const fn new(over: fn(&'static Tables) -> &'static Tables) -> Self {
         Self {
@@ -31,9 +31,9 @@ impl Stacked {
         }
     }
 
-    /// Answers the getter `name`: keeps the slots of `table` that exist at `version` as those below, and puts the layer's
-    /// in their place. Calls may be under way meanwhile: they end in the tables that they began with, which are kept for
-    /// the process's life, a few kilobytes per getter and initialisation.
+    /// Serves the getter `name`: keeps the slots of `table` that exist at `version` as the functions below, and
+    /// replaces them by the layer's. Calls may be in flight: they end in the tables that they began with, which are
+    /// kept for the process's life, a few kilobytes per getter and initialisation.
     ///
     /// # Errors
     /// As [`Tables::serve`].
@@ -49,14 +49,14 @@ impl Stacked {
     ) -> ze_result_t {
         let mut below = self.below.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tables = below.copied().unwrap_or_default();
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         let code = unsafe { tables.take(name, version, table) };
         if code != ZE_RESULT_SUCCESS {
             return code;
         }
         let tables: &'static Tables = Box::leak(Box::new(tables));
         *below = Some(tables);
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { (self.over)(tables).serve(name, version, table) }
     }
 }
@@ -67,7 +67,7 @@ mod tests {
     use crate::{fake, recorder};
 
     #[test]
-    fn the_layer_stands_where_the_functions_below_stood() {
+    fn the_layer_replaces_the_functions_below() {
         let _one = recorder::alone();
         let stacked = Stacked::new(recorder::over);
         let mut fence = fake::TABLE.ze.Fence;
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(
             later(event.pfnGetCounterBasedFlags),
             later(unused),
-            "a slot of a later version stays as it is"
+            "a slot of a later version is unchanged"
         );
         fake::answer(ZE_RESULT_NOT_READY);
         fake::calls();
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(
             codes,
             [ZE_RESULT_NOT_READY, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE],
-            "below the event's there was nothing"
+            "there is no function below the event's"
         );
         assert_eq!(fake::calls().len(), 1);
     }

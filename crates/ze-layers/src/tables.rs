@@ -1,11 +1,10 @@
-//! All functions of Level Zero as one value.
+//! All functions of Level Zero in one value.
 
 use std::ffi::CStr;
 
 use level_zero_sys::*;
 
-/// Every function of the four namespaces, by object: `tables.ze.Fence.pfnCreate`. An empty slot is a function that
-/// there is not.
+/// All functions of the four namespaces, by object: `tables.ze.Fence.pfnCreate`. An empty slot is a missing function.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Tables {
@@ -25,7 +24,7 @@ impl std::fmt::Debug for Tables {
     }
 }
 
-/// Copies the slots that exist at `version`, leaving later ones as they are.
+/// Copies the slots that exist at `version` and leaves later ones unchanged.
 ///
 /// # Safety
 /// Both have room for the slots that exist at `version`; `T` is a table of function pointers.
@@ -45,7 +44,7 @@ unsafe fn copy_table<T>(version: u32, from: *const T, to: *mut T, reach: &[(u32,
     }
 }
 
-/// Asks the getter at `address`, when there is one, for its table.
+/// Calls the getter at `address`, if there is one, for its table.
 ///
 /// # Safety
 /// `address` is null or a getter of `T`, a table of function pointers.
@@ -59,7 +58,7 @@ unsafe fn read_table<T: Default>(address: *const ()) -> Option<T> {
     (result == ZE_RESULT_SUCCESS).then_some(table)
 }
 
-/// What every getter refuses.
+/// The argument checks of every getter.
 fn check(version: ze_api_version_t, table: *const std::ffi::c_void) -> Result<(), ze_result_t> {
     if table.is_null() {
         Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER)
@@ -73,12 +72,12 @@ fn check(version: ze_api_version_t, table: *const std::ffi::c_void) -> Result<()
 macro_rules! access {
     ($($getter:ident $aggregate:ident.$table:ident: $ty:ident [$($reach:expr),*];)*) => {
         impl Tables {
-            /// Fills a value from getters: `lookup` answers the address of an exported `zeGet…ProcAddrTable` function,
+            /// Fills a value from getters: `lookup` returns the address of an exported `zeGet…ProcAddrTable` function,
             /// or null. A getter that is missing or fails leaves its slots empty.
             ///
             /// # Safety
-            /// Each address that `lookup` answers is that of a function with the getter's signature, and what it fills
-            /// in stays callable as long as the value is used.
+            /// Each address that `lookup` returns is that of a function with the getter's signature, and the functions
+            /// that it fills in stay callable as long as the value is used.
             pub unsafe fn read(lookup: impl Fn(&CStr) -> *const ()) -> Self {
                 let mut tables = Self::default();
                 $(
@@ -93,10 +92,10 @@ macro_rules! access {
                 tables
             }
 
-            /// Answers the getter `name` from this value: the slots that exist at `version` are copied to `table`.
+            /// Serves the getter `name` from this value: copies the slots that exist at `version` to `table`.
             ///
             /// # Errors
-            /// No such getter → UNSUPPORTED_FEATURE; null table → INVALID_NULL_POINTER; another major version →
+            /// Unknown getter → UNSUPPORTED_FEATURE; null table → INVALID_NULL_POINTER; another major version →
             /// UNSUPPORTED_VERSION.
             ///
             /// # Safety
@@ -107,7 +106,7 @@ macro_rules! access {
                 }
                 match name {
                     $(
-                        // SAFETY: the caller's contract.
+                        // SAFETY: guaranteed by the caller.
                         stringify!($getter) => unsafe {
                             copy_table(version.0, &raw const self.$aggregate.$table, table.cast::<$ty>(), &[$($reach),*]);
                         },
@@ -117,20 +116,20 @@ macro_rules! access {
                 ZE_RESULT_SUCCESS
             }
 
-            /// The other way: the slots of `table` that exist at `version` are copied to this value.
+            /// The reverse: copies the slots of `table` that exist at `version` to this value.
             ///
             /// # Errors
             /// As [`Tables::serve`].
             ///
             /// # Safety
-            /// As [`Tables::serve`]; what the slots hold is null or callable as long as this value is used.
+            /// As [`Tables::serve`]; each slot is null or callable as long as this value is used.
             pub unsafe fn take(&mut self, name: &str, version: ze_api_version_t, table: *const std::ffi::c_void) -> ze_result_t {
                 if let Err(code) = check(version, table) {
                     return code;
                 }
                 match name {
                     $(
-                        // SAFETY: the caller's contract.
+                        // SAFETY: guaranteed by the caller.
                         stringify!($getter) => unsafe {
                             copy_table(version.0, table.cast::<$ty>(), &raw mut self.$aggregate.$table, &[$($reach),*]);
                         },

@@ -1,4 +1,4 @@
-//! Arguments as bits, and how they are written for people.
+//! Arguments as bits, and their text.
 
 use std::ffi::{CStr, c_char};
 use std::fmt::{self, Display};
@@ -51,7 +51,7 @@ pub(crate) fn code_by_name(text: &str) -> Option<u32> {
     })
 }
 
-/// An argument as the parameter's kind asks: names for enumerators, hexadecimal for handles and pointers.
+/// Formats an argument by its parameter's kind: names for enumerators, hexadecimal for handles and pointers.
 pub(crate) struct Shown<'a> {
     pub(crate) param: &'a Param,
     pub(crate) bits: u64,
@@ -96,21 +96,21 @@ impl Display for Shown<'_> {
     }
 }
 
-/// The text that a `const char *` argument points to, when it may be read before the call.
+/// The text of a `const char *` argument, if it may be read before the call.
 ///
 /// # Safety
-/// `bits` is the caller's argument for `param`: null or a string that ends.
+/// `bits` is the caller's argument for `param`: null or a NUL-terminated string.
 pub(crate) unsafe fn text(param: &Param, bits: u64) -> Option<String> {
     let address = usize::try_from(bits).ok()?;
     if param.ty != "const char *" || param.direction != Direction::In || address == 0 {
         return None;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { CStr::from_ptr(std::ptr::with_exposed_provenance::<c_char>(address)) };
     Some(text.to_string_lossy().chars().take(128).collect())
 }
 
-/// The handle that a successful call wrote through a single `out` pointer to one.
+/// The handle that a successful call wrote through a single `out` pointer.
 ///
 /// # Safety
 /// `bits` is the caller's argument for `param` of a call that succeeded.
@@ -120,6 +120,6 @@ pub(crate) unsafe fn created(param: &Param, bits: u64) -> Option<u64> {
     if !single || address == 0 || !param.ty.ends_with("_handle_t *") {
         return None;
     }
-    // SAFETY: the caller's contract: the call wrote a handle there, which is a pointer.
+    // SAFETY: by the caller's contract the call wrote a handle there, which is a pointer.
     Some(unsafe { std::ptr::with_exposed_provenance::<u64>(address).read() })
 }

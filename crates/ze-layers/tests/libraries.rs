@@ -1,4 +1,5 @@
-//! Calls in random order under validation; and the layers' libraries, opened by name as a loader opens them, and stacked over a function of this test.
+//! Random calls under validation; and the layers' libraries, opened by name as loaders do, and stacked over a function
+//! of this test.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,12 +9,12 @@ use std::ptr::null_mut;
 
 use level_zero_sys::*;
 
-/// What the fuzz target does, for fixed sequences.
+/// Runs the fuzz target with fixed sequences.
 #[path = "../../../fuzz/src/validation.rs"]
 mod sequences;
 
 #[test]
-fn the_first_misuse_of_each_call_is_named_in_any_order_of_calls() {
+fn the_first_misuse_of_each_call_is_reported_in_any_order_of_calls() {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     for length in (50..4000).step_by(17) {
         let bytes: Vec<u8> = (0..length)
@@ -28,7 +29,7 @@ fn the_first_misuse_of_each_call_is_named_in_any_order_of_calls() {
     }
 }
 
-/// The folder of this profile with the layers' libraries in it.
+/// This profile's folder with the layers' libraries.
 fn folder() -> PathBuf {
     test_artifacts::build(&[
         "-p",
@@ -45,7 +46,7 @@ struct Library(*mut c_void);
 impl Library {
     fn open(file: &Path) -> Self {
         let name = CString::new(file.to_str().unwrap()).unwrap();
-        // SAFETY: a library of ours; it stays open.
+        // SAFETY: our library, which stays open.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
         assert!(!handle.is_null(), "{}", file.display());
         Self(handle)
@@ -57,7 +58,7 @@ impl Library {
         unsafe { libc::dlsym(self.0, name.as_ptr()) }
     }
 
-    /// The export with the type that its name has.
+    /// The export, with the type that belongs to its name.
     fn get<T: Copy>(&self, name: &str) -> T {
         let address = self.address(name);
         assert!(!address.is_null(), "{name}");
@@ -77,7 +78,7 @@ unsafe extern "C" fn reset(fence: ze_fence_handle_t) -> ze_result_t {
 
 type Getter = unsafe extern "C" fn(ze_api_version_t, *mut ze_fence_dditable_t) -> ze_result_t;
 
-/// The library's table over one that has only `zeFenceReset`.
+/// The library's table over one that only has `zeFenceReset`.
 fn over_reset(library: &Library) -> ze_fence_dditable_t {
     let getter: Getter = library.get("zeGetFenceProcAddrTable");
     let mut table = ze_fence_dditable_t {
@@ -112,7 +113,7 @@ fn name_of(library: &Library) -> String {
     String::from_utf8(bytes.take_while(|b| *b != 0).collect()).unwrap()
 }
 
-/// How many exported functions of the specification the library has.
+/// The number of the specification's functions that the library exports.
 fn exports(library: &Library) -> usize {
     ze_spec::FUNCTIONS
         .iter()
@@ -125,7 +126,7 @@ fn fence(number: usize) -> ze_fence_handle_t {
 }
 
 #[test]
-fn libraries_stand_where_the_functions_below_stood() {
+fn libraries_replace_the_functions_below() {
     let folder = folder();
 
     let validation = Library::open(&folder.join("libze_validation_layer.so"));

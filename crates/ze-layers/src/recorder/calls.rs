@@ -1,4 +1,4 @@
-//! The recorder's functions: straight on where no script works, else judged and written down.
+//! The recorder's functions: they forward directly without a session, else apply the script and log the call.
 
 #![expect(non_snake_case, reason = "functions and parameters carry C's names")]
 
@@ -17,21 +17,21 @@ static NEXT: Next = Next::new();
 
 static TABLE: Tables = complete_tables!();
 
-/// The table that records calls on their way to `next`. The last call decides what `next` is.
+/// The table that records calls on their way to `next`. The last call of this function sets `next`.
 #[must_use]
 pub fn over(next: &'static Tables) -> &'static Tables {
     NEXT.set(next);
     &TABLE
 }
 
-/// Records a driver that is linked into the program: takes the driver's functions by name and answers with a function
-/// that finds the recorder's by name. What both find are the getters (`zeGet…ProcAddrTable`) and the functions.
+/// Records a driver that is linked into the program: takes a function that finds the driver's functions by name, and
+/// returns one that finds the recorder's. Both find the getters (`zeGet…ProcAddrTable`) and the functions.
 ///
 /// # Safety
-/// `driver` answers null, or the address of a function with the signature that the name has in the specification, which
-/// stays for the process's life.
+/// `driver` returns null, or the address of a function with the signature that the name has in the specification, valid
+/// as long as the process.
 pub unsafe fn wrap(driver: fn(name: &CStr) -> *const ()) -> fn(name: &CStr) -> *const () {
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     let tables = unsafe { Tables::read(driver) };
     // Once per wrapped driver; calls may still use an earlier one.
     NEXT.set(Box::leak(Box::new(tables)));
@@ -42,7 +42,7 @@ macro_rules! recorded {
     ($($index:literal $name:ident($($param:ident: $ty:ty),*) -> $ret:ty = $aggregate:ident.$table:ident.$slot:ident;)*) => {
         $(
             unsafe extern "C" fn $name($($param: $ty),*) -> $ret {
-                /// The way of a call that is judged, apart so that the straight way needs no stack frame.
+                /// The slow path, a separate function so that the fast path needs no stack frame.
                 #[cold]
                 #[inline(never)]
                 unsafe extern "C" fn recorded($($param: $ty),*) -> $ret {
@@ -63,7 +63,7 @@ macro_rules! recorded {
                     result
                 }
                 if is_active() {
-                    // SAFETY: the caller's contract is the same.
+                    // SAFETY: the caller has the same contract.
                     return unsafe { recorded($($param),*) };
                 }
                 call_next!(NEXT, $aggregate.$table.$slot => $($param),*)
@@ -82,8 +82,8 @@ each_function!(recorded);
 
 macro_rules! getters {
     ($($getter:ident $aggregate:ident.$table:ident: $ty:ident [$($reach:expr),*];)*) => {
-        /// The recorder's getters and functions by name; null for others. What they call is what [`over`] or [`wrap`]
-        /// was given last.
+        /// The recorder's getters and functions by name; null for others. They call the table last passed to [`over`]
+        /// or [`wrap`].
         #[must_use]
         pub fn lookup(name: &CStr) -> *const () {
             let Ok(name) = name.to_str() else {

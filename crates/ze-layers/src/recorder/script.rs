@@ -1,4 +1,4 @@
-//! What the recorder is told: rules, and the text they are read from.
+//! The recorder's script: rules, and the text format.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,25 +8,25 @@ use level_zero_sys::ze_result_t;
 
 use crate::value::code_by_name;
 
-/// Which of the calls that match a rule's pattern it applies to; they are counted from 1.
+/// Selects among the calls that match a rule's pattern; they are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum When {
-    /// All.
+    /// All calls.
     Always,
-    /// The one with this number.
+    /// The call with this number.
     At(u64),
-    /// The first so many.
+    /// The first calls, this many.
     First(u64),
-    /// All after so many.
+    /// All calls after this many.
     After(u64),
-    /// Those whose number is a multiple.
+    /// Calls whose number is a multiple of this.
     Every(u64),
-    /// So many of a thousand, chosen by the seed and the call's number.
+    /// This many of a thousand calls, selected by the seed and the call's number.
     Chance {
-        /// Of a thousand.
+        /// Calls of a thousand.
         of_thousand: u64,
-        /// What chooses.
+        /// The seed.
         seed: u64,
     },
 }
@@ -44,7 +44,7 @@ impl When {
     }
 }
 
-/// Well-spread bits of two numbers (the finaliser of splitmix64).
+/// Mixes two numbers to well-spread bits (the finaliser of splitmix64).
 fn mix(seed: u64, number: u64) -> u64 {
     let mut z = seed
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -54,15 +54,15 @@ fn mix(seed: u64, number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What a rule does with a call.
+/// The action of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Instruction {
-    /// Answer this code instead of calling.
+    /// Return this code without calling.
     Fail(ze_result_t),
-    /// Call, then answer this code.
+    /// Call, then return this code.
     Replace(ze_result_t),
-    /// Wait before going on.
+    /// Wait before the call.
     Delay(Duration),
     /// Wait until the latch with this name is open.
     Latch(String),
@@ -70,34 +70,34 @@ pub enum Instruction {
     Open(String),
 }
 
-/// An instruction for the calls of some functions.
+/// One instruction for the calls of some functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// A function's name; `*` stands for any letters.
+    /// A function's name; `*` matches any characters.
     pub pattern: String,
     /// Which of its calls.
     pub when: When,
-    /// What happens.
+    /// The action.
     pub instruction: Instruction,
 }
 
-/// Everything that the recorder is told.
+/// A parsed script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// In the order in which they are looked at.
+    /// In the order in which they are checked.
     pub rules: Vec<Rule>,
-    /// Where calls are written; none: only kept.
+    /// The log file; `None` keeps the calls in memory only.
     pub log: Option<PathBuf>,
-    /// The functions whose calls are written and kept; empty: all.
+    /// The functions whose calls are logged and kept; empty for all.
     pub only: Vec<String>,
     /// The script said `log off`.
     pub(super) log_off: bool,
 }
 
-/// A line that is no instruction.
+/// A line that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
-    /// Counted from 1.
+    /// The line's number, counted from 1.
     pub line: usize,
     /// What was found and what is allowed.
     pub text: String,
@@ -112,7 +112,7 @@ impl fmt::Display for ScriptError {
 impl std::error::Error for ScriptError {}
 
 impl Script {
-    /// An empty script: calls are kept, none is changed.
+    /// An empty script: calls are kept and not changed.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -129,10 +129,10 @@ impl Script {
         self
     }
 
-    /// Reads a script; the module's page has the grammar.
+    /// Parses a script; the module's documentation has the grammar.
     ///
     /// # Errors
-    /// The first line that is no instruction, with what is allowed there.
+    /// The first line that cannot be parsed, with what is allowed there.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let mut script = Self::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -180,7 +180,7 @@ impl Script {
             }
             [verb, ..] => {
                 return Err(format!(
-                    "unknown instruction: '{verb}' with {} words after it; allowed: log, only, fail, replace, delay, latch, open",
+                    "unknown instruction '{verb}' with {} arguments; allowed: log, only, fail, replace, delay, latch, open",
                     words.len() - 1
                 ));
             }
@@ -214,7 +214,7 @@ impl Script {
             },
             _ => {
                 return Err(format!(
-                    "'{}' says not when; at N, first N, after N, every N and chance P seed S do",
+                    "'{}' is not a condition; expected at N, first N, after N, every N or chance P seed S",
                     when.join(" ")
                 ));
             }
@@ -229,7 +229,7 @@ impl Script {
     }
 }
 
-/// A pattern that matches at least one function: a misspelt name would silently do nothing.
+/// Parses a pattern, which must match at least one function, so that a misspelt name is an error.
 fn known(pattern: &str) -> Result<String, String> {
     ze_spec::FUNCTIONS
         .iter()
@@ -238,7 +238,7 @@ fn known(pattern: &str) -> Result<String, String> {
         .ok_or_else(|| format!("'{pattern}' matches no function"))
 }
 
-/// True when `name` is what `pattern` says, in which `*` stands for any letters.
+/// Whether `name` matches `pattern`, in which `*` stands for any characters.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else {
         return pattern == name;

@@ -1,4 +1,4 @@
-//! A script at work: counts, latches, and the calls that were made.
+//! A running script: counts, latches and the logged calls.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,25 +16,25 @@ use super::script::{Instruction, Script, matches};
 use crate::generated::FUNCTIONS;
 use crate::value::{Shown, code_name, created, function, text};
 
-/// One call as it happened.
+/// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// Counted from 1, in the order of the calls' ends.
+    /// Counted from 1, in the order in which calls end.
     pub number: u64,
     /// A number for the thread, from 1.
     pub thread: u64,
-    /// From the session's start to the call's begin.
+    /// From the session's start to the call's start.
     pub begin: Duration,
-    /// From the call's begin to its end, with what the script made it wait.
+    /// From the call's start to its end, including waits of the script.
     pub duration: Duration,
     /// The function's name.
     pub function: &'static str,
-    /// Each argument's name, its first eight bytes, and how it is written.
+    /// Each argument's name, its first eight bytes, and its text.
     pub arguments: Vec<(&'static str, u64, String)>,
-    /// The code that the caller got; none for functions without one.
+    /// The code that the caller got; `None` for functions without one.
     pub result: Option<ze_result_t>,
-    /// The result is the script's.
+    /// The script made the result.
     pub injected: bool,
 }
 
@@ -82,23 +82,23 @@ pub(super) struct Running {
     script: Script,
     /// For each function the rules whose pattern matches, and whether its calls are kept.
     plan: Vec<(Vec<usize>, bool)>,
-    /// Calls that matched, by rule.
+    /// The number of matching calls, by rule.
     counts: Vec<AtomicU64>,
     latches: Mutex<BTreeMap<String, Latch>>,
     latched: Condvar,
     written: Mutex<Written>,
-    /// Calls are kept for `Session::calls`, not only written.
+    /// Calls are kept for `Session::calls`, and not only logged.
     keeps: bool,
     begin: Instant,
 }
 
-/// True while a session decides: what a call looks at first.
+/// True while a session is active: the first check of each call.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 static RUNNING: RwLock<Option<Arc<Running>>> = RwLock::new(None);
 
 static THREADS: AtomicU64 = AtomicU64::new(1);
 thread_local! {
-    // No destructor: a library with one could not be unloaded.
+    // Without a destructor: a library with one could not be unloaded.
     static THREAD: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
@@ -123,7 +123,7 @@ pub(super) fn running() -> Option<Arc<Running>> {
         .clone()
 }
 
-/// The session that decides; when it is dropped, all latches open and calls go straight on.
+/// The active session. Dropping it opens all latches, and calls are forwarded directly again.
 #[must_use = "the script works as long as its session lives"]
 pub struct Session(Arc<Running>);
 
@@ -133,14 +133,14 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Puts a script to work for all calls through the recorder's table from now on; an earlier session ends. A log file
-/// that cannot be opened is left out.
+/// Activates a script for all later calls through the recorder's table and ends an earlier session. A log file that
+/// cannot be opened is ignored.
 pub fn start(script: Script) -> Session {
     let file = script.log.as_deref().and_then(|path| log(path).ok());
     Session(begin(script, file, true))
 }
 
-/// Makes the log, for this user alone: it shows the arguments of the program's calls.
+/// Creates the log with access for this user only, because it shows the arguments of the program's calls.
 fn log(path: &Path) -> std::io::Result<File> {
     owned_file::open(path, Content::Replaced, 0o600)
 }
@@ -181,12 +181,12 @@ fn replace(new: Option<Arc<Running>>) {
     }
 }
 
-/// Reads the script that `SOLUM_RECORDER` names and puts it to work for the process's life; true when there is one.
+/// Reads the script that `SOLUM_RECORDER` names and activates it for the process's life. Returns whether there is one.
 ///
 /// The variable is ignored in a process with elevated privileges.
 ///
 /// # Errors
-/// A text that names the variable, the file and what is wrong with it.
+/// A text that names the variable, the file and the error.
 pub fn from_environment() -> Result<bool, String> {
     let Some(path) = std::env::var_os("SOLUM_RECORDER").filter(|path| !path.is_empty()) else {
         return Ok(false);
@@ -220,18 +220,18 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 impl Session {
-    /// The calls so far, in the order of their ends.
+    /// Returns the calls so far, in the order in which they ended.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         self.0.written().calls.clone()
     }
 
-    /// Forgets the calls so far; counts of rules go on.
+    /// Clears the logged calls; the rules' counts continue.
     pub fn clear(&self) {
         self.0.written().calls.clear();
     }
 
-    /// Opens a latch: calls that wait at it go on, later ones do not wait.
+    /// Opens a latch: waiting calls continue, and later ones do not wait.
     pub fn open(&self, latch: &str) {
         self.0.open(latch);
     }
@@ -241,7 +241,7 @@ impl Session {
         self.0.latches().entry(latch.to_string()).or_default().open = false;
     }
 
-    /// Waits until so many calls wait at a latch; false when it takes longer than `limit`.
+    /// Waits until this many calls wait at a latch. Returns false after `limit`.
     #[must_use]
     pub fn wait_for(&self, latch: &str, calls: usize, limit: Duration) -> bool {
         let waited = self
@@ -265,12 +265,12 @@ impl Drop for Session {
     }
 }
 
-/// What the script wants of a call.
+/// The script's decision about a call.
 #[derive(Default)]
 pub(super) struct Verdict {
-    /// Do not call, answer this.
+    /// Return this without calling.
     pub(super) fail: Option<ze_result_t>,
-    /// Call, then answer this.
+    /// Call, then return this.
     pub(super) replace: Option<ze_result_t>,
     opens: Vec<usize>,
 }
@@ -318,7 +318,7 @@ impl Running {
         }
     }
 
-    /// Counts the call, waits as long as the script says, and says what to do with it.
+    /// Counts the call, waits as long as the script demands, and returns its decision.
     pub(super) fn judge(&self, index: usize) -> Verdict {
         let mut verdict = Verdict::default();
         for &place in &self.plan[index].0 {
@@ -340,7 +340,7 @@ impl Running {
         verdict
     }
 
-    /// Writes the call down and opens what the script opens after it.
+    /// Logs the call and opens the latches that the script opens after it.
     ///
     /// # Safety
     /// `arguments` are those of a call of this function that has just ended with `result`.
@@ -354,7 +354,7 @@ impl Running {
     ) {
         if self.plan[index].1 {
             let duration = begin.elapsed();
-            // SAFETY: the caller's contract.
+            // SAFETY: guaranteed by the caller.
             let arguments = unsafe { shown(index, arguments, verdict.fail.is_none(), result) };
             let mut written = self.written();
             written.number += 1;
@@ -390,7 +390,7 @@ impl Running {
 /// The arguments for the log.
 ///
 /// # Safety
-/// As [`Running::end`]; `called`: the driver saw the call.
+/// As [`Running::end`]; `called` is whether the driver was called.
 unsafe fn shown(
     index: usize,
     arguments: &[u64],
@@ -402,7 +402,7 @@ unsafe fn shown(
     params
         .map(|(param, bits)| {
             let mut shown = Shown { param, bits: *bits }.to_string();
-            // SAFETY: the caller's contract: the arguments are a call's own.
+            // SAFETY: by the caller's contract the arguments are those of a call.
             if let Some(text) = unsafe { text(param, *bits) } {
                 shown = format!("{text:?}");
             }

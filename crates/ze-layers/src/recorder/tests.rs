@@ -1,4 +1,4 @@
-//! The recorder over made tables.
+//! Tests of the recorder over fake tables.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::fake;
 use crate::generated::FUNCTIONS;
 use crate::value::function;
 
-/// The session is the process's, so the tests that start one run one after the other.
+/// There is one session in the process, so tests that start one run one after another.
 static ONE: Mutex<()> = Mutex::new(());
 
 pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
@@ -34,7 +34,7 @@ fn every_function_reaches_the_next_table_with_and_without_a_session() {
     let tables = over(&fake::TABLE);
     fake::answer(ZE_RESULT_ERROR_UNKNOWN);
     let quiet = |index| {
-        // Strings and written handles are looked at, so the bits must not be taken for addresses.
+        // The recorder reads strings and written handles, so the bits must not be used as addresses.
         !function(index)
             .params
             .iter()
@@ -101,7 +101,7 @@ fn rules_choose_calls_by_number() {
 }
 
 #[test]
-fn a_seed_chooses_the_same_calls_again_and_about_its_share() {
+fn a_seed_selects_the_same_calls_and_about_the_given_share() {
     let _one = alone();
     let chosen = |seed: u64| -> Vec<bool> {
         let chance = When::Chance {
@@ -159,7 +159,7 @@ fn calls_wait_at_a_latch_until_it_opens() {
 }
 
 #[test]
-fn a_session_that_ends_lets_calls_go() {
+fn ending_a_session_releases_waiting_calls() {
     let _one = alone();
     let session = start(Script::parse("latch gate zeCommandQueueSynchronize").unwrap());
     let waiting = std::thread::spawn(|| synchronize(5));
@@ -222,7 +222,7 @@ fn only_and_log_choose_what_is_written() {
 }
 
 #[test]
-fn logs_are_the_users_alone_and_follow_nobodys_links() {
+fn logs_are_private_and_follow_no_links() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
     let _one = alone();
     let folder = std::env::temp_dir().join(format!("ze-layers-logs-{}", std::process::id()));
@@ -246,11 +246,11 @@ fn logs_are_the_users_alone_and_follow_nobodys_links() {
 }
 
 #[test]
-fn scripts_that_are_wrong_say_where_and_what() {
+fn script_errors_have_line_and_reason() {
     let cases = [
         (
             "\nfail zeMemFree",
-            "line 2: unknown instruction: 'fail' with 1 words",
+            "line 2: unknown instruction 'fail' with 1 arguments",
         ),
         (
             "fail zeMemFree NO_SUCH_CODE",
@@ -262,7 +262,7 @@ fn scripts_that_are_wrong_say_where_and_what() {
         ),
         (
             "fail zeMemFree DEVICE_LOST sometimes",
-            "'sometimes' says not when",
+            "'sometimes' is not a condition",
         ),
         ("fail zeMemFree DEVICE_LOST at 0", "'0' is not a count"),
         (
@@ -272,7 +272,7 @@ fn scripts_that_are_wrong_say_where_and_what() {
         ("delay zeMemFree soon", "'soon' is not a time"),
         ("delay zeMemFree 5", "'5' is not a time"),
         ("only zeNothing*", "'zeNothing*' matches no function"),
-        ("dance", "'dance' with 0 words"),
+        ("dance", "'dance' with 0 arguments"),
     ];
     for (text, expected) in cases {
         let error = Script::parse(text).unwrap_err().to_string();

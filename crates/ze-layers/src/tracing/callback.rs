@@ -2,10 +2,10 @@
 
 use std::ffi::c_void;
 
-/// A callback of any of the signatures, as it is stored.
+/// A callback of any signature, as it is stored.
 pub type Callback = Option<unsafe extern "C" fn()>;
 
-/// The user data as tracers carry it from thread to thread; what it points to is the client's affair.
+/// The user data that tracers carry from thread to thread; the client synchronises accesses to it.
 #[derive(Clone, Copy)]
 pub(crate) struct UserData(pub(crate) *mut c_void);
 

@@ -1,4 +1,4 @@
-//! The tracing layer's functions: straight on where nobody listens, else callbacks around the call.
+//! The tracing layer's functions: they forward directly without a tracer, else run callbacks around the call.
 
 #![expect(non_snake_case, reason = "functions and parameters carry C's names")]
 
@@ -16,19 +16,19 @@ static NEXT: Next = Next::new();
 
 static TABLE: Tables = complete_tables!();
 
-/// The table that traces calls on their way to `next`. The last call decides what `next` is.
+/// The table that traces calls on their way to `next`. The last call of this function sets `next`.
 #[must_use]
 pub fn over(next: &'static Tables) -> &'static Tables {
     NEXT.set(next);
     &TABLE
 }
 
-/// What callbacks of a function with results of type `R` look like; all parameter blocks are pointers alike. Callbacks are
-/// the program's code: where one throws an exception, or its thread is cancelled (`pthread_cancel`), the call ends there and
-/// lets go of what it holds.
+/// The type of callbacks of a function with results of type `R`; all parameter blocks are passed as the same pointer
+/// type. Callbacks are the program's code: if one throws an exception, or its thread is cancelled (`pthread_cancel`),
+/// the call ends there and releases everything it holds.
 type Typed<R> = unsafe extern "C-unwind" fn(*mut c_void, R, *mut c_void, *mut *mut c_void);
 
-/// The cells of a call: one per tracer, on the stack for the first few.
+/// The cells of a call: one per tracer, with the first few on the stack.
 struct Cells {
     few: [*mut c_void; 4],
     many: Vec<*mut c_void>,
@@ -67,7 +67,7 @@ unsafe fn notify<R: Answer>(
 ) {
     for (entry, cell) in entries.iter().zip(cells.all()) {
         if let Some(callback) = side(entry) {
-            // SAFETY: the client registered a callback of this function, whose signature this is.
+            // SAFETY: the client registered this callback for this function, which decides its signature.
             unsafe {
                 let callback = std::mem::transmute::<unsafe extern "C" fn(), Typed<R>>(callback);
                 callback(block, result, entry.user_data.0, std::ptr::from_mut(cell));
@@ -79,7 +79,7 @@ unsafe fn notify<R: Answer>(
 macro_rules! traced {
     ($($number:literal $name:ident($($field:ident $param:ident: $ty:ty),*) -> $ret:ty = $aggregate:ident.$table:ident.$slot:ident, $block:ident;)*) => { $(
         unsafe extern "C" fn $name($($param: $ty),*) -> $ret {
-            /// The way with callbacks, apart so that the straight way needs no stack frame.
+            /// The slow path with callbacks, a separate function so that the fast path needs no stack frame.
             #[cold]
             #[inline(never)]
             unsafe extern "C-unwind" fn traced($(mut $param: $ty),*) -> $ret {
@@ -99,7 +99,7 @@ macro_rules! traced {
                 result
             }
             if is_wanted($number) {
-                // SAFETY: the caller's contract is the same.
+                // SAFETY: the caller has the same contract.
                 return unsafe { traced($($param),*) };
             }
             call_next!(NEXT, $aggregate.$table.$slot => $($param),*)
@@ -117,7 +117,7 @@ macro_rules! untraced {
 }
 each_untraced!(untraced);
 
-/// A callback of any signature as it is kept.
+/// A callback of any signature, as it is stored.
 fn stored<F: Copy>(callback: F) -> Callback {
     const { assert!(size_of::<F>() == size_of::<Callback>()) };
     // SAFETY: function pointers of all signatures are alike, and null is none.
@@ -126,7 +126,7 @@ fn stored<F: Copy>(callback: F) -> Callback {
 
 macro_rules! core_callbacks {
     ($($group:ident.$slot:ident $number:literal;)*) => {
-        /// Visits the callbacks of the frozen set.
+        /// Visits the callbacks of the snapshot.
         pub(super) fn each_core(callbacks: &zel_core_callbacks_t, mut visit: impl FnMut(usize, Callback)) {
             $(
                 visit($number, stored(callbacks.$group.$slot));

@@ -1,9 +1,9 @@
 //! A pointer that readers hold for the length of a call, without a lock, and that writers replace at any time.
 //!
-//! A reader claims a slot, writes the pointer there and looks whether it is still the current one; a writer replaces
-//! the pointer and then looks into the slots. Either the writer sees the reader's slot, or the reader sees the new
-//! pointer. One locked instruction per call; a slot is left by a plain store. Slots come in blocks that are added when
-//! more calls run at once than there are slots, and are never freed.
+//! A reader claims a slot, writes the pointer there and checks whether it is still the current one; a writer replaces
+//! the pointer and then checks the slots. Either the writer sees the reader's slot, or the reader sees the new pointer.
+//! This costs one locked instruction per call; a slot is released by a plain store. Slots come in blocks, which are
+//! added when there are more concurrent calls than slots, and are never freed.
 
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -16,7 +16,7 @@ const SLOTS: usize = 64;
 #[cfg(loom)]
 const SLOTS: usize = 1;
 
-/// One call's place, alone on its cache line.
+/// One call's slot, alone on its cache line.
 #[repr(align(128))]
 struct Slot<T>(AtomicPtr<T>);
 
@@ -42,7 +42,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// The block after this one, made when there is none.
+    /// The next block, created when there is none.
     fn following(&self) -> &Self {
         let mut next = self.next.load(Ordering::Acquire);
         if next.is_null() {
@@ -55,7 +55,7 @@ impl<T> Block<T> {
             ) {
                 Ok(_) => next = new,
                 Err(other) => {
-                    // SAFETY: made above, and nobody else has seen it.
+                    // SAFETY: created above, and no other thread has seen it.
                     drop(unsafe { Box::from_raw(new) });
                     next = other;
                 }
@@ -66,7 +66,7 @@ impl<T> Block<T> {
     }
 }
 
-/// The current pointer and who holds it or an earlier one. Null is a pointer that nobody holds.
+/// The current pointer and the readers that hold it or an earlier one. Null cannot be held.
 pub(crate) struct Current<T> {
     pointer: AtomicPtr<T>,
     first: Block<T>,
@@ -89,8 +89,8 @@ impl<T> Current<T> {
         }
     }
 
-    /// Holds the current pointer; none when it is null. `preferred` is the slot that is tried first: threads with
-    /// numbers of their own do not meet.
+    /// Holds the current pointer; `None` if it is null. The slot `preferred` is tried first: threads with different
+    /// numbers use different slots.
     pub(crate) fn hold(&self, preferred: usize) -> Option<Held<'_, T>> {
         let mut pointer = self.pointer.load(Ordering::Acquire);
         if pointer.is_null() {
@@ -129,14 +129,14 @@ impl<T> Current<T> {
         }
     }
 
-    /// Replaces the pointer and returns the former one, which calls may still hold.
+    /// Replaces the pointer and returns the previous one, which calls may still hold.
     pub(crate) fn replace(&self, new: *mut T) -> *mut T {
         let old = self.pointer.swap(new, Ordering::SeqCst);
         order();
         old
     }
 
-    /// True while a call holds `pointer`, which is not the current one any more.
+    /// Whether a call holds `pointer`, which is no longer the current one.
     pub(crate) fn is_held(&self, pointer: *const T) -> bool {
         order();
         let mut block = Some(&self.first);
@@ -155,14 +155,14 @@ impl<T> Current<T> {
     }
 }
 
-/// Loom does not model the one order of SeqCst accesses, only that of fences; the fence stands in for it there.
+/// Loom models a total order only for SeqCst fences, not for SeqCst accesses; the fence replaces the access here.
 #[inline(always)]
 fn order() {
     #[cfg(loom)]
     loom::sync::atomic::fence(Ordering::SeqCst);
 }
 
-/// What keeps the pointer alive; let go by dropping.
+/// Keeps the pointer alive; dropping it releases the pointer.
 pub(crate) struct Held<'c, T> {
     slot: &'c Slot<T>,
     pointer: *mut T,
@@ -185,8 +185,7 @@ mod tests {
     use super::*;
     use loom::sync::Arc;
 
-    /// What a snapshot is to the test: a cell that loom watches; a reader reads it, the writer writes when it believes
-    /// that nobody holds it.
+    /// Models a snapshot: a cell that loom checks. A reader reads it, and the writer writes it when it finds no holder.
     type Watched = loom::cell::UnsafeCell<u32>;
 
     fn model(readers: usize) {
@@ -218,7 +217,7 @@ mod tests {
                 thread.join().unwrap();
             }
             assert!(!current.is_held(first) && !current.is_held(second));
-            // SAFETY: nobody is left.
+            // SAFETY: all readers have ended.
             unsafe {
                 drop(Box::from_raw(first));
                 drop(Box::from_raw(second));
@@ -227,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_pointer_that_nobody_holds_is_not_read_again() {
+    fn a_replaced_pointer_without_holders_is_not_read() {
         model(1);
     }
 
     #[test]
-    fn calls_beyond_the_slots_find_another_block() {
+    fn more_calls_than_slots_use_another_block() {
         model(2);
     }
 }

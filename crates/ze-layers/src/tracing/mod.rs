@@ -10,11 +10,15 @@
 //! | `zelTracerSetEpilogues(hTracer, pCoreCbs)` | [`set_epilogues`] |
 //! | `zelTracerSetEnabled(hTracer, enable)` | [`set_enabled`] |
 //! | `zelTracer<Function>RegisterCallback(hTracer, kind, pfn)` | [`register`] with [`number_of`]`("zelTracer…")`, a constant |
-//! | `zelTracerResetAllCallbacks(hTracer)` | [`reset_all`] |
-//!
-//! These functions work whether or not the table is in use. The loader answers UNINITIALIZED before its own
+//! These functions work whether or not the table is in use. The loader returns UNINITIALIZED before its own
 //! initialisation, and counts `zelEnableTracingLayer`. While no tracer is enabled ([`is_idle`]) the table of [`over`]
 //! costs two loads and a jump per call.
+//!
+//! A call uses the tracers that were enabled when it began, in the order of enabling: it runs all prologues, the
+//! function with the arguments that the prologues left, and all epilogues in the same order. A tracer that is disabled
+//! meanwhile still gets its epilogue; one that is enabled meanwhile gets none. Each tracer has its own cell per call,
+//! null before its prologue. Calls that a thread makes during its own traced call (from a callback, or from below) are
+//! not traced.
 //!
 //! What a call does: the tracers that were enabled, in the order of their enabling, when it began; all prologues, the
 //! function with the arguments as the prologues left them, all epilogues in the same order. A tracer that is disabled
@@ -22,10 +26,8 @@
 //! call, null before its prologue. Calls that a thread makes while a traced call of its own is under way (from a
 //! callback, or from below) are not traced.
 //!
-//! Result codes: an unknown tracer → INVALID_ARGUMENT, null → INVALID_NULL_HANDLE, null pointers → INVALID_NULL_POINTER;
-//! changing callbacks of an enabled tracer → INVALID_ARGUMENT; destroying an enabled one → HANDLE_OBJECT_IN_USE;
-//! enabling or disabling a disabled one whose callbacks still run → HANDLE_OBJECT_IN_USE. [`destroy`] waits until no
-//! call needs the tracer, except on a thread that would wait for itself, where it answers HANDLE_OBJECT_IN_USE.
+//! `zetTracerExp*` belongs to the driver and is forwarded like any function. Our driver implements it with this module
+//! over its own core functions, in its own library, where nothing else calls [`over`].
 //!
 //! `zetTracerExp*` is a driver's own affair and is forwarded like any function. Our driver runs this module over its own
 //! core functions for it, in its own library, where nothing else calls [`over`].
@@ -42,7 +44,7 @@ use crate::generated::{CALLBACKS, TRACED};
 pub use callback::Callback;
 pub use calls::over;
 
-/// The number of a registration function's callback, by its name (`zelTracerInitRegisterCallback`). For constants.
+/// The callback number of a registration function, by its name (`zelTracerInitRegisterCallback`). For constants.
 #[must_use]
 pub const fn number_of(registration: &str) -> Option<usize> {
     let name = registration.as_bytes();
@@ -52,7 +54,7 @@ pub const fn number_of(registration: &str) -> Option<usize> {
     }
     let mut number = 0;
     while number < CALLBACKS {
-        // `zeInit` and `zerGetDefaultContext` are registered without their prefix, which is of two or three letters.
+        // `zeInit` and `zerGetDefaultContext` are registered without their prefix of two or three letters.
         let traced = TRACED[number].as_bytes();
         let prefix = if traced[2].is_ascii_uppercase() { 2 } else { 3 };
         if matches(name, 0, before, 0, before.len())
@@ -67,7 +69,7 @@ pub const fn number_of(registration: &str) -> Option<usize> {
     None
 }
 
-/// Compares `length` bytes of both, which have as many from there on.
+/// Compares `length` bytes from the given positions; both have as many.
 const fn matches(a: &[u8], from_a: usize, b: &[u8], from_b: usize, length: usize) -> bool {
     let mut i = 0;
     while i < length {
@@ -79,13 +81,13 @@ const fn matches(a: &[u8], from_a: usize, b: &[u8], from_b: usize, length: usize
     true
 }
 
-/// True while no tracer is enabled.
+/// Whether no tracer is enabled.
 #[must_use]
 pub fn is_idle() -> bool {
     tracers::is_idle()
 }
 
-/// Makes a tracer, disabled and without callbacks.
+/// Creates a tracer, disabled and without callbacks.
 ///
 /// # Safety
 /// `desc` is null or points to a descriptor, `tracer` is null or writable.
@@ -93,17 +95,17 @@ pub unsafe fn create(
     desc: *const zel_tracer_desc_t,
     tracer: *mut zel_tracer_handle_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     let (Some(desc), false) = (unsafe { desc.as_ref() }, tracer.is_null()) else {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     };
     let handle = tracers::create(desc.pUserData);
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     unsafe { tracer.write(handle) };
     ZE_RESULT_SUCCESS
 }
 
-/// Ends a disabled tracer, after the last call that still needs it.
+/// Destroys a disabled tracer, after the last call that uses it.
 #[must_use]
 pub fn destroy(tracer: zel_tracer_handle_t) -> ze_result_t {
     tracers::destroy(tracer)
@@ -112,16 +114,17 @@ pub fn destroy(tracer: zel_tracer_handle_t) -> ze_result_t {
 /// Replaces the prologues of the specification's first version; those registered for later functions stay.
 ///
 /// # Safety
-/// `callbacks` is null or points to the callbacks, each null or callable as its type says until the tracer is gone.
+/// `callbacks` is null or points to the callbacks, each null or callable with its signature until the tracer is
+/// destroyed.
 pub unsafe fn set_prologues(
     tracer: zel_tracer_handle_t,
     callbacks: *const zel_core_callbacks_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     unsafe { set(tracer, tracers::Side::Prologue, callbacks) }
 }
 
-/// Replaces the epilogues, as [`set_prologues`] does.
+/// Replaces the epilogues, as [`set_prologues`].
 ///
 /// # Safety
 /// As [`set_prologues`].
@@ -129,7 +132,7 @@ pub unsafe fn set_epilogues(
     tracer: zel_tracer_handle_t,
     callbacks: *const zel_core_callbacks_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     unsafe { set(tracer, tracers::Side::Epilogue, callbacks) }
 }
 
@@ -141,7 +144,7 @@ unsafe fn set(
     if tracer.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     let Some(callbacks) = (unsafe { callbacks.as_ref() }) else {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     };
@@ -150,16 +153,17 @@ unsafe fn set(
     })
 }
 
-/// Enables (any value but zero) or disables a tracer; saying it twice is no error.
+/// Enables (any value except zero) or disables a tracer; repeating it is not an error.
 #[must_use]
 pub fn set_enabled(tracer: zel_tracer_handle_t, enable: ze_bool_t) -> ze_result_t {
     tracers::set_enabled(tracer, enable != 0)
 }
 
-/// Sets or, with null, clears one callback: `number` by [`number_of`]; any `kind` but the prologue's is the epilogue's.
+/// Sets a callback, or clears it with null: `number` is that of [`number_of`]; any `kind` except the prologue's is the
+/// epilogue's.
 ///
 /// # Safety
-/// `callback` is null or callable with the signature of that function's callback until the tracer is gone.
+/// `callback` is null or callable with the signature of that function's callback until the tracer is destroyed.
 pub unsafe fn register(
     tracer: zel_tracer_handle_t,
     number: usize,
@@ -177,7 +181,7 @@ pub unsafe fn register(
     tracers::change(tracer, |of| of.set(side, number, callback))
 }
 
-/// Clears every callback.
+/// Clears all callbacks.
 #[must_use]
 pub fn reset_all(tracer: zel_tracer_handle_t) -> ze_result_t {
     tracers::change(tracer, tracers::Callbacks::clear)

@@ -1,4 +1,4 @@
-//! The tracing layer over made tables.
+//! Tests of the tracing layer over fake tables.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -11,7 +11,7 @@ use super::*;
 use crate::fake;
 use crate::generated::FUNCTIONS;
 
-/// What callbacks saw of one tracer: who, side, first field's argument, result, cell.
+/// What callbacks recorded of one tracer: its number, side, first field's argument, result, cell.
 type Seen = Vec<(u32, &'static str, u64, u32, usize)>;
 
 /// A tracer's user data in these tests.
@@ -111,7 +111,7 @@ fn close(tables: &Tables, list: usize) -> ze_result_t {
 
 use crate::Tables;
 
-/// Tracers are the process's, so tests that count calls run one after the other.
+/// Tracers are global, so tests that count calls run one after another.
 static ONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
@@ -199,19 +199,19 @@ fn each_registration_belongs_to_the_function_of_its_name() {
 }
 
 #[test]
-fn tracers_run_in_the_order_of_enabling_with_cells_of_their_own() {
+fn tracers_run_in_the_order_of_enabling_with_separate_cells() {
     let _one = alone();
     let tables = over(&fake::TABLE);
     let (a, b) = (Watch::new(1), Watch::new(2));
     let handles = [tracer(a), tracer(b)];
     handles.into_iter().for_each(watch_close);
-    // The second first: the order is that of enabling.
+    // The second one first, because enabling decides the order.
     assert_eq!(set_enabled(handles[1], 1), ZE_RESULT_SUCCESS);
     assert_eq!(set_enabled(handles[0], 1), ZE_RESULT_SUCCESS);
     assert_eq!(
         set_enabled(handles[0], 7),
         ZE_RESULT_SUCCESS,
-        "twice is no error"
+        "enabling twice is not an error"
     );
     fake::answer(ZE_RESULT_NOT_READY);
     assert_eq!(close(tables, 0xabc0), ZE_RESULT_NOT_READY);
@@ -333,12 +333,12 @@ fn a_prologue_changes_arguments_and_calls_inside_callbacks_are_not_traced() {
 }
 
 #[test]
-fn hostile_arguments_have_codes() {
+fn invalid_arguments_return_codes() {
     let mut handle: zel_tracer_handle_t = null_mut();
     let desc = zel_tracer_desc_t::default();
     let callbacks = zel_core_callbacks_t::default();
     let never: zel_tracer_handle_t = std::ptr::without_provenance_mut(0xdead_beef);
-    // SAFETY: null and unknown handles are what these functions must bear.
+    // SAFETY: these functions must accept null and unknown handles.
     unsafe {
         let cases = [
             (
@@ -381,7 +381,7 @@ fn hostile_arguments_have_codes() {
 }
 
 #[test]
-fn a_tracer_that_a_call_needs_is_not_destroyed_under_it() {
+fn destroying_a_tracer_waits_for_calls_that_use_it() {
     let _one = alone();
     let tables = over(&fake::TABLE);
     let watch = Watch::new(1);
@@ -398,7 +398,7 @@ fn a_tracer_that_a_call_needs_is_not_destroyed_under_it() {
         fake::inside(move || {
             inside.send(()).unwrap();
             may_go_on.recv().unwrap();
-            // On the thread whose call it is, waiting would never end.
+            // On the thread that makes the call, waiting would deadlock.
             own.send(destroy(handle)).unwrap();
         });
         close(tables, 0x40);
@@ -418,7 +418,7 @@ fn a_tracer_that_a_call_needs_is_not_destroyed_under_it() {
     assert_eq!(
         sides,
         ["before", "after"],
-        "disabled in between, the epilogue runs still"
+        "the epilogue runs although the tracer was disabled in between"
     );
 }
 

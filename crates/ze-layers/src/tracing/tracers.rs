@@ -1,4 +1,4 @@
-//! The tracers that there are, and the snapshot of the enabled ones that calls hold.
+//! All tracers, and the snapshot of the enabled ones that calls hold.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ struct Tracer {
     enabled: bool,
 }
 
-/// One tracer's share in a call.
+/// One tracer's callbacks in a call.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) prologue: Callback,
@@ -57,12 +57,12 @@ pub(super) struct Entry {
     pub(super) user_data: UserData,
 }
 
-/// Who is to be called, for every function; never changed once calls can see it.
+/// The callbacks to run for each function; never changed once calls can see it.
 pub(super) struct Snapshot {
-    /// Where each function's entries lie: first, count.
+    /// The entries of each function: first, count.
     ranges: [(u32, u32); CALLBACKS],
     entries: Vec<Entry>,
-    /// The tracers that it holds entries of.
+    /// The tracers whose entries it has.
     tracers: Vec<usize>,
 }
 
@@ -83,10 +83,10 @@ unsafe impl Send for Retired {}
 
 struct Registry {
     tracers: BTreeMap<usize, Tracer>,
-    /// Handles of the enabled ones, in the order of enabling.
+    /// Handles of the enabled tracers, in the order of enabling.
     enabled: Vec<usize>,
     retired: Vec<Retired>,
-    /// Handles are numbers that look like addresses and are never given twice.
+    /// Handles are numbers that look like addresses and are never reused.
     last: usize,
 }
 
@@ -99,27 +99,27 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
 
 static CURRENT: Current<Snapshot> = Current::new();
 
-/// Which functions have an entry in the current snapshot: what a call looks at first.
+/// The functions with an entry in the current snapshot: the first check of each call.
 static WANTED: [AtomicBool; CALLBACKS] = [const { AtomicBool::new(false) }; CALLBACKS];
 
-/// Numbers for threads, so that each has a slot of its own.
+/// Thread numbers, so that threads use different slots.
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
 struct Thread {
     /// 0 before the first traced call.
     number: Cell<usize>,
-    /// The snapshot of the traced call that is under way.
+    /// The snapshot that the current traced call uses.
     under_way: Cell<*mut Snapshot>,
 }
 
 thread_local! {
-    // No destructor: a library with one could not be unloaded.
+    // Without a destructor: a library with one could not be unloaded.
     static THREAD: Thread = const {
         Thread { number: Cell::new(0), under_way: Cell::new(std::ptr::null_mut()) }
     };
 }
 
-/// True when a tracer wants to see calls of this function.
+/// Whether a tracer has callbacks for this function.
 #[inline(always)]
 pub(super) fn is_wanted(number: usize) -> bool {
     WANTED[number].load(Ordering::Relaxed)
@@ -135,7 +135,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// None when the call is not to be traced: nobody is enabled any more, or this thread is inside a traced call.
+    /// `None` if the call is not to be traced: no tracer is enabled any more, or this thread is inside a traced call.
     pub(super) fn begin() -> Option<Self> {
         THREAD.with(|thread| {
             if !thread.under_way.get().is_null() {
@@ -163,7 +163,7 @@ impl Drop for Call {
 }
 
 fn registry() -> MutexGuard<'static, Registry> {
-    // Nothing panics while it is held, so a poisoned registry is a whole one.
+    // Code that holds the lock cannot panic, so a poisoned registry is consistent.
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -244,14 +244,14 @@ pub(super) fn destroy(tracer: zel_tracer_handle_t) -> ze_result_t {
             return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
         }
         drop(registry);
-        // A call may last as long as a kernel does, so the wait backs off; calls themselves never wake anybody.
+        // A call may last as long as a kernel, so the wait backs off; calls do not wake waiters.
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(1));
     }
 }
 
 impl Registry {
-    /// True while a call may still run callbacks of a tracer that is not enabled any more.
+    /// Whether a call may still run callbacks of a tracer that was disabled.
     fn is_needed(&mut self, tracer: usize) -> bool {
         self.collect();
         self.retired.iter().any(|retired| {
@@ -272,7 +272,7 @@ impl Registry {
         });
     }
 
-    /// Lets new calls see the tracers that are enabled now.
+    /// Publishes the enabled tracers to new calls.
     fn publish(&mut self) {
         let enabled: Vec<(usize, &Tracer)> = self
             .enabled

@@ -1,4 +1,4 @@
-//! The validation layer's functions: checks, the call, and what is to be remembered of it.
+//! The validation layer's functions: checks, the call, and recording its effects.
 
 #![expect(non_snake_case, reason = "functions and parameters carry C's names")]
 
@@ -18,8 +18,8 @@ static NEXT: Next = Next::new();
 
 static TABLE: Tables = complete_tables!();
 
-/// The table that checks calls on their way to `next`. The last call decides what `next` is; what is checked,
-/// [`configure`](super::configure) decides.
+/// The table that checks calls on their way to `next`. The last call of this function sets `next`;
+/// [`configure`](super::configure) selects the checks.
 #[must_use]
 pub fn over(next: &'static Tables) -> &'static Tables {
     NEXT.set(next);
@@ -29,9 +29,9 @@ pub fn over(next: &'static Tables) -> &'static Tables {
 macro_rules! validated {
     ($($index:literal $name:ident($($param:ident: $ty:ty),*) -> $ret:ty = $aggregate:ident.$table:ident.$slot:ident;)*) => { $(
         unsafe extern "C" fn $name($($param: $ty),*) -> $ret {
-            /// The way with memory of earlier calls, apart so that the way without it stays short.
+            /// The path that records objects, a separate function so that the path without it stays short.
             #[inline(never)]
-            unsafe extern "C" fn remembered($($param: $ty),*) -> $ret {
+            unsafe extern "C" fn recorded($($param: $ty),*) -> $ret {
                 let modes = modes();
                 if modes & CHECKERS != 0 {
                     // SAFETY: the arguments of a call that is about to be made.
@@ -41,7 +41,7 @@ macro_rules! validated {
                     }
                 }
                 if modes & LIFETIME != 0 {
-                    // SAFETY: the caller's contract is the same.
+                    // SAFETY: the caller has the same contract.
                     let code = unsafe { lifetimes::$name($($param),*) };
                     if code != ZE_RESULT_SUCCESS {
                         return <$ret>::failed(code);
@@ -58,18 +58,18 @@ macro_rules! validated {
                 }
                 result
             }
-            /// The way of a call whose end is written down.
+            /// The path of a call whose result is logged.
             #[cold]
             #[inline(never)]
-            unsafe extern "C" fn told($($param: $ty),*) -> $ret {
+            unsafe extern "C" fn logged($($param: $ty),*) -> $ret {
                 let mut refused = ZE_RESULT_SUCCESS;
                 if modes() & PARAMETERS != 0 {
-                    // SAFETY: the caller's contract is the same.
+                    // SAFETY: the caller has the same contract.
                     refused = unsafe { parameters::$name($($param),*) };
                 }
                 let result = match refused {
-                    // SAFETY: the caller's contract is the same.
-                    ZE_RESULT_SUCCESS => unsafe { remembered($($param),*) },
+                    // SAFETY: the caller has the same contract.
+                    ZE_RESULT_SUCCESS => unsafe { recorded($($param),*) },
                     code => <$ret>::failed(code),
                 };
                 log::outcome($index, &[$(bits($param)),*], result.code());
@@ -77,19 +77,19 @@ macro_rules! validated {
             }
             let modes = modes();
             if modes & OUTCOMES != 0 {
-                // SAFETY: the caller's contract is the same.
-                return unsafe { told($($param),*) };
+                // SAFETY: the caller has the same contract.
+                return unsafe { logged($($param),*) };
             }
             if modes & PARAMETERS != 0 {
-                // SAFETY: the caller's contract is the same.
+                // SAFETY: the caller has the same contract.
                 let code = unsafe { parameters::$name($($param),*) };
                 if code != ZE_RESULT_SUCCESS {
                     return <$ret>::failed(code);
                 }
             }
             if modes & (LIFETIME | CHECKERS) != 0 {
-                // SAFETY: the caller's contract is the same.
-                return unsafe { remembered($($param),*) };
+                // SAFETY: the caller has the same contract.
+                return unsafe { recorded($($param),*) };
             }
             call_next!(NEXT, $aggregate.$table.$slot => $($param),*)
         }

@@ -1,4 +1,4 @@
-//! What is found: one line each, as text or as a JSON object, on stderr or to whom a program sets.
+//! Findings: one line each, as text or as a JSON object, on stderr or to the program's sink.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -8,37 +8,37 @@ use ze_spec::Namespace;
 
 use crate::value::{code_name, function};
 
-/// Whether the call failed for it.
+/// Whether the call fails because of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Severity {
-    /// The call did not reach the driver and answered the finding's code.
+    /// The call did not reach the driver and returned the finding's code.
     Error,
-    /// The call went on.
+    /// The call was made.
     Warning,
 }
 
-/// One mistake.
+/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Whether the call failed for it.
+    /// Whether the call failed because of it.
     pub severity: Severity,
-    /// Who found it: `parameters`, `lifetime`, `events`, `leaks`, `certification`, `performance`, `resources`.
+    /// The check: `parameters`, `lifetime`, `events`, `leaks`, `certification`, `performance`, `resources`.
     pub checker: &'static str,
-    /// The function that was called; none for what is found at the end.
+    /// The called function; `None` for findings at exit.
     pub function: Option<&'static str>,
-    /// The argument, with the field where it is one of a struct: `desc->flags`.
+    /// The argument, with the field for a struct: `desc->flags`.
     pub argument: Option<String>,
-    /// The argument's value as it was found.
+    /// The argument's value.
     pub value: Option<String>,
-    /// What is allowed, and what is wrong.
+    /// The rule: what is allowed, and what is wrong.
     pub rule: String,
-    /// The code that the call answered.
+    /// The code that the call returned.
     pub code: Option<ze_result_t>,
-    /// Where the specification says so.
+    /// The section of the specification.
     pub section: Option<String>,
-    /// Where the object came from.
+    /// The origin of the object.
     pub created: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl Finding {
         }
     }
 
-    /// Of a call of this function.
+    /// Creates a finding about a call of this function.
     pub(crate) fn of(mut self, index: usize) -> Self {
         self.function = Some(function(index).name);
         self.section = Some(section(index));
@@ -73,7 +73,7 @@ impl Finding {
         self
     }
 
-    /// What is not an argument by itself.
+    /// For findings that do not concern a single argument.
     pub(crate) fn named(mut self, name: &str, value: String) -> Self {
         self.argument = Some(name.to_string());
         self.value(value)
@@ -94,7 +94,7 @@ impl Finding {
         self
     }
 
-    /// Reports it; answers its code.
+    /// Reports the finding and returns its code.
     pub(crate) fn report(self) -> ze_result_t {
         REPORTED.fetch_add(1, Ordering::Relaxed);
         let code = self.code.unwrap_or(ZE_RESULT_SUCCESS);
@@ -109,8 +109,8 @@ impl Finding {
         code
     }
 
-    /// Writes it to stderr, as the settings say: a line, or a JSON object. What `report` does when there is
-    /// no sink; for sinks that do more.
+    /// Writes the finding to stderr, as a line or a JSON object by the settings. `report` does this without a sink;
+    /// sinks may call it too.
     pub fn print(&self) {
         let mut line = if is_json() {
             self.json()
@@ -121,7 +121,7 @@ impl Finding {
         signal_mask::write_stderr(line.as_bytes());
     }
 
-    /// One JSON object, on one line.
+    /// Formats a JSON object on one line.
     #[must_use]
     pub fn json(&self) -> String {
         let mut out = String::from("{");
@@ -152,7 +152,7 @@ impl Finding {
     }
 }
 
-/// A JSON string.
+/// Formats a JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -193,7 +193,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The part of the specification that describes a function.
+/// The section of the specification that describes a function.
 fn section(index: usize) -> String {
     let function = function(index);
     let api = match function.namespace {
@@ -223,14 +223,15 @@ fn section(index: usize) -> String {
     )
 }
 
-/// Who is told of findings instead of stderr.
+/// Gets the findings instead of stderr.
 pub type Sink = fn(&Finding);
 
 static SINK: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 static JSON: AtomicBool = AtomicBool::new(false);
 static REPORTED: AtomicU64 = AtomicU64::new(0);
 
-/// Tells findings to `sink` from now on; none: stderr again. The sink may be called from any thread, inside a call.
+/// Passes findings to `sink` from now on; `None` writes them to stderr again. The sink may be called from any thread,
+/// inside a call.
 pub fn set_sink(sink: Option<Sink>) {
     let sink = sink.map_or(std::ptr::null_mut(), |sink| sink as *mut ());
     SINK.store(sink, Ordering::Release);
@@ -244,7 +245,7 @@ pub(super) fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
 
-/// How many findings there were.
+/// The number of findings so far.
 #[must_use]
 pub fn reported() -> u64 {
     REPORTED.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! What the generated parameter checks call once they have found something, and the walk through chains.
+//! Findings of the generated parameter checks, and the check of chains.
 
 use std::ffi::c_void;
 
@@ -48,7 +48,7 @@ pub(crate) fn null_handle(index: usize, param: usize) -> ze_result_t {
 #[cold]
 #[inline(never)]
 pub(crate) fn null_pointer(index: usize, param: usize) -> ze_result_t {
-    let rule = format!("a '{}' that is not null is required", ty(index, param));
+    let rule = format!("a non-null '{}' is required", ty(index, param));
     error(
         index,
         param,
@@ -62,7 +62,7 @@ pub(crate) fn null_pointer(index: usize, param: usize) -> ze_result_t {
 #[cold]
 #[inline(never)]
 pub(crate) fn null_field(index: usize, param: usize, field: &str) -> ze_result_t {
-    let rule = "a pointer that is not null is required".into();
+    let rule = "the pointer must not be null".into();
     error(
         index,
         param,
@@ -114,7 +114,7 @@ pub(crate) fn enumeration_field(
     )
 }
 
-/// What an enumeration or a set of its bits allows.
+/// Text for the values that an enumeration or bit set allows.
 fn allowed(ty: &str) -> String {
     let found = ze_spec::ENUMS
         .iter()
@@ -147,23 +147,23 @@ pub(crate) fn rule(index: usize, param: usize, code: ze_result_t, condition: &st
         .report()
 }
 
-/// What a pointer to a count says; 0 for null.
+/// The value of a pointer to a count; 0 for null.
 pub(crate) fn count(at: *const u32) -> usize {
     // SAFETY: the caller's pointer, which is null or leads to a count.
     unsafe { at.as_ref() }.map_or(0, |count| *count as usize)
 }
 
-/// Checks each struct of an array, up to the first that is wrong.
+/// Checks each struct of an array, up to the first wrong one.
 ///
 /// # Safety
-/// `first` leads to `count` structs.
+/// `first` points to `count` structs.
 pub(crate) unsafe fn each<T>(
     first: *const T,
     count: usize,
     check: impl Fn(&T) -> ze_result_t,
 ) -> ze_result_t {
     for place in 0..count {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         let code = check(unsafe { &*first.add(place) });
         if code != ZE_RESULT_SUCCESS {
             return code;
@@ -179,16 +179,16 @@ struct Head {
     next: *const Head,
 }
 
-/// The longest chain that is not taken for a ring.
+/// Longer chains are treated as cycles.
 const LONGEST: usize = 256;
 
-/// From here on numbers of structure types that nobody knows are mistakes and not news from later specifications.
+/// Unknown structure types from here on are mistakes; lower ones may come from later specifications.
 const BEYOND: u32 = 0x0010_0000;
 
-/// Checks a struct's own type and the chain behind it.
+/// Checks a struct's own type and its chain.
 ///
 /// # Safety
-/// `next` leads to a chain of structs that begin with a type and a pointer, or is null.
+/// `next` is null or a chain of structs that begin with a type and a pointer.
 pub(crate) unsafe fn chain(
     index: usize,
     param: usize,
@@ -202,11 +202,11 @@ pub(crate) unsafe fn chain(
     if next.is_null() {
         return ZE_RESULT_SUCCESS;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     unsafe { walk(index, param, Some(parent), next.cast()) }
 }
 
-/// Checks a chain that hangs on no struct but on the call.
+/// Checks a chain that belongs to the call rather than to a struct.
 ///
 /// # Safety
 /// As [`chain`].
@@ -214,7 +214,7 @@ pub(crate) unsafe fn bare_chain(index: usize, param: usize, next: *const c_void)
     if next.is_null() {
         return ZE_RESULT_SUCCESS;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     unsafe { walk(index, param, None, next.cast()) }
 }
 
@@ -252,8 +252,7 @@ unsafe fn walk(
     while let Some(head) = unsafe { next.as_ref() } {
         length += 1;
         if length > LONGEST {
-            let rule =
-                format!("a chain ends; this one has more than {LONGEST} structs, or is a ring");
+            let rule = format!("the chain has more than {LONGEST} structs, or is a cycle");
             return error(
                 index,
                 param,
@@ -268,7 +267,7 @@ unsafe fn walk(
             .find(|s| s.namespace == namespace && s.stypes.contains(&head.stype));
         match (known, parent) {
             (None, _) if head.stype >= BEYOND => {
-                let rule = "the structure type in the chain is none of the specification's".into();
+                let rule = "the structure type in the chain is not in the specification".into();
                 return error(
                     index,
                     param,
@@ -281,7 +280,7 @@ unsafe fn walk(
             (Some(known), Some(parent))
                 if !known.extends.is_empty() && !known.extends.contains(&parent.name) =>
             {
-                // The driver looks for what it knows and ignores the rest, so the call goes on.
+                // The driver ignores struct types that it does not know, so the call is made.
                 let rule = format!(
                     "{} has no meaning in the chain of {}; it belongs to {}",
                     known.name,

@@ -1,7 +1,7 @@
-//! Which handles are alive, who made them, and what must not happen to them.
+//! Handle lifetimes: which handles are alive, which call created them, and whether a call may use them.
 //!
-//! A call looks each handle up without a lock ([`Live`], one per shard); making and ending take the shard's lock. What
-//! was made before the layer was in use is unknown, and so refused.
+//! A call looks up each handle without a lock ([`Live`], one per shard); creating and destroying takes the shard's
+//! lock. Objects created before the layer was in use are unknown, and so rejected.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_void;
@@ -17,32 +17,32 @@ use super::origin::Origin;
 use crate::generated::kinds::{COMMAND_LIST, CONTEXT, FENCE, KINDS};
 use crate::value::function;
 
-/// The object is being ended by a call that has not returned.
+/// A call that has not returned is destroying the object.
 const ENDING: u64 = 1;
-/// A command list that takes commands.
+/// A command list that accepts commands.
 const OPEN: u64 = 2;
-/// A command list that executes at once.
+/// An immediate command list.
 const IMMEDIATE: u64 = 4;
 /// The list's state is known: it was not cloned or captured.
 const STATE: u64 = 8;
-/// Above: the number of the context that the object belongs to, 0 for none.
+/// Above: the number of the object's context, 0 for none.
 const CONTEXT_AT: u32 = 8;
 
-/// What is known of an object.
+/// A live object.
 #[derive(Clone, Copy)]
 struct Object {
-    /// Type and address of what it was made from; 0 for none.
+    /// Type and address of its parent; 0 for none.
     parent: u64,
-    /// Objects that were made from it and live.
+    /// Live objects that were created from it.
     children: usize,
     origin: Origin,
-    /// The thread whose call is ending it.
+    /// The thread whose call is destroying it.
     ending: u64,
 }
 
 struct Writer {
     objects: BTreeMap<u64, Object>,
-    /// The last that ended: where they came from, and the function that ended them.
+    /// The last destroyed objects: their origins, and the functions that destroyed them.
     graves: VecDeque<(u64, Origin, usize)>,
 }
 
@@ -53,7 +53,7 @@ struct Shard {
 }
 
 const SHARDS: usize = 64;
-/// Ended objects that each shard remembers.
+/// Destroyed objects that each shard keeps.
 const GRAVES: usize = 64;
 
 static ALL: [Shard; SHARDS] = [const {
@@ -69,7 +69,7 @@ static ALL: [Shard; SHARDS] = [const {
 /// Numbers for contexts.
 static CONTEXTS: AtomicU64 = AtomicU64::new(1);
 
-/// Type and address as one number. Addresses of programs have 47 bits; what has more is no handle, and 0 none.
+/// Type and address as one number. Addresses of programs have 47 bits; larger values and 0 are not handles.
 #[inline(always)]
 fn key(kind: usize, address: usize) -> u64 {
     let address = address as u64;
@@ -101,19 +101,19 @@ pub(crate) fn is_alive(kind: usize, address: usize) -> bool {
     word(kind, address).is_some_and(|word| word & ENDING == 0)
 }
 
-/// A live command list that takes commands, or whose state is not known.
+/// A live command list that accepts commands, or whose state is not known.
 #[inline(always)]
 pub(crate) fn is_open(kind: usize, address: usize) -> bool {
     word(kind, address).is_some_and(|word| word & ENDING == 0 && word & (STATE | OPEN) != STATE)
 }
 
-/// Says what is wrong with a handle that is not alive, or not in the state that the call needs.
+/// Reports a handle that is not alive, or not in the state that the call needs.
 #[cold]
 #[inline(never)]
 pub(crate) fn refuse(index: usize, param: usize, kind: usize, address: usize) -> ze_result_t {
     let key = key(kind, address);
     let (rule, code, created) = if is_alive(kind, address) {
-        let rule = "the command list is closed; it takes commands only before zeCommandListClose or after zeCommandListReset";
+        let rule = "the command list is closed; append commands before zeCommandListClose or after zeCommandListReset";
         (
             rule.to_string(),
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -146,7 +146,7 @@ fn death(kind: usize, address: usize) -> (String, Option<String>) {
         let rule = format!("a {wanted} is required, this is a {}", KINDS[other]);
         return (rule, origin(self::key(other, address)));
     }
-    // Ended objects of its own type first: addresses are used again.
+    // Destroyed objects of its own type first, because addresses are reused.
     for kind in std::iter::once(kind).chain((0..KINDS.len()).filter(|other| *other != kind)) {
         let key = self::key(kind, address);
         let shard = shard(key);
@@ -165,7 +165,7 @@ fn death(kind: usize, address: usize) -> (String, Option<String>) {
             return (rule, Some(origin.to_string()));
         }
     }
-    (format!("no live {wanted} has this handle"), None)
+    (format!("this is not a live {wanted}"), None)
 }
 
 fn origin(key: u64) -> Option<String> {
@@ -179,7 +179,7 @@ fn origin(key: u64) -> Option<String> {
 /// Checks an array of handles; with `closed`, that the lists are closed.
 ///
 /// # Safety
-/// `first` is null or leads to `count` handles.
+/// `first` is null or points to `count` handles.
 pub(crate) unsafe fn all(
     index: usize,
     param: usize,
@@ -192,7 +192,7 @@ pub(crate) unsafe fn all(
         return ZE_RESULT_SUCCESS;
     }
     for place in 0..count {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         let address = unsafe { *first.add(place) }.addr();
         match word(kind, address) {
             Some(word) if word & ENDING == 0 => {
@@ -233,7 +233,7 @@ fn refuse_list(index: usize, param: usize, place: usize, address: usize, word: u
     let rule = if word & IMMEDIATE != 0 {
         "an immediate command list cannot be executed on a queue"
     } else {
-        "the command list is open; zeCommandListClose comes before its execution"
+        "the command list is open; call zeCommandListClose before executing it"
     };
     let created = origin(key(COMMAND_LIST, address));
     element(
@@ -268,7 +268,7 @@ fn element(
     finding.report()
 }
 
-/// Says so when the objects of a call belong to several contexts; the call goes on.
+/// Warns if the objects of a call belong to several contexts; the call is made.
 pub(crate) fn together(index: usize, objects: &[(usize, usize, usize)]) {
     let mut first: Option<(usize, u64)> = None;
     for (param, kind, address) in objects {
@@ -293,7 +293,7 @@ pub(crate) fn together(index: usize, objects: &[(usize, usize, usize)]) {
 fn apart(index: usize, param: usize, with: usize, kind: usize, address: usize) {
     let name = function(index).params.get(with).map_or("", |p| p.name);
     let rule = format!(
-        "this {} was made on another context than {name}",
+        "this {} belongs to another context than {name}",
         KINDS[kind]
     );
     Finding::new(Severity::Warning, "lifetime", rule)
@@ -319,7 +319,7 @@ pub(crate) fn child_of(index: usize, param: usize, fence: usize, queue: usize) -
     Finding::new(
         Severity::Error,
         "lifetime",
-        "the fence was made for another command queue".into(),
+        "the fence was created for another command queue".into(),
     )
     .of(index)
     .argument(index, param, None)
@@ -329,10 +329,10 @@ pub(crate) fn child_of(index: usize, param: usize, fence: usize, queue: usize) -
     .report()
 }
 
-/// Remembers handles that a call handed out. With `fresh` each is a new object, else it may have been known before.
+/// Records handles that a call returned. With `fresh` each is a new object, otherwise it may be known.
 ///
 /// # Safety
-/// `first` is null or leads to `count` handles.
+/// `first` is null or points to `count` handles.
 pub(crate) unsafe fn made(
     index: usize,
     kind: usize,
@@ -345,13 +345,13 @@ pub(crate) unsafe fn made(
         return;
     }
     for place in 0..count {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         let address = unsafe { *first.add(place) }.addr();
         remember(index, kind, address, parent, fresh);
     }
 }
 
-/// Remembers a handle that a call returned by itself.
+/// Records a handle that a call returned as its result.
 pub(crate) fn returned(index: usize, kind: usize, address: usize, parent: Option<(usize, usize)>) {
     remember(index, kind, address, parent, false);
 }
@@ -367,7 +367,8 @@ fn remember(
     if key == u64::MAX || (!fresh && is_alive(kind, address)) {
         return;
     }
-    // Enumeration hands out objects again and again: they have no origin of interest, and no parent that waits for them.
+    // Enumeration returns the same objects repeatedly: they have no interesting origin, and no parent that depends on
+    // them.
     let parent = parent
         .filter(|_| fresh)
         .map_or(0, |(kind, address)| self::key(kind, address));
@@ -390,7 +391,7 @@ fn remember(
     shard_of.live.set(key, context << CONTEXT_AT);
     drop(writer);
     if let Some(former) = former.filter(|former| former.parent != 0) {
-        // Ended behind the layer's back, and the address used again.
+        // Destroyed without the layer's knowledge, and the address reused.
         count_children(former.parent, false);
     }
     if parent != 0 {
@@ -409,7 +410,7 @@ fn count_children(parent: u64, more: bool) {
     }
 }
 
-/// Looks whether an object may end, and takes it from the living until [`end`].
+/// Checks whether an object may be destroyed, and removes it from the live objects until [`end`].
 pub(crate) fn begin_end(index: usize, param: usize, kind: usize, address: usize) -> ze_result_t {
     super::origin::enter(index);
     let key = key(kind, address);
@@ -429,12 +430,12 @@ pub(crate) fn begin_end(index: usize, param: usize, kind: usize, address: usize)
     ZE_RESULT_SUCCESS
 }
 
-/// The object's call has returned: it is gone, or it lives on.
+/// The call has returned: the object is destroyed, or still alive.
 pub(crate) fn end(kind: usize, address: usize, gone: bool) {
     let key = key(kind, address);
     let shard = shard(key);
     let mut writer = shard.writer();
-    // An object that another thread made at the same address in the meantime is not this call's.
+    // An object that another thread created at the same address meanwhile does not belong to this call.
     let own = writer
         .objects
         .get(&key)
@@ -474,7 +475,7 @@ fn still_used(
     children: usize,
     created: String,
 ) -> ze_result_t {
-    // Rare, so the children are searched for, and not listed all the time.
+    // Rare, so the children are searched for rather than listed all the time.
     let mut named = String::new();
     let mut shown = 0;
     for shard in &ALL {
@@ -498,7 +499,7 @@ fn still_used(
         }
     }
     let more = if children > shown { ", …" } else { "" };
-    let rule = format!("{children} objects that were made from it live: {named}{more}");
+    let rule = format!("{children} objects created from it are still alive: {named}{more}");
     Finding::new(Severity::Error, "lifetime", rule)
         .of(index)
         .argument(index, param, None)
@@ -518,26 +519,26 @@ fn change(list: usize, set: u64, clear: u64) {
     }
 }
 
-/// A list takes commands.
+/// A list accepts commands.
 pub(crate) fn opened(list: ze_command_list_handle_t) {
     change(list.addr(), STATE | OPEN, 0);
 }
 
-/// A list takes commands no more.
+/// A list no longer accepts commands.
 pub(crate) fn closed(list: ze_command_list_handle_t) {
     change(list.addr(), STATE, OPEN);
 }
 
-/// A list is an immediate one: always open, never executed.
+/// An immediate list: always open, never executed.
 ///
 /// # Safety
-/// `list` leads to a handle.
+/// `list` points to a handle.
 pub(crate) unsafe fn immediate(list: *const ze_command_list_handle_t) {
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     change(unsafe { *list }.addr(), STATE | OPEN | IMMEDIATE, 0);
 }
 
-/// What lives and can be destroyed, for the end of the process: type, origin.
+/// Live objects that can be destroyed, for the end of the process: type, origin.
 pub(super) fn alive() -> Vec<(&'static str, u64, String)> {
     let mut found = Vec::new();
     for shard in &ALL {
@@ -557,7 +558,7 @@ pub(super) fn alive() -> Vec<(&'static str, u64, String)> {
     found
 }
 
-/// Where an object came from, by handle, for the other checkers.
+/// The origin of an object, by handle, for the other checkers.
 pub(super) fn origin_of(kind: usize, address: usize) -> Option<String> {
     origin(key(kind, address))
 }

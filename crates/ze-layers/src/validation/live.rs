@@ -1,9 +1,9 @@
-//! A set of live keys with a word each, that readers look into without a lock.
+//! A map from live keys to a word each, which readers use without a lock.
 //!
-//! Open addressing; a writer (one at a time, by the owner's lock) fills empty or given-up places, and moves everything to
-//! another array when too few are left. Arrays are never freed: readers may still look into an old one, and see by the
-//! version that they must look again. An array that was left for one of the same size is used again for the next move,
-//! so churn does not grow memory; growth leaves as much behind as it takes.
+//! Open addressing: a writer (one at a time, by the owner's lock) fills empty slots or tombstones, and rehashes into
+//! another array when too few are left. Arrays are never freed: readers may still use an old one, and the version makes
+//! them to look again. An array that was replaced by one of the same size is reused by the next rehash, so churn does not
+//! grow memory; after growth the old arrays take as much memory as the new one.
 
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
@@ -16,24 +16,24 @@ const SMALLEST: usize = 64;
 #[cfg(loom)]
 const SMALLEST: usize = 4;
 
-/// No key has been here.
+/// The slot was never used.
 const EMPTY: u64 = 0;
-/// A key was here; probing goes on.
-const GIVEN_UP: u64 = u64::MAX;
+/// A key was removed; probing continues.
+const TOMBSTONE: u64 = u64::MAX;
 
-struct Place {
+struct Slot {
     key: AtomicU64,
     word: AtomicU64,
 }
 
-struct Places {
-    all: Box<[Place]>,
+struct SlotArray {
+    all: Box<[Slot]>,
 }
 
-impl Places {
+impl SlotArray {
     fn new(count: usize) -> *mut Self {
         let all = (0..count)
-            .map(|_| Place {
+            .map(|_| Slot {
                 key: AtomicU64::new(EMPTY),
                 word: AtomicU64::new(0),
             })
@@ -41,33 +41,33 @@ impl Places {
         Box::into_raw(Box::new(Self { all }))
     }
 
-    fn at(&self, hash: u64, step: usize) -> &Place {
+    fn at(&self, hash: u64, step: usize) -> &Slot {
         // Sizes are powers of two.
         &self.all[(hash as usize).wrapping_add(step) & (self.all.len() - 1)]
     }
 
-    fn find(&self, key: u64) -> Option<&Place> {
+    fn find(&self, key: u64) -> Option<&Slot> {
         let hash = spread(key);
         for step in 0..self.all.len() {
-            let place = self.at(hash, step);
-            match place.key.load(Ordering::Acquire) {
+            let slot = self.at(hash, step);
+            match slot.key.load(Ordering::Acquire) {
                 EMPTY => return None,
-                found if found == key => return Some(place),
+                found if found == key => return Some(slot),
                 _ => {}
             }
         }
         None
     }
 
-    /// Puts a key that is not there yet; false when there is no place. True second: the place was empty.
+    /// Inserts a new key. `None` if there is no free slot, else whether the slot was never used before.
     fn put(&self, key: u64, word: u64) -> Option<bool> {
         let hash = spread(key);
         for step in 0..self.all.len() {
-            let place = self.at(hash, step);
-            let found = place.key.load(Ordering::Relaxed);
-            if found == EMPTY || found == GIVEN_UP {
-                place.word.store(word, Ordering::Release);
-                place.key.store(key, Ordering::Release);
+            let slot = self.at(hash, step);
+            let found = slot.key.load(Ordering::Relaxed);
+            if found == EMPTY || found == TOMBSTONE {
+                slot.word.store(word, Ordering::Release);
+                slot.key.store(key, Ordering::Release);
                 return Some(found == EMPTY);
             }
         }
@@ -75,28 +75,28 @@ impl Places {
     }
 }
 
-/// Spreads the bits of an address, whose lowest and highest say little.
+/// Spreads the bits of an address, whose lowest and highest bits vary little.
 pub(crate) fn spread(key: u64) -> u64 {
     let key = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     key ^ (key >> 32)
 }
 
-/// The set. Keys are neither 0 nor the greatest number.
+/// The map. Keys are neither 0 nor `u64::MAX`.
 pub(crate) struct Live {
-    places: AtomicPtr<Places>,
-    /// Moves so far.
+    slots: AtomicPtr<SlotArray>,
+    /// The number of rehashes so far.
     version: AtomicU64,
-    /// Places that are not empty, keys that are there: the writer's.
+    /// SlotArray that are not empty, and keys in the map; only the writer uses them.
     used: AtomicUsize,
     count: AtomicUsize,
-    spare: AtomicPtr<Places>,
+    spare: AtomicPtr<SlotArray>,
 }
 
 impl Live {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         Self {
-            places: AtomicPtr::new(std::ptr::null_mut()),
+            slots: AtomicPtr::new(std::ptr::null_mut()),
             version: AtomicU64::new(0),
             used: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
@@ -107,7 +107,7 @@ impl Live {
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
         Self {
-            places: AtomicPtr::new(std::ptr::null_mut()),
+            slots: AtomicPtr::new(std::ptr::null_mut()),
             version: AtomicU64::new(0),
             used: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
@@ -115,18 +115,18 @@ impl Live {
         }
     }
 
-    fn places(&self) -> Option<&Places> {
+    fn slots(&self) -> Option<&SlotArray> {
         // SAFETY: null or an array that is never freed.
-        unsafe { self.places.load(Ordering::Acquire).as_ref() }
+        unsafe { self.slots.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The key's word; none when it is not there. From any thread, at any time.
+    /// The key's word, or `None`. May be called from any thread at any time.
     #[inline(always)]
     pub(crate) fn get(&self, key: u64) -> Option<u64> {
         loop {
             let version = self.version.load(Ordering::Acquire);
             let found = self.look(key);
-            // What was read comes before the second look at the version.
+            // The reads above happen before the version is checked again.
             fence(Ordering::Acquire);
             if self.version.load(Ordering::Relaxed) == version {
                 return found;
@@ -136,65 +136,65 @@ impl Live {
 
     #[inline(always)]
     fn look(&self, key: u64) -> Option<u64> {
-        let place = self.places()?.find(key)?;
-        let word = place.word.load(Ordering::Acquire);
-        // The place may have been given up and taken by another key in between; then the word is another's.
-        (place.key.load(Ordering::Relaxed) == key).then_some(word)
+        let slot = self.slots()?.find(key)?;
+        let word = slot.word.load(Ordering::Acquire);
+        // Another key may have taken the slot in between; the word is then that key's.
+        (slot.key.load(Ordering::Relaxed) == key).then_some(word)
     }
 
     /// Adds a key or changes its word. One writer at a time.
     pub(crate) fn set(&self, key: u64, word: u64) {
-        if let Some(place) = self.places().and_then(|places| places.find(key)) {
-            place.word.store(word, Ordering::Release);
+        if let Some(slot) = self.slots().and_then(|slots| slots.find(key)) {
+            slot.word.store(word, Ordering::Release);
             return;
         }
-        let room = self.places().map_or(0, |places| places.all.len());
+        let room = self.slots().map_or(0, |slots| slots.all.len());
         let used = self.used.load(Ordering::Relaxed);
         if (used + 1) * 4 > room * 3 {
-            self.make_room(room);
+            self.rehash(room);
         }
-        let put = self.places().and_then(|places| places.put(key, word));
+        let put = self.slots().and_then(|slots| slots.put(key, word));
         if put == Some(true) {
             self.used.fetch_add(1, Ordering::Relaxed);
         }
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes a key out. One writer at a time.
+    /// Removes a key. One writer at a time.
     pub(crate) fn remove(&self, key: u64) {
-        if let Some(place) = self.places().and_then(|places| places.find(key)) {
-            place.key.store(GIVEN_UP, Ordering::Release);
+        if let Some(slot) = self.slots().and_then(|slots| slots.find(key)) {
+            slot.key.store(TOMBSTONE, Ordering::Release);
             self.count.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Moves to an array with enough empty places.
-    fn make_room(&self, room: usize) {
+    /// Moves to an array with enough empty slots.
+    fn rehash(&self, room: usize) {
         let count = self.count.load(Ordering::Relaxed);
         let needed = ((count + 1) * 2).next_power_of_two().max(SMALLEST);
         let spare = self.spare.swap(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: null or an array that is never freed.
-        let reused = unsafe { spare.as_ref() }.filter(|places| places.all.len() == needed);
+        let reused = unsafe { spare.as_ref() }.filter(|slots| slots.all.len() == needed);
         let new = match reused {
-            Some(places) => {
-                for place in &places.all {
-                    place.key.store(EMPTY, Ordering::Release);
+            Some(slots) => {
+                for slot in &slots.all {
+                    slot.key.store(EMPTY, Ordering::Release);
                 }
                 spare
             }
-            None => Places::new(needed),
+            None => SlotArray::new(needed),
         };
-        // SAFETY: made here or before, and never freed.
+        // SAFETY: created here or before, and never freed.
         let target = unsafe { &*new };
-        if let Some(old) = self.places() {
-            for place in &old.all {
-                let key = place.key.load(Ordering::Relaxed);
-                if key != EMPTY && key != GIVEN_UP {
-                    target.put(key, place.word.load(Ordering::Relaxed));
+        if let Some(old) = self.slots() {
+            for slot in &old.all {
+                let key = slot.key.load(Ordering::Relaxed);
+                if key != EMPTY && key != TOMBSTONE {
+                    target.put(key, slot.word.load(Ordering::Relaxed));
                 }
             }
         }
-        let old = self.places.swap(new, Ordering::AcqRel);
+        let old = self.slots.swap(new, Ordering::AcqRel);
         self.version.fetch_add(1, Ordering::Release);
         self.used.store(count, Ordering::Relaxed);
         if room == needed {
@@ -208,13 +208,13 @@ mod tests {
     use super::*;
     use loom::sync::Arc;
 
-    /// Keys that look for their place where `key` does.
+    /// Keys whose probing begins at the same slot as `key`.
     fn beside(key: u64) -> impl Iterator<Item = u64> {
         let mask = SMALLEST as u64 - 1;
         (key + 1..).filter(move |other| (spread(*other) ^ spread(key)) & mask == 0)
     }
 
-    /// A set whose next moves use arrays again. The word of key k is k + 100.
+    /// A map whose next rehash reuses an array. The word of key k is k + 100.
     fn churned() -> Arc<Live> {
         let live = Arc::new(Live::new());
         live.set(1, 101);
@@ -228,21 +228,21 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_never_misses_a_key_that_stays_while_arrays_are_used_again() {
+    fn a_reader_always_finds_a_live_key_while_arrays_are_reused() {
         loom::model(|| {
             let live = churned();
             let reader = {
                 let live = Arc::clone(&live);
                 loom::thread::spawn(move || assert_eq!(live.get(1), Some(101)))
             };
-            // Two moves: the second writes to the array that a reader may still look into.
-            let mut moves = 0;
+            // Two rehashes: the second writes to the array that a reader may still use.
+            let mut rehashes = 0;
             for key in 20..40 {
                 let room = live.used.load(Ordering::Relaxed);
                 live.set(key, key + 100);
-                moves += usize::from(live.used.load(Ordering::Relaxed) < room);
+                rehashes += usize::from(live.used.load(Ordering::Relaxed) < room);
                 live.remove(key);
-                if moves == 2 {
+                if rehashes == 2 {
                     break;
                 }
             }
@@ -278,7 +278,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn it_holds_what_a_map_holds() {
+    fn it_agrees_with_a_btree_map() {
         let live = Live::new();
         let mut map = BTreeMap::new();
         let mut state = 7u64;
@@ -305,6 +305,6 @@ mod tests {
             live.set(key, key);
             live.remove(key);
         }
-        assert_eq!(live.places().map(|places| places.all.len()), Some(SMALLEST));
+        assert_eq!(live.slots().map(|slots| slots.all.len()), Some(SMALLEST));
     }
 }

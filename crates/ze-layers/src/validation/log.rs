@@ -1,6 +1,6 @@
-//! The loader's log, as far as the layer writes to it: how each call ended, and what the process uses.
+//! The loader's log, as the layer uses it: results of calls, and resources of the process.
 //!
-//! The layer knows no file and no level of it: who stacks the layers says where lines go and which are wanted.
+//! The layer knows no file and no level: the code that stacks the layers chooses where lines go and which are wanted.
 
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -10,32 +10,32 @@ use level_zero_sys::{ZE_RESULT_SUCCESS, ze_result_t};
 use super::modes::{MODES, OUTCOMES};
 use crate::value::{Shown, code_name, function};
 
-/// Where lines go, and which are wanted. `write` may be called from any thread, inside a call.
+/// The destination of lines, and which are wanted. `write` may be called from any thread, inside a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Log {
-    /// Takes a line of a weight.
+    /// Writes a line with a weight.
     pub write: fn(Weight, fmt::Arguments<'_>),
-    /// A line for each call that failed: `ERROR (code) in function(arguments)`.
+    /// Log each failed call: `ERROR (code) in function(arguments)`.
     pub failures: bool,
-    /// The same for calls that succeeded: `SUCCESS (…) in …`.
+    /// Log each successful call: `SUCCESS (…) in …`.
     pub successes: bool,
-    /// What the process uses after each call that the resource tracker counts.
+    /// Log the process's resources after each call that the resource tracker counts.
     pub resources: bool,
 }
 
-/// How much a line matters.
+/// The importance of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Weight {
-    /// How a call ended.
+    /// The result of a call.
     Trace,
-    /// What the process uses.
+    /// The resources of the process.
     Debug,
 }
 
 static LOG: AtomicPtr<Log> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Writes to this log from now on. Kept for ever: calls may be at the earlier one.
+/// Logs to this from now on. Kept forever, because calls may use the previous one.
 pub fn set_log(log: Log) {
     let told = log.failures || log.successes;
     LOG.store(Box::into_raw(Box::new(log)), Ordering::Release);
@@ -47,11 +47,11 @@ pub fn set_log(log: Log) {
 }
 
 pub(super) fn log() -> Option<&'static Log> {
-    // SAFETY: null, or what `set_log` keeps for ever.
+    // SAFETY: null, or kept by `set_log` forever.
     unsafe { LOG.load(Ordering::Acquire).as_ref() }
 }
 
-/// A call has ended.
+/// Logs the end of a call.
 #[cold]
 pub(super) fn outcome(index: usize, arguments: &[u64], result: Option<ze_result_t>) {
     let Some(log) = log() else { return };

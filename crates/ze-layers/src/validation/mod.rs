@@ -1,6 +1,6 @@
-//! A layer that names mistakes: wrong arguments, dead handles, events that will never be signalled, leaks.
+//! A layer that reports mistakes: wrong arguments, dead handles, events that no command signals, leaks.
 //!
-//! For the loader: put [`over`]`(next)` below tracing and above everything else when `ZE_ENABLE_VALIDATION_LAYER` is set,
+//! For the loader: put [`over`]`(next)` below tracing and above everything else if `ZE_ENABLE_VALIDATION_LAYER` is set,
 //! and call [`from_environment`] once before; at the end of the process (teardown or exit) call [`finish`].
 //!
 //! | variable | what it turns on |
@@ -14,14 +14,14 @@
 //! | `ZEL_ENABLE_SYSTEM_RESOURCE_TRACKER_CHECKER`, `ZEL_SYSTEM_RESOURCE_TRACKER_CSV` | memory, threads and descriptors of the process, per call |
 //! | `SOLUM_VALIDATION_FORMAT` | `text` (default) or `json`: one line or one object per finding |
 //!
-//! How calls ended, and what the tracker saw, also goes to the loader's log ([`set_log`]).
+//! Results of calls and the resource tracker's numbers also go to the loader's log ([`set_log`]).
 //!
-//! A variable is on when it is set and not `0`. `ZE_ENABLE_THREADING_VALIDATION` has no effect, as in the reference. With
-//! nothing turned on, the layer passes calls on. A finding that is an error answers its code and the driver is not
+//! A variable is on when it is set and not `0`. `ZE_ENABLE_THREADING_VALIDATION` has no effect, as in the reference.
+//! With nothing turned on, the layer forwards calls. A finding that is an error returns its code and the driver is not
 //! called; a warning changes nothing. Checks run in this order: parameters, checkers, lifetime.
 //!
-//! What the layer has not seen being made (before it was put in place, or by an extension's function) is unknown, and
-//! lifetime refuses it, as the reference does.
+//! Objects whose creation the layer has not seen (before it was in place, or by an extension's function) are unknown,
+//! and the lifetime check rejects them, as the reference does.
 
 pub(crate) mod found;
 pub(crate) mod lifetime;
@@ -52,13 +52,13 @@ use modes::{
 /// The process that turned checks on.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// True while nothing is checked, and nobody wants to know how calls end.
+/// Whether nothing is checked or logged.
 #[must_use]
 pub fn is_idle() -> bool {
     modes() == 0
 }
 
-/// Decides what is checked from now on. What was remembered of handles stays.
+/// Selects the checks from now on. Known handles are kept.
 pub fn configure(settings: &Settings) {
     let modes = [
         (settings.parameters, PARAMETERS),
@@ -76,14 +76,14 @@ pub fn configure(settings: &Settings) {
         .iter()
         .filter(|(on, _)| *on)
         .fold(0, |modes, (_, mode)| modes | mode);
-    // A closure that never answers `None` cannot fail.
+    // A closure that never returns `None` cannot fail.
     let _ = MODES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| {
         Some(old & OUTCOMES | modes)
     });
 }
 
 impl Settings {
-    /// Reads the variables; `variable` answers the value of one.
+    /// Reads the variables; `variable` returns the value of one.
     ///
     /// # Errors
     /// A text that names the variable, its value and what is allowed.
@@ -98,7 +98,7 @@ impl Settings {
                 ));
             }
         };
-        // The reference ignores a version that is none; so do we.
+        // An invalid version is ignored, as in the reference.
         let certified = variable("ZEL_CERTIFICATION_CHECKER_VERSION").and_then(|text| {
             let (major, minor) = text.trim().split_once('.')?;
             Some(Version {
@@ -123,7 +123,7 @@ impl Settings {
     }
 }
 
-/// Reads the environment and decides by it what is checked.
+/// Reads the environment and selects the checks.
 ///
 /// # Errors
 /// As [`Settings::read`]; nothing is changed then.
@@ -133,17 +133,17 @@ pub fn from_environment() -> Result<(), String> {
     })?;
     // SAFETY: asks the kernel's auxiliary vector.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
-        // A path of the environment must not make a privileged process write files.
+        // The environment must not make a privileged process write files.
         settings.resources_csv = None;
     }
     configure(&settings);
     Ok(())
 }
 
-/// The end: says what the leak checker counted, and what lives still. Later calls are not checked any more.
+/// At exit: reports the leak checker's counts, and live objects. Later calls are not checked.
 pub fn finish() {
     let modes = MODES.swap(0, Ordering::Relaxed);
-    // The objects that a fork could report are its parent's, and so are threads that may hold locks.
+    // In a fork the objects belong to the parent, and so do the threads that may hold locks.
     if OWNER.load(Ordering::Relaxed) == std::process::id() {
         checkers::finish(modes);
     }

@@ -1,4 +1,4 @@
-//! Where an object came from: which call, which thread, which place in the program.
+//! The origin of an object: the call, the thread and the location in the program.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_void};
@@ -11,9 +11,9 @@ static CALLS: AtomicU64 = AtomicU64::new(0);
 static THREADS: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    // No destructor: a library with one could not be unloaded.
+    // Without a destructor: a library with one could not be unloaded.
     static THREAD: Cell<u64> = const { Cell::new(0) };
-    /// The function that this thread is in.
+    /// The function that this thread is executing.
     static LAST: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -27,23 +27,23 @@ pub(super) fn thread() -> u64 {
     })
 }
 
-/// Notes the function that this thread is in.
+/// Sets the function that this thread is executing.
 pub(super) fn enter(index: usize) {
     LAST.with(|last| last.set(index));
 }
 
-/// The function that this thread is in.
+/// The function that this thread is executing.
 pub(super) fn last() -> usize {
     LAST.with(Cell::get)
 }
 
-/// A call that made something.
+/// A call that created an object.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
     index: usize,
     number: u64,
     thread: u64,
-    /// The address in the program that the call came from; 0 when it is not known.
+    /// The return address of the call in the program; 0 if it is not known.
     site: usize,
 }
 
@@ -75,10 +75,10 @@ impl fmt::Display for Origin {
     }
 }
 
-/// How deep the way up is searched for the program.
+/// How many frames are searched for the program.
 const DEPTH: usize = 24;
 
-/// The first return address that lies outside of this library.
+/// The first return address outside this library.
 #[cfg(target_env = "gnu")]
 fn site() -> usize {
     let mut frames = [std::ptr::null_mut::<c_void>(); DEPTH];
@@ -106,7 +106,7 @@ fn library(address: usize) -> Option<libc::Dl_info> {
     }
 }
 
-/// Library, offset and, where it is known, the function at an address.
+/// The library, the offset and, if known, the function of an address.
 fn place(address: usize) -> Option<String> {
     let info = (address != 0).then(|| library(address)).flatten()?;
     if info.dli_fname.is_null() {

@@ -1,4 +1,4 @@
-//! Rules that the API table cannot say.
+//! Rules that the API table cannot express.
 
 use level_zero_sys::*;
 
@@ -13,7 +13,7 @@ struct Head {
 /// A module's source: one program with a size, or several in the chain, which must be SPIR-V.
 ///
 /// # Safety
-/// The descriptor's chain is one.
+/// The descriptor's `pNext` is a valid chain.
 pub(crate) unsafe fn module(index: usize, param: usize, desc: &ze_module_desc_t) -> ze_result_t {
     let mut next: *const Head = desc.pNext.cast();
     let mut several = false;
@@ -62,10 +62,10 @@ pub(crate) unsafe fn module(index: usize, param: usize, desc: &ze_module_desc_t)
     ZE_RESULT_SUCCESS
 }
 
-/// Which types of drivers are initialised: at least one, or all by all bits.
+/// The driver types to initialise: at least one, or all bits for all.
 ///
 /// # Safety
-/// None is needed; the rules are called alike.
+/// None; all rules have this signature.
 pub(crate) unsafe fn driver_types(
     index: usize,
     param: usize,
@@ -74,7 +74,7 @@ pub(crate) unsafe fn driver_types(
     if desc.flags != 0 {
         return ZE_RESULT_SUCCESS;
     }
-    let rule = "at least one type of drivers is required; all bits at once are all types";
+    let rule = "at least one driver type is required; all bits set select all types";
     Finding::new(Severity::Error, "parameters", rule.into())
         .of(index)
         .argument(index, param, Some("flags"))

@@ -12,9 +12,9 @@ use crate::validation::finding::{Finding, Severity};
 use crate::validation::modes::Settings;
 use crate::value::function;
 
-/// 0: not set by the settings.
+/// 0 if the settings have none.
 static CERTIFIED: AtomicU32 = AtomicU32::new(0);
-/// What the driver has said; 0 before.
+/// The driver's version; 0 while it is not known.
 static DRIVERS: AtomicU32 = AtomicU32::new(0);
 
 pub(super) fn configure(settings: &Settings) {
@@ -43,7 +43,7 @@ pub(super) fn before(index: usize) -> ze_result_t {
         return ZE_RESULT_SUCCESS;
     }
     let rule = format!(
-        "the function came with {since}, the version to keep to is {}.{}",
+        "the function was introduced in version {since}, but the program is certified for {}.{}",
         allowed >> 16,
         allowed & 0xffff
     );
@@ -53,7 +53,7 @@ pub(super) fn before(index: usize) -> ze_result_t {
         .report()
 }
 
-/// Listens for the driver's version.
+/// Records the driver's version.
 ///
 /// # Safety
 /// `arguments` are those of a call of this function that succeeded.
@@ -67,7 +67,7 @@ pub(super) unsafe fn after(index: usize, arguments: &[u64]) {
     else {
         return;
     };
-    // SAFETY: the caller's contract: the call wrote there, unless it is null.
+    // SAFETY: by the caller's contract the call wrote there, unless it is null.
     let version =
         unsafe { std::ptr::with_exposed_provenance::<ze_api_version_t>(address).as_ref() };
     if let Some(version) = version {

@@ -1,9 +1,9 @@
-//! Events that wait for themselves, that two commands signal, or that nobody will signal: said when a command is
-//! appended or submitted, before the program hangs.
+//! Event checks: events that wait for themselves, that two commands signal, or that no command signals. They are
+//! reported when a command is appended or submitted, before the program hangs.
 //!
-//! Each command that waits for events or signals one is remembered until its event is reset, until the program has seen
-//! it done (a successful wait or query), or until its list is reset or destroyed. A command comes after those that
-//! signal what it waits for, and in an in-order list after the one before it. Nothing here changes a result.
+//! Each command that waits for events or signals one is kept until its event is reset, until the program has seen it
+//! complete (a successful wait or query), or until its list is reset or destroyed. A command follows those that signal
+//! the events it waits for, and in an in-order list the previous one. These checks never change a result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::validation::finding::{Finding, Severity};
 use crate::validation::lifetime;
 use crate::value::function;
 
-/// What a function does with events, by the places of its parameters.
+/// How a function uses events, by parameter index.
 #[derive(Clone, Copy, Default)]
 struct Role {
     list: Option<usize>,
@@ -26,13 +26,13 @@ struct Role {
     waits: Option<(usize, usize)>,
 }
 
-/// A command or a host's signal that the checker remembers.
+/// A command, or a signal from the host, that the checker keeps.
 struct Action {
     function: &'static str,
     list: u64,
     waits: Vec<u64>,
     signal: Option<u64>,
-    /// The command before it in an in-order list.
+    /// The previous command in an in-order list.
     before: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ struct Action {
 struct Event {
     /// The action that signals it.
     by: Option<u64>,
-    /// Set by the host.
+    /// Signalled by the host.
     set: bool,
     /// May be signalled again without a reset, or by another process.
     shared: bool,
@@ -58,7 +58,7 @@ struct Graph {
     events: BTreeMap<u64, Event>,
     lists: BTreeMap<u64, List>,
     last: u64,
-    /// Reported once the lock is free: who is told may call Level Zero.
+    /// Reported outside the lock, because the sink may call Level Zero.
     pending: Vec<Finding>,
 }
 
@@ -70,7 +70,7 @@ static GRAPH: Mutex<Graph> = Mutex::new(Graph {
     pending: Vec::new(),
 });
 
-/// More actions than this are not remembered; the oldest go.
+/// The most actions that are kept; the oldest are dropped.
 const MOST: usize = 100_000;
 
 fn graph() -> MutexGuard<'static, Graph> {
@@ -104,7 +104,7 @@ fn role(index: usize) -> Role {
     roles.get(index).copied().unwrap_or_default()
 }
 
-/// The handles of an array, up to its first null: a count that is a mistake takes no memory for what is not there.
+/// The handles of an array, up to the first null: a wrong count takes no memory for missing handles.
 ///
 /// # Safety
 /// `address` is null or leads to `count` handles.
@@ -118,7 +118,7 @@ unsafe fn handles(address: u64, count: u64) -> Vec<u64> {
     }
     let first = std::ptr::with_exposed_provenance::<u64>(address);
     for place in 0..count {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         let handle = unsafe { *first.add(place) };
         if handle == 0 || handles.try_reserve(1).is_err() {
             break;
@@ -148,7 +148,7 @@ fn warning(index: usize, event: u64, rule: String) -> Finding {
         .created(created)
 }
 
-/// Works on the graph, then reports what came up.
+/// Runs on the graph, then reports the findings.
 fn with_graph(work: impl FnOnce(&mut Graph)) {
     let mut graph = graph();
     work(&mut graph);
@@ -159,7 +159,7 @@ fn with_graph(work: impl FnOnce(&mut Graph)) {
     }
 }
 
-/// Looks at a call before it is made.
+/// Checks a call before it is made.
 ///
 /// # Safety
 /// `arguments` are those of a call of this function that is about to be made.
@@ -182,7 +182,7 @@ pub(super) unsafe fn before(index: usize, arguments: &[u64]) {
             });
         }
         "zeCommandQueueExecuteCommandLists" => {
-            // SAFETY: the caller's contract.
+            // SAFETY: guaranteed by the caller.
             let lists = unsafe { handles(argument(2), argument(1)) };
             return submit(index, &lists);
         }
@@ -191,7 +191,7 @@ pub(super) unsafe fn before(index: usize, arguments: &[u64]) {
     let list = role.list.map_or(0, argument);
     let signal = role.signal.map(argument).filter(|event| *event != 0);
     let waits = role.waits.map_or_else(Vec::new, |(count, array)| {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { handles(argument(array), argument(count) & u64::from(u32::MAX)) }
     });
     if list == 0 || (signal.is_none() && waits.is_empty()) {
@@ -233,14 +233,14 @@ fn submit(index: usize, lists: &[u64]) {
     });
 }
 
-/// Listens to what a call has made, ended, or found done.
+/// Records objects that a call has created, destroyed, or found complete.
 ///
 /// # Safety
 /// `arguments` are those of a call of this function that has succeeded.
 pub(super) unsafe fn after(index: usize, arguments: &[u64]) {
     let argument = |place: usize| arguments.get(place).copied().unwrap_or(0);
     let written = |place: usize| {
-        // SAFETY: the caller's contract: what the call wrote behind this argument is a handle.
+        // SAFETY: by the caller's contract the call wrote a handle to this argument.
         unsafe { handles(argument(place), 1) }
             .first()
             .copied()
@@ -263,7 +263,7 @@ pub(super) unsafe fn after(index: usize, arguments: &[u64]) {
         "zeCommandListCreate" | "zeCommandListCreateImmediate" => {
             let immediate = function(index).name.ends_with("Immediate");
             let desc = usize::try_from(argument(2)).unwrap_or(0);
-            // SAFETY: the caller's contract: the call read a descriptor of this type there.
+            // SAFETY: by the caller's contract the call read a descriptor of this type there.
             let in_order = unsafe {
                 if immediate {
                     let desc =
@@ -303,14 +303,14 @@ impl Graph {
         );
     }
 
-    /// True for an event that was made here and that neither the host nor a command has to do with yet.
+    /// Whether the event was created here and is not used by the host or a command yet.
     fn is_never_signalled(&self, event: u64) -> bool {
         self.events
             .get(&event)
             .is_some_and(|event| event.by.is_none() && !event.set && !event.shared)
     }
 
-    /// The event is not signalled any more: what signalled it or waited for it has no more to do with it.
+    /// The event is no longer signalled: it is detached from the actions that signalled it or waited for it.
     fn reset(&mut self, event: u64) {
         let by = self.events.get_mut(&event).and_then(|event| {
             event.set = false;
@@ -331,7 +331,7 @@ impl Graph {
         }
     }
 
-    /// The action is done, and so is all that it came after.
+    /// The action is complete, and so are all that it follows.
     fn done(&mut self, number: u64) {
         let mut open = vec![number];
         while let Some(number) = open.pop() {
@@ -352,7 +352,7 @@ impl Graph {
         }
     }
 
-    /// What an action comes after.
+    /// The actions that an action follows.
     fn after<'g>(&'g self, action: &'g Action) -> impl Iterator<Item = u64> + 'g {
         let signals = action
             .waits
@@ -369,7 +369,7 @@ impl Graph {
                 self.pending.push(warning(
                     index,
                     *event,
-                    "the event was not seen being made, and might be an invalid event".into(),
+                    "the event's creation was not seen; it might be an invalid event".into(),
                 ));
             }
         }
@@ -418,10 +418,10 @@ impl Graph {
         }
     }
 
-    /// The way from an action over what it comes after back to itself.
+    /// The path from an action along its predecessors back to itself.
     fn path(&self, start: u64) -> Option<Vec<u64>> {
         let mut seen = BTreeSet::new();
-        // Each with the place in `from` of the one that led to it.
+        // Each with the index in `from` of its successor.
         let mut from: Vec<(u64, Option<usize>)> = vec![(start, None)];
         let mut next = 0;
         while let Some((number, _)) = from.get(next).copied() {
@@ -450,7 +450,7 @@ impl Graph {
 
     fn deadlock(&mut self, index: usize, path: &[u64]) {
         let mut rule = String::from(
-            "Warning: There may be a potential event deadlock! The command comes after itself: ",
+            "Warning: There may be a potential event deadlock! The command waits for itself: ",
         );
         for (place, action) in path
             .iter()

@@ -1,4 +1,4 @@
-//! Counts of what was made and destroyed, for the end of the process.
+//! Counts of created and destroyed objects, for the end of the process.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::validation::lifetime;
 use crate::validation::modes::LIFETIME;
 use crate::value::function;
 
-/// What makes, what destroys. Where several make one thing, their counts add up.
+/// The functions that create and destroy each kind. The counts of several creating functions add up.
 pub(super) const PAIRS: [(&[&str], &[&str]); 13] = [
     (
         &["zeContextCreate", "zeContextCreateEx"],
@@ -53,7 +53,7 @@ pub(super) const PAIRS: [(&[&str], &[&str]); 13] = [
 static MADE: [AtomicU64; PAIRS.len()] = [const { AtomicU64::new(0) }; PAIRS.len()];
 static DESTROYED: [AtomicU64; PAIRS.len()] = [const { AtomicU64::new(0) }; PAIRS.len()];
 
-/// A function's pair, and whether it makes.
+/// A function's pair, and whether it creates.
 pub(super) fn role(index: usize) -> Option<(usize, bool)> {
     static ROLES: OnceLock<Vec<Option<(usize, bool)>>> = OnceLock::new();
     let roles = ROLES.get_or_init(|| {
@@ -73,7 +73,7 @@ pub(super) fn role(index: usize) -> Option<(usize, bool)> {
     roles.get(index).copied().flatten()
 }
 
-/// A call of this function has succeeded.
+/// Records a successful call of this function.
 pub(super) fn after(index: usize) {
     if let Some((pair, makes)) = role(index) {
         let counts = if makes { &MADE } else { &DESTROYED };
@@ -81,7 +81,7 @@ pub(super) fn after(index: usize) {
     }
 }
 
-/// Writes the table, and what leaked as findings.
+/// Prints the table, and reports leaks as findings.
 pub(super) fn finish(modes: u32) {
     let mut text = String::from("Balance of create and destroy calls\n");
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! The checkers that look at calls as a whole.
+//! Checkers that need more than one call's arguments.
 
 mod certification;
 mod events;
@@ -15,7 +15,7 @@ pub(super) fn configure(settings: &Settings) {
     resources::configure(settings);
 }
 
-/// Before the call; a code other than success keeps it from the driver.
+/// Runs before the call; a code other than success keeps it from the driver.
 ///
 /// # Safety
 /// `arguments` are those of a call of this function that is about to be made.
@@ -27,17 +27,17 @@ pub(super) unsafe fn before(modes: u32, index: usize, arguments: &[u64]) -> ze_r
         }
     }
     if modes & PERFORMANCE != 0 {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { performance::before(index, arguments) };
     }
     if modes & EVENTS != 0 {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { events::before(index, arguments) };
     }
     ZE_RESULT_SUCCESS
 }
 
-/// After the call.
+/// Runs after the call.
 ///
 /// # Safety
 /// `arguments` are those of a call of this function that has ended with `result`.
@@ -52,11 +52,11 @@ pub(super) unsafe fn after(
         leaks::after(index);
     }
     if modes & CERTIFICATION != 0 && succeeded {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { certification::after(index, arguments) };
     }
     if modes & EVENTS != 0 && succeeded {
-        // SAFETY: the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { events::after(index, arguments) };
     }
     if modes & RESOURCES != 0 {

@@ -1,4 +1,4 @@
-//! Settings that work and are slow.
+//! Reports settings that work but are slow.
 
 use level_zero_sys::*;
 
@@ -17,7 +17,7 @@ fn warn(index: usize, param: usize, field: &str, value: String, rule: &str) {
     .report();
 }
 
-/// Looks at descriptors of command lists.
+/// Checks descriptors of command lists.
 ///
 /// # Safety
 /// `arguments` are those of a call of this function that is about to be made.
@@ -29,7 +29,7 @@ pub(super) unsafe fn before(index: usize, arguments: &[u64]) {
         .unwrap_or(0);
     match function(index).name {
         "zeCommandListCreateImmediate" => {
-            // SAFETY: the caller's contract: null or a descriptor.
+            // SAFETY: by the caller's contract null or a descriptor.
             let Some(desc) = (unsafe {
                 std::ptr::with_exposed_provenance::<ze_command_queue_desc_t>(at).as_ref()
             }) else {
@@ -49,7 +49,7 @@ pub(super) unsafe fn before(index: usize, arguments: &[u64]) {
             }
         }
         "zeCommandListCreate" => {
-            // SAFETY: the caller's contract: null or a descriptor.
+            // SAFETY: by the caller's contract null or a descriptor.
             let Some(desc) = (unsafe {
                 std::ptr::with_exposed_provenance::<ze_command_list_desc_t>(at).as_ref()
             }) else {

@@ -1,5 +1,5 @@
-//! What the process uses after each call that makes, destroys or appends something: lines of a CSV file with the
-//! reference's columns, lines in the loader's log, and a warning where memory did not come back with an object's end.
+//! The process's resources after each call that creates, destroys or appends something: lines of a CSV file with the
+//! reference's columns, lines in the loader's log, and a warning if memory was not released with an object.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -17,14 +17,14 @@ use crate::validation::log::{Weight, log};
 use crate::validation::modes::Settings;
 use crate::value::{created, function};
 
-/// The members of `/proc/self/status` that are written, in kB but the last.
+/// The members of `/proc/self/status` that are logged, in kB except the last.
 const STATUS: [&str; 5] = ["VmSize", "VmRSS", "VmData", "VmPeak", "Threads"];
-/// Their places.
+/// Their indices.
 const SIZE: usize = 0;
 const RESIDENT: usize = 1;
 const DATA: usize = 2;
 
-/// The things that are counted: a column's name and the place in the pairs of the leak checker.
+/// The kinds that are counted: a column's name and the index in the leak checker's pairs.
 const COUNTED: [(&str, usize); 10] = [
     ("Contexts", 0),
     ("CommandQueues", 1),
@@ -37,12 +37,12 @@ const COUNTED: [(&str, usize); 10] = [
     ("Images", 8),
     ("Samplers", 9),
 ];
-/// Allocations' place among the pairs.
+/// The index of allocations among the pairs.
 const MEMORY: usize = 10;
 
-/// What is known of an object that lives.
+/// A live object.
 struct Made {
-    /// The process's memory before it was made.
+    /// The process's memory before it was created.
     before: [i64; STATUS.len()],
     /// Of an allocation.
     bytes: u64,
@@ -54,9 +54,9 @@ struct Tracker {
     begin: Option<Instant>,
     calls: u64,
     counts: [i64; PAIRS.len()],
-    /// kB that did not come back, by kind.
+    /// kB that were not released, by kind.
     leaked: [i64; PAIRS.len()],
-    /// Living objects by kind and handle or address.
+    /// Live objects by kind and handle or address.
     made: HashMap<(usize, u64), Made>,
     last: [i64; STATUS.len()],
 }
@@ -67,7 +67,7 @@ fn tracker() -> MutexGuard<'static, Tracker> {
     TRACKER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `name.csv` with the process's number: `name_pid17.csv`.
+/// `name.csv` with the process's id: `name_pid17.csv`.
 fn numbered(path: &Path) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_os_string();
     name.push(format!("_pid{}", std::process::id()));
@@ -121,13 +121,13 @@ fn status() -> [i64; STATUS.len()] {
     })
 }
 
-/// The argument of this name.
+/// The argument with this name.
 fn argument(index: usize, name: &str, arguments: &[u64]) -> Option<u64> {
     let at = function(index).params.iter().position(|p| p.name == name)?;
     arguments.get(at).copied()
 }
 
-/// The handle, or the address of the allocation, that a call has made.
+/// The handle, or the address of the allocation, that a call has created.
 ///
 /// # Safety
 /// `arguments` are those of a call of this function that has succeeded.
@@ -138,18 +138,18 @@ unsafe fn product(index: usize, arguments: &[u64]) -> Option<u64> {
         return Some(unsafe { std::ptr::with_exposed_provenance::<u64>(place).read() });
     }
     let params = function(index).params.iter().zip(arguments);
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller.
     params
         .rev()
         .find_map(|(param, bits)| unsafe { created(param, *bits) })
 }
 
-/// What a call destroys: its only handle, or the pointer that it frees.
+/// The object that a call destroys: its only handle, or the pointer that it frees.
 fn victim(index: usize, arguments: &[u64]) -> Option<u64> {
     argument(index, "ptr", arguments).or_else(|| arguments.first().copied())
 }
 
-/// A call has ended.
+/// Records the end of a call.
 ///
 /// # Safety
 /// `arguments` are those of a call of this function that has ended.
@@ -170,7 +170,7 @@ pub(super) unsafe fn after(index: usize, arguments: &[u64], succeeded: bool) {
             let bytes = argument(index, "size", arguments)
                 .filter(|_| pair == MEMORY)
                 .unwrap_or(0);
-            // SAFETY: the caller's contract; it succeeded.
+            // SAFETY: guaranteed by the caller; the call succeeded.
             if let Some(object) = unsafe { product(index, arguments) } {
                 tracker.made.insert((pair, object), Made { before, bytes });
             }
@@ -181,7 +181,7 @@ pub(super) unsafe fn after(index: usize, arguments: &[u64], succeeded: bool) {
             match tracker.made.remove(&(pair, object)) {
                 None => {
                     tracker.counts[pair] = tracker.counts[pair].max(0);
-                    let rule = "destroys what was not seen being made";
+                    let rule = "destroys an object whose creation was not seen";
                     finding = Some((object, rule.to_owned()));
                 }
                 Some(made) => {
@@ -190,7 +190,7 @@ pub(super) unsafe fn after(index: usize, arguments: &[u64], succeeded: bool) {
                         tracker.leaked[pair] += grown[0];
                         let all = tracker.leaked[pair];
                         let rule = format!(
-                            "the process holds more memory than before this was made: VmRSS {:+} kB, VmSize {:+} kB; {all} kB for all of its kind",
+                            "the process uses more memory than before this object was created: VmRSS {:+} kB, VmSize {:+} kB; {all} kB for all objects of its kind",
                             grown[0], grown[1]
                         );
                         finding = Some((object, rule));
@@ -213,7 +213,7 @@ pub(super) unsafe fn after(index: usize, arguments: &[u64], succeeded: bool) {
             ),
         );
     }
-    // Whoever hears of it may call back.
+    // Reported outside the lock, because the log may call back.
     drop(tracker);
     if let Some((object, rule)) = finding {
         Finding::new(Severity::Warning, "resources", rule)
@@ -246,20 +246,21 @@ fn write_csv(
     let bytes: u64 = tracker.made.values().map(|made| made.bytes).sum();
     writeln!(line, ",{bytes}").ok();
     if let Some(file) = &mut tracker.file {
-        // One write a line, so that lines of several threads do not mix; a full disk does not disturb the program.
+        // One write for each line, so that lines of several threads do not mix. A full disk does not disturb the
+        // program.
         drop(signal_mask::without_write_signals(|| {
             file.write_all(line.as_bytes())
         }));
     }
 }
 
-/// The end: memory that did not come back, by kind.
+/// At exit: reports memory that was not released, by kind.
 pub(super) fn finish() {
     let leaked = tracker().leaked;
     for ((makes, _), kilobytes) in PAIRS.iter().zip(leaked) {
         if kilobytes > 0 {
             let rule = format!(
-                "{kilobytes} kB did not come back with the ends of what {} made",
+                "{kilobytes} kB were not released when the objects of {} were destroyed",
                 makes.join(" and ")
             );
             Finding::new(Severity::Warning, "resources", rule).report();

@@ -1,9 +1,9 @@
-//! The checkers that look at calls as a whole.
+//! Tests of the checkers.
 
 use super::*;
 
 #[test]
-fn events_that_wait_for_themselves_are_named_before_submission() {
+fn event_deadlocks_are_reported_before_submission() {
     let (_one, tables) = with(Settings {
         events: true,
         lifetime: true,
@@ -21,11 +21,11 @@ fn events_that_wait_for_themselves_are_named_before_submission() {
         .collect();
     found();
 
-    // A chain is no ring.
+    // A chain is not a cycle.
     program.barrier(list, events[0], &[]);
     program.barrier(list, events[1], &[events[0]]);
     assert_eq!(rules(), Vec::<String>::new());
-    // Its end signalling its beginning is one, and a second signal.
+    // The chain's end signalling its beginning is a cycle, and a second signal.
     program.barrier(list, events[0], &[events[1]]);
     let text = rules().join("\n");
     assert!(
@@ -37,7 +37,7 @@ fn events_that_wait_for_themselves_are_named_before_submission() {
         "{text}"
     );
 
-    // After a reset of all, again without a word.
+    // The same after resetting all, without findings.
     for event in &events {
         assert_eq!(one!(program, Event.pfnHostReset, *event), ZE_RESULT_SUCCESS);
     }
@@ -46,7 +46,7 @@ fn events_that_wait_for_themselves_are_named_before_submission() {
     program.barrier(list, events[1], &[events[0]]);
     assert_eq!(rules(), Vec::<String>::new());
 
-    // Nobody signals 2: said at submission, not while it is recorded.
+    // No command signals 2: reported at submission, not while recording.
     program.barrier(list, events[3], &[events[2]]);
     assert_eq!(rules(), Vec::<String>::new());
     assert_eq!(one!(program, CommandList.pfnClose, list), ZE_RESULT_SUCCESS);
@@ -64,7 +64,7 @@ fn events_that_wait_for_themselves_are_named_before_submission() {
     assert_eq!(program.execute(queue, list, null_mut()), ZE_RESULT_SUCCESS);
     assert_eq!(rules(), Vec::<String>::new());
 
-    // The host waits without limit for nobody.
+    // The host waits without a timeout for an event that no command signals.
     let lonely = program.event(pool, 0x70_0400);
     // SAFETY: the fake looks behind no handle.
     unsafe {
@@ -77,7 +77,7 @@ fn events_that_wait_for_themselves_are_named_before_submission() {
 }
 
 #[test]
-fn the_host_closes_a_ring_too() {
+fn a_cycle_through_the_host_is_reported() {
     let (_one, tables) = with(Settings {
         events: true,
         ..Settings::default()
@@ -96,7 +96,7 @@ fn the_host_closes_a_ring_too() {
     assert_eq!(rules(), Vec::<String>::new());
     program.barrier(list, events[0], &[events[1]]);
     assert!(rules().join("\n").contains("potential event deadlock"));
-    // What was waited for is done and forgotten.
+    // Events whose wait succeeded are complete and dropped.
     for event in &events {
         assert_eq!(one!(program, Event.pfnHostReset, *event), ZE_RESULT_SUCCESS);
     }
@@ -115,7 +115,7 @@ fn the_host_closes_a_ring_too() {
 }
 
 #[test]
-fn functions_beyond_the_certified_version_are_refused() {
+fn functions_newer_than_the_certified_version_are_rejected() {
     let version = Version { major: 1, minor: 6 };
     let settings = Settings {
         certification: true,
@@ -123,7 +123,7 @@ fn functions_beyond_the_certified_version_are_refused() {
         ..Settings::default()
     };
     let (_one, tables) = with(settings.clone());
-    // The one whose answer is looked at, where there is none here.
+    // The call whose result is checked; the others have none.
     let listened = fake::index("zeDriverGetApiVersion");
     for index in (0..FUNCTIONS).filter(|index| *index != listened) {
         let code = fake::call_any(tables, index, 0x1000);
@@ -135,7 +135,7 @@ fn functions_beyond_the_certified_version_are_refused() {
             "{name}"
         );
     }
-    // Without one, the driver's word counts once it is known.
+    // Without a setting, the driver's version counts once it is known.
     configure(&Settings {
         certified: None,
         ..settings
@@ -147,15 +147,13 @@ fn functions_beyond_the_certified_version_are_refused() {
     // SAFETY: the fake looks behind nothing, the layer at the version.
     unsafe { tables.ze.Driver.pfnGetApiVersion.unwrap()(handle(0x40), &raw mut version) };
     fake::call_any(tables, newest, 0x1000);
-    assert!(
-        rules()
-            .join("\n")
-            .contains("the function came with 1.14, the version to keep to is 1.6")
-    );
+    assert!(rules().join("\n").contains(
+        "the function was introduced in version 1.14, but the program is certified for 1.6"
+    ));
 }
 
 #[test]
-fn leaks_are_counted_at_the_end() {
+fn leaks_are_counted_at_exit() {
     let (_one, tables) = with(Settings {
         leaks: true,
         json: true,
@@ -199,7 +197,7 @@ fn leaks_are_counted_at_the_end() {
 }
 
 #[test]
-fn slow_settings_are_warned_of() {
+fn slow_settings_cause_warnings() {
     let (_one, tables) = with(Settings {
         performance: true,
         ..Settings::default()
@@ -240,7 +238,7 @@ fn slow_settings_are_warned_of() {
 }
 
 #[test]
-fn resources_are_not_written_through_others_links() {
+fn resources_are_not_written_through_links_of_other_users() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let folder = std::env::temp_dir().join(format!("ze-layers-csv-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
@@ -263,7 +261,7 @@ fn resources_are_not_written_through_others_links() {
 }
 
 #[test]
-fn resources_are_written_a_line_a_call() {
+fn each_call_writes_one_line_of_resources() {
     let folder = std::env::temp_dir();
     let name = format!("ze-layers-resources-{}", std::process::id());
     let csv = folder.join(format!("{name}.csv"));
@@ -314,7 +312,7 @@ fn resources_are_written_a_line_a_call() {
 }
 
 #[test]
-fn ends_of_calls_go_to_the_log() {
+fn results_of_calls_are_logged() {
     static LINES: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
     let log = |failures, successes| {
         set_log(Log {
@@ -348,7 +346,7 @@ fn ends_of_calls_go_to_the_log() {
     assert_eq!(calls(true, false), [lost, null]);
     configure(&Settings::default());
     log(false, true);
-    assert!(!is_idle(), "the log alone keeps the layer on the way");
+    assert!(!is_idle(), "the log alone keeps the layer active");
     log(false, false);
     assert!(is_idle());
 }

@@ -1,9 +1,9 @@
-//! Handles from their making to their end.
+//! Tests of handles from creation to destruction.
 
 use super::*;
 
 #[test]
-fn handles_live_from_their_making_to_their_end() {
+fn handles_are_alive_from_creation_to_destruction() {
     let (_one, tables) = with(lifetime_only());
     let program = Program { tables };
     let driver = program.driver(0x10_0040);
@@ -13,13 +13,13 @@ fn handles_live_from_their_making_to_their_end() {
     let fence = program.fence(queue, 0x10_0140);
     assert_eq!(rules(), Vec::<String>::new());
 
-    // Parents wait for their children.
+    // Parents cannot be destroyed before their children.
     assert_eq!(
         one!(program, Context.pfnDestroy, context),
         ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE
     );
     let text = rules().join("\n");
-    assert!(text.contains("1 objects that were made from it live: ze_command_queue_handle_t 0x100100 created by zeCommandQueueCreate"), "{text}");
+    assert!(text.contains("1 objects created from it are still alive: ze_command_queue_handle_t 0x100100 created by zeCommandQueueCreate"), "{text}");
     assert!(text.contains("created by zeContextCreate (#"), "{text}");
     assert_eq!(
         one!(program, CommandQueue.pfnDestroy, queue),
@@ -50,7 +50,7 @@ fn handles_live_from_their_making_to_their_end() {
     );
     assert!(text.contains("created by zeFenceCreate"), "{text}");
 
-    // Another type, and nobody's.
+    // Another type, and an unknown handle.
     assert_eq!(
         one!(program, Fence.pfnReset, queue.cast()),
         ZE_RESULT_ERROR_INVALID_NULL_HANDLE
@@ -67,7 +67,7 @@ fn handles_live_from_their_making_to_their_end() {
     assert!(
         rules()
             .join("\n")
-            .contains("no live ze_fence_handle_t has this handle")
+            .contains("this is not a live ze_fence_handle_t")
     );
     assert_eq!(
         one!(program, Fence.pfnReset, handle(usize::MAX)),
@@ -78,7 +78,7 @@ fn handles_live_from_their_making_to_their_end() {
         ZE_RESULT_ERROR_INVALID_NULL_HANDLE
     );
 
-    // The address is used again.
+    // The address is reused.
     assert_eq!(program.fence(queue, 0x10_0140), fence);
     assert_eq!(one!(program, Fence.pfnReset, fence), ZE_RESULT_SUCCESS);
 
@@ -95,7 +95,7 @@ fn handles_live_from_their_making_to_their_end() {
     assert!(
         rules()
             .join("\n")
-            .contains("the fence was made for another command queue")
+            .contains("the fence was created for another command queue")
     );
     assert_eq!(program.execute(other, list, null_mut()), ZE_RESULT_SUCCESS);
 
@@ -115,7 +115,7 @@ fn handles_live_from_their_making_to_their_end() {
 }
 
 #[test]
-fn lists_take_commands_while_they_are_open() {
+fn open_lists_accept_commands() {
     let (_one, tables) = with(lifetime_only());
     let program = Program { tables };
     let driver = program.driver(0x20_0040);
@@ -139,7 +139,7 @@ fn lists_take_commands_while_they_are_open() {
     assert_eq!(program.execute(queue, list, null_mut()), ZE_RESULT_SUCCESS);
     assert_eq!(one!(program, CommandList.pfnReset, list), ZE_RESULT_SUCCESS);
     assert_eq!(barrier(list), ZE_RESULT_SUCCESS);
-    // The reference refuses every append to an immediate list here.
+    // The reference rejects every append to an immediate list here.
     assert_eq!(barrier(immediate), ZE_RESULT_SUCCESS);
     assert_eq!(program.execute(queue, immediate, null_mut()), refused);
     assert!(
@@ -191,7 +191,7 @@ fn a_module_that_fails_leaves_a_log() {
 }
 
 #[test]
-fn arrays_and_contexts_are_looked_at() {
+fn arrays_and_contexts_are_checked() {
     let (_one, tables) = with(lifetime_only());
     let program = Program { tables };
     let driver = program.driver(0x30_0040);
@@ -218,7 +218,7 @@ fn arrays_and_contexts_are_looked_at() {
     assert!(
         rules()
             .join("\n")
-            .contains("phWaitEvents[1] = 0x5550: no live ze_event_handle_t")
+            .contains("phWaitEvents[1] = 0x5550: this is not a live ze_event_handle_t")
     );
     assert_eq!(
         program.barrier(list, events[1], &[]),
@@ -240,7 +240,7 @@ fn random_programs_get_the_code_of_their_first_mistake() {
     let driver = program.driver(0x40_0040);
     let device = program.device(driver, 0x40_0080);
     let context = program.context(driver, 0x40_00c0);
-    // Queue to its fences; addresses are few, so they are used again and again.
+    // Queue to its fences; there are few addresses, so that they are often reused.
     let mut queues: BTreeMap<usize, usize> = BTreeMap::new();
     let mut fences: BTreeMap<usize, usize> = BTreeMap::new();
     let mut state = 11u64;
@@ -307,7 +307,7 @@ fn random_programs_get_the_code_of_their_first_mistake() {
 }
 
 #[test]
-fn threads_make_use_and_end_objects_at_once() {
+fn threads_create_use_and_destroy_objects_at_once() {
     let (_one, tables) = with(lifetime_only());
     let program = Program { tables };
     let driver = program.driver(0x50_0040);

@@ -1,4 +1,4 @@
-//! The validation layer over made tables: what its tests share.
+//! Tests of the validation layer over fake tables: the shared parts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ thread_local! {
     static FOUND: RefCell<Vec<Finding>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What this thread's calls have led to since it last asked.
+/// The findings of this thread since the last call.
 fn found() -> Vec<Finding> {
     FOUND.with(|found| std::mem::take(&mut *found.borrow_mut()))
 }
@@ -26,7 +26,7 @@ fn rules() -> Vec<String> {
     found().iter().map(ToString::to_string).collect()
 }
 
-/// What is checked is the process's, so these tests run one after the other.
+/// The checks are global, so these tests run one after another.
 static ONE: Mutex<()> = Mutex::new(());
 
 fn with(settings: Settings) -> (MutexGuard<'static, ()>, &'static Tables) {
@@ -59,7 +59,7 @@ fn handle<T>(number: usize) -> *mut T {
     std::ptr::without_provenance_mut(number)
 }
 
-/// The calls of a program, with the handles that the fake driver "makes": what the out-parameter held before.
+/// The calls of a program, with the handles that the fake driver "creates": the previous value of the out-parameter.
 struct Program {
     tables: &'static Tables,
 }
@@ -214,7 +214,7 @@ impl Program {
     }
 }
 
-/// Calls a function of one handle.
+/// Calls a function with one handle.
 macro_rules! one {
     ($program:expr, $table:ident.$slot:ident, $handle:expr) => {
         // SAFETY: the fake looks behind no handle.

@@ -1,8 +1,8 @@
-//! Arguments by themselves.
+//! Tests of argument checks.
 
 use super::*;
 
-/// Memory for what pointers lead to: large enough for any struct, zero but for the structure type.
+/// Memory for pointers: large enough for any struct, and zero except for the structure type.
 struct Behind(Vec<Box<[u64; 1024]>>);
 
 impl Behind {
@@ -31,7 +31,7 @@ impl Behind {
     }
 }
 
-/// Arguments that no check refuses.
+/// Arguments that pass every check.
 fn good(index: usize, behind: &mut Behind) -> Vec<u64> {
     let params = function(index).params.iter();
     params
@@ -46,7 +46,7 @@ fn good(index: usize, behind: &mut Behind) -> Vec<u64> {
 }
 
 #[test]
-fn with_nothing_turned_on_every_call_goes_on_unchanged() {
+fn without_checks_every_call_is_forwarded_unchanged() {
     let (_one, tables) = with(Settings::default());
     for index in 0..FUNCTIONS {
         let direct = fake::call_any(&fake::TABLE, index, 0x1000);
@@ -63,7 +63,7 @@ fn with_nothing_turned_on_every_call_goes_on_unchanged() {
 }
 
 #[test]
-fn good_arguments_of_every_function_reach_the_driver() {
+fn valid_arguments_of_every_function_reach_the_driver() {
     let (_one, tables) = with(parameters_only());
     for index in 0..FUNCTIONS {
         let mut behind = Behind(Vec::new());
@@ -82,7 +82,7 @@ fn good_arguments_of_every_function_reach_the_driver() {
 }
 
 #[test]
-fn each_required_argument_that_is_null_is_named() {
+fn each_null_argument_that_is_required_is_reported() {
     let (_one, tables) = with(parameters_only());
     let mut checked = 0;
     for index in 0..FUNCTIONS {
@@ -129,7 +129,7 @@ fn each_required_argument_that_is_null_is_named() {
 }
 
 #[test]
-fn each_enumerator_and_set_beyond_its_values_is_named() {
+fn each_invalid_enumerator_and_bit_is_reported() {
     let (_one, tables) = with(parameters_only());
     let mut checked = 0;
     for index in 0..FUNCTIONS {
@@ -137,7 +137,7 @@ fn each_enumerator_and_set_beyond_its_values_is_named() {
             let (Kind::Enum(of) | Kind::Flags(of)) = p.kind else {
                 continue;
             };
-            // Some formats of acceleration structures are all numbers that there are.
+            // For some formats of acceleration structures every number is a value.
             if p.optional || p.direction == ze_spec::Direction::Out || of.max() > 0x4000_0000 {
                 continue;
             }
@@ -162,7 +162,7 @@ fn each_enumerator_and_set_beyond_its_values_is_named() {
 }
 
 #[test]
-fn structs_and_their_chains_are_looked_into() {
+fn structs_and_their_chains_are_checked() {
     let (_one, tables) = with(parameters_only());
     let create = tables.ze.Context.pfnCreate.unwrap();
     let mut context = null_mut();
@@ -210,7 +210,7 @@ fn structs_and_their_chains_are_looked_into() {
     });
     assert_eq!(code, ZE_RESULT_ERROR_INVALID_ARGUMENT);
 
-    // News of later specifications are ignored; what is known and belongs elsewhere is a warning.
+    // Types of later specifications are ignored; a known type in the wrong chain is a warning.
     let news = ze_base_desc_t {
         stype: ze_structure_type_t(0x000f_0001),
         pNext: null(),
@@ -247,7 +247,7 @@ fn structs_and_their_chains_are_looked_into() {
 }
 
 #[test]
-fn sizes_and_alignments_have_their_codes() {
+fn invalid_sizes_and_alignments_have_their_codes() {
     let (_one, tables) = with(parameters_only());
     let desc = ze_host_mem_alloc_desc_t::default();
     let mut memory = null_mut();
