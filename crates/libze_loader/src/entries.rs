@@ -1,4 +1,5 @@
-//! Exports that no handle's header decides: initialisation, `zer`, `zel`, and functions that take arrays of handles.
+//! Exports that are not dispatched by a handle's header: initialisation, `zer`, `zel`, and functions with arrays of
+//! handles.
 
 #![expect(non_snake_case, reason = "functions and parameters carry C's names")]
 
@@ -7,7 +8,7 @@ use std::ffi::{c_char, c_void};
 use level_zero_sys::*;
 use ze_loader::{info, init, layers, tables, teardown, through};
 
-/// Defines the registrations of tracing callbacks.
+/// Defines the functions that register tracing callbacks.
 macro_rules! registrations {
     ($($name:ident)+) => {
         $(
@@ -20,7 +21,7 @@ macro_rules! registrations {
                 const NUMBER: Option<usize> = ze_loader::layers::number_of(stringify!($name));
                 const { assert!(NUMBER.is_some()) };
                 let number = NUMBER.unwrap_or(usize::MAX);
-                // SAFETY: the caller's contract is the same.
+                // SAFETY: the caller has the same contract.
                 unsafe { ze_loader::layers::tracer_register(stringify!($name), number, tracer, kind, callback) }
             }
         )+
@@ -28,7 +29,7 @@ macro_rules! registrations {
 }
 pub(crate) use registrations;
 
-/// An initialisation through the layers that the environment asks for.
+/// Forwards an initialisation function through the layers that the environment selects.
 macro_rules! initialise {
     ($name:literal, $($through:tt)+) => {{
         if let Err(error) = ze_loader::layers::prepare($name) {
@@ -89,7 +90,7 @@ pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(
     through!(ze.Driver.pfnGetDefaultContext(hDriver) or std::ptr::null_mut())
 }
 
-// The first module's driver decides.
+// The first module's driver gets the call.
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zeModuleDynamicLink(
@@ -162,7 +163,7 @@ pub(crate) extern "C" fn zelLoaderDriverCheck(
     _requireDdiReinit: *mut bool,
     _sysmanOnly: bool,
 ) -> ze_result_t {
-    // Deprecated in the reference and without effect there.
+    // Deprecated and without effect, as in the reference.
     ZE_RESULT_SUCCESS
 }
 
@@ -175,7 +176,7 @@ pub(crate) extern "C" fn zelLoaderGetContext() -> *mut c_void {
 pub(crate) unsafe extern "C" fn zelLoaderGetVersion(
     version: *mut zel_component_version_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { info::version("zelLoaderGetVersion", version) }
 }
 
@@ -183,7 +184,7 @@ pub(crate) unsafe extern "C" fn zelLoaderGetVersion(
 pub(crate) unsafe extern "C" fn zelGetLoaderVersion(
     version: *mut zel_component_version_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { info::version("zelGetLoaderVersion", version) }
 }
 
@@ -192,7 +193,7 @@ pub(crate) unsafe extern "C" fn zelLoaderGetVersions(
     num_elems: *mut usize,
     versions: *mut zel_component_version_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { info::versions("zelLoaderGetVersions", num_elems, versions) }
 }
 
@@ -201,7 +202,7 @@ pub(crate) unsafe extern "C" fn zelLoaderGetVersionsInternal(
     num_elems: *mut usize,
     versions: *mut zel_component_version_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { info::versions("zelLoaderGetVersionsInternal", num_elems, versions) }
 }
 
@@ -211,7 +212,7 @@ pub(crate) unsafe extern "C" fn zelLoaderTranslateHandle(
     handleIn: *mut c_void,
     handleOut: *mut *mut c_void,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { info::translate("zelLoaderTranslateHandle", handleType, handleIn, handleOut) }
 }
 
@@ -221,7 +222,7 @@ pub(crate) unsafe extern "C" fn zelLoaderTranslateHandleInternal(
     handleIn: *mut c_void,
     handleOut: *mut *mut c_void,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe {
         info::translate(
             "zelLoaderTranslateHandleInternal",
@@ -240,7 +241,7 @@ pub(crate) unsafe extern "C" fn zelRegisterTeardownCallback(
     loader_callback: *mut zel_application_teardown_callback_t,
     index: *mut u32,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { teardown::register(application_callback, loader_callback, index) }
 }
 
@@ -256,7 +257,7 @@ pub(crate) extern "C" fn zelSetDriverTeardown() -> ze_result_t {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zelLoaderContextTeardown() {
-    // For static loaders only; the dynamic one ends with its unloading.
+    // For static loaders only; the dynamic loader ends when it is unloaded.
 }
 
 #[unsafe(no_mangle)]
@@ -313,7 +314,7 @@ pub(crate) extern "C" fn zelDisableTracingLayer() -> ze_result_t {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn zelGetTracingLayerState(enabled: *mut bool) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { layers::tracing_state(enabled) }
 }
 
@@ -322,7 +323,7 @@ pub(crate) unsafe extern "C" fn zelTracerCreate(
     desc: *const zel_tracer_desc_t,
     phTracer: *mut zel_tracer_handle_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { layers::tracer_create(desc, phTracer) }
 }
 
@@ -336,7 +337,7 @@ pub(crate) unsafe extern "C" fn zelTracerSetPrologues(
     hTracer: zel_tracer_handle_t,
     pCoreCbs: *mut zel_core_callbacks_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { layers::tracer_set_prologues(hTracer, pCoreCbs) }
 }
 
@@ -345,7 +346,7 @@ pub(crate) unsafe extern "C" fn zelTracerSetEpilogues(
     hTracer: zel_tracer_handle_t,
     pCoreCbs: *mut zel_core_callbacks_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { layers::tracer_set_epilogues(hTracer, pCoreCbs) }
 }
 

@@ -1,8 +1,8 @@
 //! `libze_loader.so.1`: the C exports of the Level Zero loader.
 //!
-//! Invariants: the exports are the 832 names of the reference loader 1.32 and `zelTracerResetAllCallbacks`, nothing
-//! else; each is a trampoline, logic lives in `ze-loader`. Functions whose first parameter is a handle are generated;
-//! the others stand in [`entries`]. Not here: any decision.
+//! Invariants: the exports are the 832 names of the reference loader 1.32 and `zelTracerResetAllCallbacks`, and nothing
+//! else; each is a trampoline, and `ze-loader` has the logic. Functions whose first parameter is a handle are
+//! generated; the others are in [`entries`]. Not here: any decision.
 
 mod entries;
 #[rustfmt::skip]
@@ -20,7 +20,7 @@ extern "C" fn at_load() {
     ze_loader::dispatch_table::attach(&DISPATCH_TABLE);
 }
 
-/// The linker's list of functions of this type, each called once before anything else of the library.
+/// The linker's list of functions that run once, before any other function of the library.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = at_load;
@@ -30,7 +30,7 @@ extern "C" fn at_unload() {
     ze_loader::teardown::run();
 }
 
-/// The linker's list of functions of this type, each called once while the library is still mapped.
+/// The linker's list of functions that run once, while the library is still mapped.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_UNLOAD: extern "C" fn() = at_unload;

@@ -1,22 +1,22 @@
-//! Which libraries to try, in which order.
+//! The driver libraries to try, and their order.
 
 use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The init flags for which a library is used (README of the ABI, rule 11).
+/// The init flags that select a library (README of the ABI, rule 11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Class {
-    /// A vendor's GPU driver: the GPU flag or none.
+    /// A vendor's GPU driver: the GPU flag, or no flag.
     Gpu,
-    /// A vendor's NPU driver: the VPU/NPU flag or none.
+    /// A vendor's NPU driver: the VPU/NPU flag, or no flag.
     Npu,
     /// Named by the user, or ours (which has devices of several types): always used.
     Any,
 }
 
 impl Class {
-    /// Whether `zeInit(flags)` concerns this library.
+    /// Whether `zeInit(flags)` selects this library.
     pub(crate) fn matches_init(self, flags: u32) -> bool {
         match self {
             Class::Gpu => flags == 0 || flags & level_zero_sys::ZE_INIT_FLAG_GPU_ONLY != 0,
@@ -25,7 +25,7 @@ impl Class {
         }
     }
 
-    /// Whether `zeInitDrivers` with these descriptor flags concerns this library.
+    /// Whether `zeInitDrivers` with these descriptor flags selects this library.
     pub(crate) fn matches_types(self, flags: u32) -> bool {
         match self {
             Class::Gpu => flags & level_zero_sys::ZE_INIT_DRIVER_TYPE_FLAG_GPU != 0,
@@ -38,14 +38,14 @@ impl Class {
 /// One library to try.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Candidate {
-    /// Name or path, as given to `dlopen`.
+    /// Name or path for `dlopen`.
     pub(crate) name: OsString,
     pub(crate) class: Class,
-    /// Ours: comes after every vendor's driver, whatever its devices.
+    /// Our driver: sorted after every vendor's driver, whatever its devices.
     pub(crate) own: bool,
 }
 
-/// Vendors' drivers, by the names under which the reference looks for them.
+/// Vendors' drivers, by the names that the reference opens.
 const VENDORS: [(&str, Class); 4] = [
     ("libze_intel_gpu.so.1", Class::Gpu),
     ("libze_intel_gpu_legacy1.so.1", Class::Gpu),
@@ -53,16 +53,16 @@ const VENDORS: [(&str, Class); 4] = [
     ("libze_intel_npu.so.1", Class::Npu),
 ];
 
-/// Our driver's file names, the one with a version first.
+/// Our driver's file names; the versioned one first.
 const OWN: [&str; 2] = ["libze_solum_cpu.so.1", "libze_solum_cpu.so"];
 
-/// True in a process with more rights than its caller: paths from the environment are ignored there.
+/// Whether the process has more rights than its caller: paths from the environment are ignored then.
 pub(crate) fn is_privileged() -> bool {
     // SAFETY: `getauxval` reads a constant of the process.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// The libraries to try, from the environment and the place of the loader itself.
+/// The libraries to try, from the environment and the loader's own folder.
 pub(crate) fn all() -> Vec<Candidate> {
     let alternatives = if is_privileged() {
         None
@@ -82,12 +82,12 @@ pub(crate) fn all() -> Vec<Candidate> {
     candidates
 }
 
-/// The reference's switches: on when set and not `0`.
+/// The reference's switches: on if set and not `0`.
 pub(crate) fn is_on(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| value != "0")
 }
 
-/// The driver that does nothing: where `ZEL_LIBRARY_PATH` says, else beside the loader, else by bare name.
+/// The null driver: in `ZEL_LIBRARY_PATH`, else beside the loader, else by bare name.
 fn null_driver(prefix: Option<OsString>, directories: &[PathBuf]) -> Candidate {
     const NAME: &str = "libze_null.so.1";
     let beside = || {
@@ -107,7 +107,8 @@ fn null_driver(prefix: Option<OsString>, directories: &[PathBuf]) -> Candidate {
     }
 }
 
-/// `ZE_ENABLE_ALT_DRIVERS`: comma-separated names or paths, nothing trimmed; empty entries stay, to be refused by name.
+/// `ZE_ENABLE_ALT_DRIVERS`: comma-separated names or paths, not trimmed; empty entries are kept, so that they are
+/// reported.
 fn named(list: &OsStr) -> Vec<Candidate> {
     list.as_bytes()
         .split(|byte| *byte == b',')
@@ -119,7 +120,7 @@ fn named(list: &OsStr) -> Vec<Candidate> {
         .collect()
 }
 
-/// The vendors' drivers, then ours: next to the loader if it is there, by bare name otherwise.
+/// The vendors' drivers, then ours: beside the loader if it is there, else by bare name.
 fn well_known(directories: &[PathBuf]) -> Vec<Candidate> {
     let mut candidates: Vec<_> = VENDORS
         .iter()
@@ -144,7 +145,7 @@ fn well_known(directories: &[PathBuf]) -> Vec<Candidate> {
     candidates
 }
 
-/// The directory the loader was opened from and, if links led there, the one where its file lies.
+/// The folder that the loader was opened from and, if that was through links, the folder of its file.
 pub(crate) fn own_directories() -> Vec<PathBuf> {
     let Some(file) = file_of(own_directories as *const c_void) else {
         return Vec::new();
@@ -160,7 +161,7 @@ pub(crate) fn own_directories() -> Vec<PathBuf> {
     directories
 }
 
-/// The file of the library that holds `address`.
+/// The file of the library that contains `address`.
 pub(crate) fn file_of(address: *const c_void) -> Option<PathBuf> {
     // SAFETY: all-zero is a valid `Dl_info` (null pointers).
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_comes_last_and_by_bare_name_where_no_file_is() {
+    fn ours_comes_last_and_by_bare_name_without_a_file() {
         let candidates = well_known(&[PathBuf::from("/nonexistent")]);
         assert_eq!(candidates.len(), VENDORS.len() + 1);
         assert_eq!(candidates.iter().position(|c| c.own), Some(VENDORS.len()));

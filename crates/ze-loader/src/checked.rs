@@ -1,14 +1,14 @@
-//! Dispatch below all layers: the phase and the handle are checked first.
+//! Dispatch below all layers, which first checks the phase and the handle.
 
-/// As `forward!`, with phase and handle checked before anything is read through the handle.
+/// As `forward!`, but checks the phase and the handle before it reads anything through the handle.
 ///
-/// After the slot stands the function for wrapped handles; `first of COUNT ARRAY` where an array's first handle decides.
+/// After the slot comes the function for wrapped handles; `first of COUNT ARRAY` dispatches by an array's first handle.
 macro_rules! bottom {
     ($name:literal, $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $legacy:path, first of $count:ident $array:ident => $($arg:ident),+) => {{
         if !$crate::phase::is_ready() {
             return $crate::refusals::not_ready(&$name);
         }
-        // SAFETY: the caller's contract: null or as many handles as announced.
+        // SAFETY: by the caller's contract null or as many handles as announced.
         let first = match unsafe { $crate::refusals::first_of($name, stringify!($array), $count, $array) } {
             Ok(first) => first,
             Err(error) => return error,
@@ -31,8 +31,8 @@ macro_rules! bottom {
                 return $crate::wrapper::arguments::foreign(&$name, &stringify!($handle), $handle.cast());
             }
         }
-        // SAFETY: the caller passes a live handle of a driver that was let in, and each object of such a driver begins
-        // with a `ze_handle_t` whose four pointers and required sub-tables were checked on load and are static.
+        // SAFETY: the caller passes a live handle of an accepted driver; each object of such a driver begins with a
+        // `ze_handle_t` whose four pointers and required sub-tables were checked on load and are static.
         let table = unsafe { &*(*$handle.cast::<$crate::sys::ze_handle_t>()).$header };
         $(
             if table.version.0 < $since {

@@ -1,4 +1,4 @@
-//! The default driver: the first one in order. The `zer` functions concern it.
+//! The default driver: the first one in order, which the `zer` functions use.
 
 use level_zero_sys as sys;
 use level_zero_sys::{ze_driver_handle_t, ze_handle_t};
@@ -9,7 +9,7 @@ use crate::wrapper::{self, Kind, Origin};
 
 /// The default driver: the first one in order.
 pub(crate) enum DefaultDriver {
-    /// Its handles carry tables.
+    /// Its handles carry DDI tables.
     Ddi(&'static sys::zer_dditable_driver_t),
     /// Its handles are wrapped.
     Wrapped(&'static LegacyDriver),
@@ -25,7 +25,7 @@ impl DefaultDriver {
         }
     }
 
-    /// Its `zer` functions; `None` where its table is older than they are (1.14).
+    /// Its `zer` functions; `None` if its table is older than they are (1.14).
     pub(crate) fn functions(&self) -> Option<&'static sys::zer_global_dditable_t> {
         match self {
             DefaultDriver::Ddi(tables) if tables.version.0 < sys::ZE_API_VERSION_1_14.0 => None,
@@ -35,7 +35,7 @@ impl DefaultDriver {
         }
     }
 
-    /// A handle of this driver's as the application's; null and a text when there is no memory.
+    /// Returns the application's handle for a handle of this driver; null and a text if memory is short.
     pub(crate) fn shown<T>(&self, name: Name, kind: Kind, handle: *mut T) -> *mut T {
         match self {
             DefaultDriver::Ddi(_) => handle,

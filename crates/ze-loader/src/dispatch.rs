@@ -1,16 +1,16 @@
-//! The path of one call: dispatch table, handle, the driver's table, slot, jump. All other paths are cold functions of the C
-//! calling convention with thin arguments, so that the exports need no stack frame.
+//! The path of one call: dispatch table, handle, the driver's table, slot, jump. All other paths are cold functions
+//! with the C calling convention and few arguments, so that the exports need no stack frame.
 //!
-//! Calls go straight through the handle while the loader is ready, no layer is on, and no driver is wrapped. Else they go
-//! through tables (`dispatch_table.rs`), at whose bottom `bottom!` (`checked.rs`) checks phase and handle before anything is
-//! read through the handle.
+//! Calls go directly through the handle while the loader is ready, no layer is on, and no driver is wrapped. Otherwise
+//! they go through tables (`dispatch_table.rs`); at the bottom, `bottom!` (`checked.rs`) checks phase and handle before
+//! it reads anything through the handle.
 
 use crate::generated::bottom::BOTTOM;
 use crate::tables::Tables;
 
 pub use crate::refusals::{is_no_object, no_object, null_slot, too_old};
 
-/// The tables that calls go through, for functions that no handle's header decides.
+/// The current tables, for functions that are not dispatched by a handle.
 #[must_use]
 pub fn tables() -> &'static Tables {
     crate::dispatch_table::tables().unwrap_or(&BOTTOM)
@@ -22,16 +22,16 @@ pub const fn bottom() -> &'static Tables {
     &BOTTOM
 }
 
-/// Forwards a call to the slot that the handle's own header names.
+/// Forwards a call to the slot in the handle's header.
 ///
-/// `forward!("zeFoo", ze pCore, Foo, pfnBar, hFoo => hFoo, other, arguments)`: name for error texts, namespace and header
-/// member, sub-table, slot, the handle that decides (after the arrow all arguments in their order). With `since 0x1000e`
-/// after the slot, a driver whose table is older answers UNSUPPORTED_VERSION; it is given only for functions newer than
-/// 1.13, the oldest table that is let in. `Foo unless is_null` is a sub-table that drivers may leave out.
+/// `forward!("zeFoo", ze pCore, Foo, pfnBar, hFoo => hFoo, other, arguments)`: name for error texts, namespace and
+/// header member, sub-table, slot, the handle to dispatch by (after the arrow all arguments in order). With `since
+/// 0x1000e` after the slot, a driver whose table is older returns UNSUPPORTED_VERSION; it is needed only for functions
+/// newer than 1.13, the oldest accepted table. `Foo unless is_null` is an optional sub-table.
 #[macro_export]
 #[expect(
     clippy::crate_in_macro_def,
-    reason = "the word stands in the shell that expands this"
+    reason = "the shell that expands this defines the word"
 )]
 macro_rules! forward {
     ($name:literal, $namespace:ident $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
@@ -47,8 +47,8 @@ macro_rules! forward {
         if $crate::dispatch::is_no_object($handle.addr()) {
             return $crate::dispatch::no_object($handle.cast(), &$name, &stringify!($handle));
         }
-        // SAFETY: the caller passes a live handle of a driver that was let in, and each object of such a driver begins
-        // with a `ze_handle_t` whose four pointers and required sub-tables were checked on load and are static.
+        // SAFETY: the caller passes a live handle of an accepted driver; each object of such a driver begins with a
+        // `ze_handle_t` whose four pointers and required sub-tables were checked on load and are static.
         let table = unsafe { &*(*$handle.cast::<$crate::sys::ze_handle_t>()).$header };
         $(
             if table.version.0 < $since {
@@ -69,8 +69,8 @@ macro_rules! forward {
     }};
 }
 
-/// Calls a function that no handle's header decides through the tables: `through!("zeInit", ze.Global.pfnInit(flags))`.
-/// Where a layer leaves the slot empty, the loader's own function answers.
+/// Calls a function that is not dispatched by a handle through the tables: `through!("zeInit",
+/// ze.Global.pfnInit(flags))`. If a layer leaves the slot empty, the loader's own function is called.
 #[macro_export]
 macro_rules! through {
     ($namespace:ident.$sub:ident.$slot:ident($($arg:ident),*) or $otherwise:expr) => {

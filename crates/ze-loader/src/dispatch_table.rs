@@ -1,4 +1,4 @@
-//! The dispatch table: the word that every call reads first, and its choice.
+//! The dispatch table: the word that every call reads first, and how it is chosen.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,9 +7,9 @@ use crate::phase;
 use crate::tables::Tables;
 use crate::wrapper::arena;
 
-/// Decides the path of each call: null while calls go straight through their handles; else the tables that they go through,
-/// the top layer's or the bottom's, which checks the phase and distinguishes wrapped handles. It stands in the shell, where
-/// the exports read it without an indirection; [`attach`] registers it here.
+/// Decides the path of each call. Null: calls go directly through their handles. Otherwise the tables that they go
+/// through: the top layer's, or the bottom's, which checks the phase and distinguishes wrapped handles. The word is in
+/// the shell, where the exports read it without an indirection; [`attach`] registers it here.
 #[derive(Debug)]
 pub struct DispatchTable {
     current: AtomicPtr<Tables>,
@@ -17,7 +17,7 @@ pub struct DispatchTable {
 }
 
 impl DispatchTable {
-    /// The choice before initialisation: the tables below all layers.
+    /// The initial choice: the tables below all layers.
     #[must_use]
     pub const fn new(bottom: &'static Tables) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl DispatchTable {
         }
     }
 
-    /// The tables that calls go through; `None`: straight through the handle.
+    /// The tables that calls go through; `None` for directly through the handle.
     #[inline(always)]
     #[must_use]
     pub fn tables(&self) -> Option<&'static Tables> {
@@ -47,7 +47,7 @@ impl DispatchTable {
 /// The shell's table; null in a loader without a shell (unit tests).
 static SHELL: AtomicPtr<DispatchTable> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Registers the shell's table. Called before anything else, when the library is loaded.
+/// Registers the shell's table. Called when the library is loaded, before anything else.
 pub fn attach(table: &'static DispatchTable) {
     SHELL.store(std::ptr::from_ref(table).cast_mut(), Ordering::Release);
     choose();
@@ -63,7 +63,7 @@ static TOP: AtomicPtr<Tables> = AtomicPtr::new(std::ptr::null_mut());
 /// Locked while the table is chosen.
 static CHOICE: Mutex<()> = Mutex::new(());
 
-/// The tables that calls go through; `None`: straight through the handle.
+/// The tables that calls go through; `None` for directly through the handle.
 pub(crate) fn tables() -> Option<&'static Tables> {
     current()?.tables()
 }
@@ -74,10 +74,10 @@ pub(crate) fn mark_ready() {
     choose();
 }
 
-/// Marks the loader as torn down; returns false when it was already.
+/// Marks the loader as torn down. Returns false if it already was.
 pub(crate) fn mark_torn_down() -> bool {
-    // Without the lock: in a forked child, or in a signal handler that calls `exit`, its holder may never go on. A thread
-    // that chooses meanwhile reads the phase once more when it has (both SeqCst).
+    // Without the lock, because in a forked child, or in a signal handler that calls `exit`, its holder may never
+    // continue. A thread that updates the table meanwhile checks the phase again afterwards (both SeqCst).
     let first = phase::tear_down();
     if let Some(table) = current() {
         table.set(table.bottom());
@@ -94,7 +94,7 @@ pub(crate) fn set_top(top: Option<&'static Tables>) {
     choose();
 }
 
-/// Chooses anew, after anything that the choice depends on has changed.
+/// Updates the table after a change of anything that it depends on.
 fn choose() {
     let _choice = CHOICE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(table) = current() else {

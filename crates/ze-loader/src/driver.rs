@@ -1,4 +1,5 @@
-//! Whether a driver's handles may be dispatched through or must be wrapped: checked once, here, so that no call has to.
+//! Checks whether a driver's handles can be dispatched through or must be wrapped: once, on load, so that calls need
+//! not.
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -16,30 +17,30 @@ use crate::order::{self, Rank};
 use crate::refusals::is_no_object;
 use crate::tables::Member;
 
-/// The extension that says "my objects begin with DDI tables".
+/// The extension that promises DDI tables at the beginning of each object.
 const EXTENSION: &CStr = c"ZE_extension_driver_ddi_handles";
-/// Since this version of the extension the header has its fourth pointer.
+/// The header has its fourth pointer from this version of the extension on.
 const EXTENSION_NEEDED: u32 = 0x1_0001;
 /// The reason for drivers without the extension.
-const LEGACY: &str = "its handles carry no DDI tables";
-/// More extensions or devices than any driver has: a count beyond is a driver gone wrong.
+const LEGACY: &str = "its handles have no DDI tables";
+/// Larger counts of extensions or devices are treated as errors of the driver.
 const COUNT_BOUND: u32 = 4096;
 
-/// The result of the checks for a usable driver.
+/// The result of the checks of a usable driver.
 pub(crate) enum Verdict {
     Ddi,
     /// Why its handles must be wrapped, and its API version.
     Wrap(String, u32),
 }
 
-/// The core tables of drivers that were let in; the first null ends the list.
+/// The core tables of accepted drivers; the first null ends the list.
 static KNOWN: [AtomicPtr<c_void>; 64] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 64];
 
-/// Whether a handle that is no wrapper begins with the tables of a driver that was let in. Asked only while wrapped drivers
-/// are there, whose own handles an application may have by mistake: those are addresses of something that is no header.
+/// Whether a handle that is not a wrapper begins with the tables of an accepted driver. Checked only while there are
+/// wrapped drivers: an application may have obtained one of their own handles by mistake, which points to no header.
 #[inline]
 pub(crate) fn is_known(handle: *const c_void) -> bool {
-    // Nothing is read where no driver could have made it.
+    // Nothing is read at an address where no driver can have an object.
     if is_no_object(handle.addr()) || KNOWN[0].load(Ordering::Relaxed).is_null() {
         return false;
     }
@@ -57,7 +58,7 @@ pub(crate) fn is_known(handle: *const c_void) -> bool {
     false
 }
 
-/// Notes the tables of a driver that is let in; false when there are too many.
+/// Adds the tables of an accepted driver. Returns false if there are too many.
 fn remember(tables: *mut c_void) -> bool {
     KNOWN.iter().any(|known| {
         let null = std::ptr::null_mut();
@@ -72,10 +73,10 @@ fn is_ddi_path_off() -> bool {
         .is_some_and(|value| value == "0" || value == "false")
 }
 
-/// Looks at a core driver handle.
+/// Checks a core driver handle.
 ///
 /// # Errors
-/// One line why its driver cannot be used at all.
+/// One line with the reason why the driver cannot be used at all.
 ///
 /// # Safety
 /// `handle` came from this library's `zeDriverGet` or `zeInitDrivers`.
@@ -84,11 +85,11 @@ pub(crate) unsafe fn judge(
     handle: ze_driver_handle_t,
 ) -> Result<Verdict, String> {
     if handle.is_null() {
-        return Err("it returned a null driver handle".into());
+        return Err("the driver returned a null handle".into());
     }
     // SAFETY: the handle is this library's.
     let Some(version) = (unsafe { api_version(library, handle)? }) else {
-        let reason = "it has no zeDriverGetApiVersion";
+        let reason = "zeDriverGetApiVersion is missing";
         return Ok(Verdict::Wrap(reason.into(), ZE_API_VERSION_1_0.0));
     };
     if is_ddi_path_off() {
@@ -109,13 +110,13 @@ pub(crate) unsafe fn judge(
     }
 }
 
-/// Checks the header of any object of a driver that offers DDI handles.
+/// Checks the header of any object of a driver with DDI handles.
 ///
 /// # Errors
-/// One line naming the member that cannot be used.
+/// One line naming the unusable member.
 ///
 /// # Safety
-/// `handle` is non-null and an object of a driver that offers DDI handles of version 1.1 or newer.
+/// `handle` is a non-null object of a driver with DDI handles of version 1.1 or newer.
 pub(crate) unsafe fn check_header(handle: *const c_void) -> Result<(), String> {
     // SAFETY: each object of such a driver begins with these 32 bytes.
     let header = unsafe { std::ptr::read_unaligned(handle.cast::<ze_handle_t>()) };
@@ -130,31 +131,30 @@ pub(crate) unsafe fn check_header(handle: *const c_void) -> Result<(), String> {
         unsafe { check_table(name, table, members)? };
     }
     if !remember(header.pCore.cast()) {
-        return Err(format!(
-            "more than {} drivers with tables of their own",
-            KNOWN.len()
-        ));
+        return Err(format!("more than {} drivers with DDI tables", KNOWN.len()));
     }
     Ok(())
 }
 
 /// # Safety
-/// `table` is null or a driver table with these members, as far as its version says.
+/// `table` is null or a driver table with these members, up to its version.
 unsafe fn check_table(name: &str, table: *const c_void, members: &[Member]) -> Result<(), String> {
     if table.is_null() || !table.addr().is_multiple_of(align_of::<*const c_void>()) {
-        return Err(format!("{name} in its handles is {table:p}, not a table"));
+        return Err(format!(
+            "{name} in its handles is {table:p}, which is not a table"
+        ));
     }
     // SAFETY: the table begins with its version and valid flag.
     let (version, valid) =
         unsafe { (table.cast::<u32>().read(), table.cast::<u8>().add(4).read()) };
     if valid == 0 {
         return Err(format!(
-            "its {name} table is marked invalid (isValidFlag 0)"
+            "the {name} table is marked invalid (isValidFlag 0)"
         ));
     }
     if version < ZE_API_VERSION_1_13.0 || version >> 16 != 1 {
         return Err(format!(
-            "its {name} table has version {}.{}, this loader dispatches through 1.13 and later 1.x",
+            "the {name} table has version {}.{}, but the loader requires 1.13 or a later 1.x",
             version >> 16,
             version & 0xffff
         ));
@@ -168,7 +168,7 @@ unsafe fn check_table(name: &str, table: *const c_void, members: &[Member]) -> R
         // SAFETY: the table's version says that it reaches to this member.
         if unsafe { slots.add(index).read() }.is_null() {
             return Err(format!(
-                "its {name} table has no {} table (null)",
+                "the {name} table has no {} table (null)",
                 member.name
             ));
         }
@@ -189,14 +189,14 @@ unsafe fn api_version(
     // SAFETY: the library's own handle and a place to write.
     match unsafe { get(handle, &raw mut version) } {
         ZE_RESULT_SUCCESS => Ok(Some(version.0)),
-        error => Err(format!("its zeDriverGetApiVersion returned {error:?}")),
+        error => Err(format!("zeDriverGetApiVersion returned {error:?}")),
     }
 }
 
-/// Why a driver does not offer the extension; `None` when it does.
+/// Why a driver does not have the extension; `None` if it does.
 ///
 /// # Errors
-/// The driver cannot even list its extensions.
+/// The driver cannot list its extensions.
 ///
 /// # Safety
 /// As [`judge`].
@@ -215,21 +215,21 @@ unsafe fn missing_extension(
     let result = unsafe { extensions(handle, &raw mut count, std::ptr::null_mut()) };
     if result != ZE_RESULT_SUCCESS {
         return Err(format!(
-            "its zeDriverGetExtensionProperties returned {result:?}"
+            "zeDriverGetExtensionProperties returned {result:?}"
         ));
     }
     if count > COUNT_BOUND {
         return Err(format!(
-            "it reports an implausible number of extensions: {count}; the limit is {COUNT_BOUND}"
+            "the driver reports {count} extensions, more than the limit of {COUNT_BOUND}"
         ));
     }
     let mut list = vec![sys::ze_driver_extension_properties_t::default(); count as usize];
     if count > 0 {
-        // SAFETY: `count` elements that are ours.
+        // SAFETY: `count` elements of our own.
         let result = unsafe { extensions(handle, &raw mut count, list.as_mut_ptr()) };
         if result != ZE_RESULT_SUCCESS {
             return Err(format!(
-                "its zeDriverGetExtensionProperties returned {result:?}"
+                "zeDriverGetExtensionProperties returned {result:?}"
             ));
         }
     }
@@ -247,7 +247,7 @@ unsafe fn missing_extension(
     };
     if found.version < EXTENSION_NEEDED {
         return Ok(Some(format!(
-            "its handles have the header of {} {}.{}, this loader dispatches through 1.1 and later (four tables)",
+            "its handles have the header of {} {}.{}, but the loader requires 1.1 or later (four tables)",
             EXTENSION.to_string_lossy(),
             found.version >> 16,
             found.version & 0xffff
@@ -258,12 +258,10 @@ unsafe fn missing_extension(
         pNext: (&raw mut ddi).cast(),
         ..Default::default()
     };
-    // SAFETY: both structs are ours, typed by `stype` and chained for the time of the call.
+    // SAFETY: both structs are our own, typed by `stype` and chained during the call.
     let result = unsafe { properties(handle, &raw mut base) };
     if result != ZE_RESULT_SUCCESS {
-        return Ok(Some(format!(
-            "its zeDriverGetProperties returned {result:?}"
-        )));
+        return Ok(Some(format!("zeDriverGetProperties returned {result:?}")));
     }
     if ddi.flags & ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED == 0 {
         return Ok(Some(LEGACY.into()));
@@ -271,10 +269,10 @@ unsafe fn missing_extension(
     Ok(None)
 }
 
-/// The rank of a checked driver, from its devices. A driver that cannot list them counts as OTHER.
+/// The rank of an accepted driver, by its devices. A driver that cannot list them is OTHER.
 ///
 /// # Safety
-/// `handle` was admitted: it has passed [`judge`], or is a wrapper.
+/// `handle` was accepted: it has passed [`judge`], or is a wrapper.
 pub(crate) unsafe fn rank(handle: ze_driver_handle_t) -> Rank {
     // SAFETY: the header was checked; tables are static.
     let device = unsafe { &*(*(*handle.cast::<ze_handle_t>()).pCore).Device };
@@ -289,7 +287,7 @@ pub(crate) unsafe fn rank(handle: ze_driver_handle_t) -> Rank {
         return Rank::Other;
     }
     let mut devices: Vec<ze_device_handle_t> = vec![std::ptr::null_mut(); count as usize];
-    // SAFETY: `count` elements that are ours.
+    // SAFETY: `count` elements of our own.
     let listed = unsafe { get(handle, &raw mut count, devices.as_mut_ptr()) };
     if listed != ZE_RESULT_SUCCESS {
         return Rank::Other;

@@ -1,4 +1,4 @@
-//! Functions below all layers that no handle's header decides, with C's signatures, for the tables of the bottom.
+//! Functions below all layers that are not dispatched by a handle, with C signatures, for the bottom tables.
 
 #![expect(non_snake_case, reason = "functions and parameters carry C's names")]
 
@@ -17,7 +17,7 @@ pub(crate) unsafe extern "C" fn zeInitDrivers(
     phDrivers: *mut ze_driver_handle_t,
     desc: *mut ze_init_driver_type_desc_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { init::init_drivers(pCount, phDrivers, desc) }
 }
 
@@ -25,7 +25,7 @@ pub(crate) unsafe extern "C" fn zeDriverGet(
     pCount: *mut u32,
     phDrivers: *mut ze_driver_handle_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { init::driver_get(pCount, phDrivers) }
 }
 
@@ -37,28 +37,28 @@ pub(crate) unsafe extern "C" fn zesDriverGet(
     pCount: *mut u32,
     phDrivers: *mut zes_driver_handle_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { init::sysman_driver_get(pCount, phDrivers) }
 }
 
 pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(
     hDriver: ze_driver_handle_t,
 ) -> ze_context_handle_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { runtime::default_context_of(hDriver) }
 }
 
 pub(crate) unsafe extern "C" fn zerGetLastErrorDescription(
     ppString: *mut *const c_char,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { runtime::last_error(ppString) }
 }
 
 pub(crate) unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(
     hDevice: ze_device_handle_t,
 ) -> u32 {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     unsafe { runtime::device_to_identifier(hDevice) }
 }
 

@@ -1,4 +1,4 @@
-//! The edge of hand-written entries: no panic crosses it.
+//! Panic and cancellation guard of hand-written exports.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,10 +7,11 @@ use level_zero_sys::{ZE_RESULT_ERROR_UNKNOWN, ze_result_t};
 
 use crate::text;
 
-/// Runs `body`, in which drivers and clients' callbacks may reach a cancellation point; a panic becomes ZE_RESULT_ERROR_UNKNOWN with a text naming the entry.
+/// Runs `body` with cancellation held off, because drivers and clients' callbacks may reach a cancellation point. A
+/// panic becomes ZE_RESULT_ERROR_UNKNOWN with a text naming the function.
 pub(crate) fn guarded(name: &str, body: impl FnOnce() -> ze_result_t) -> ze_result_t {
     let _held = HeldCancellation::new();
-    // The data behind the loader's lock only grows by whole values, so a panic leaves it usable.
+    // Data behind the loader's lock grows only by complete values, so it is usable after a panic.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
         text::set(format_args!(
             "{name}: internal error of the loader (a panic was caught)"

@@ -12,7 +12,8 @@ use level_zero_sys::{
 
 use crate::{layers, phase, text, wrapper};
 
-/// The reference loader whose behaviour this one offers. Clients need major 1, and minor ≥ 19 for `zeInitDrivers`.
+/// The version of the reference loader that this one implements. Clients need major 1, and minor ≥ 19 for
+/// `zeInitDrivers`.
 const LOADER_VERSION: zel_version_t = zel_version_t {
     major: 1,
     minor: 32,
@@ -31,7 +32,7 @@ fn component(name: &str) -> zel_component_version_t {
     component
 }
 
-/// The loader, and from initialisation on the layers that can be put over it.
+/// The loader, and after initialisation the available layers.
 fn components() -> &'static [&'static str] {
     match (phase::is_ready(), layers::is_validating()) {
         (false, _) => &["loader"],
@@ -41,12 +42,12 @@ fn components() -> &'static [&'static str] {
 }
 
 fn null_pointer(name: &'static str, argument: &'static str) -> ze_result_t {
-    text::set(format_args!("{name}: {argument} is null, it is required"));
+    text::set(format_args!("{name}: {argument} must not be null"));
     ZE_RESULT_ERROR_INVALID_NULL_POINTER
 }
 
 /// `zelLoaderGetVersions`: with a null array writes the count and does not read it (clients pass it uninitialised);
-/// else copies at most `*count` components and leaves the count alone. Works before init.
+/// otherwise copies at most `*count` components and does not change the count. Works before init.
 ///
 /// # Safety
 /// `count` is null or valid; `versions` is null or has room for `*count` components.
@@ -58,7 +59,7 @@ pub unsafe fn versions(
     if count.is_null() {
         return null_pointer(name, "num_elems");
     }
-    // SAFETY: non-null and valid by the caller's contract; components are written where there is room.
+    // SAFETY: non-null and valid by the caller's contract; at most `*count` components are written.
     unsafe {
         if versions.is_null() {
             *count = components().len();
@@ -84,8 +85,8 @@ pub unsafe fn version(name: &'static str, version: *mut zel_component_version_t)
     ZE_RESULT_SUCCESS
 }
 
-/// `zelLoaderTranslateHandle`: the driver's own handle behind an application's. That is the same one for drivers with DDI
-/// handles, and for handles that are translated already.
+/// `zelLoaderTranslateHandle`: returns the driver's own handle for an application's handle. Handles of drivers with DDI
+/// tables, and handles that are translated already, are returned unchanged.
 ///
 /// # Errors
 /// INVALID_NULL_POINTER, INVALID_ENUMERATION; INVALID_ARGUMENT for a wrapped object that was destroyed.
@@ -108,7 +109,7 @@ pub unsafe fn translate(
     }
     if kind > ZEL_HANDLE_PHYSICAL_MEM {
         text::set(format_args!(
-            "{name}: handle type {} is unknown, 0 to {} exist",
+            "{name}: handle type {} is unknown; allowed are 0 to {}",
             kind.0, ZEL_HANDLE_PHYSICAL_MEM.0
         ));
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
@@ -117,7 +118,7 @@ pub unsafe fn translate(
         Some(wrapper) if wrapper.is_live() => wrapper.native(),
         Some(_) => {
             text::set(format_args!(
-                "{name}: handleIn ({input:p}) was destroyed, a live handle is required"
+                "{name}: handleIn ({input:p}) was destroyed; pass a live handle"
             ));
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         }
@@ -128,7 +129,7 @@ pub unsafe fn translate(
     ZE_RESULT_SUCCESS
 }
 
-/// `zelLoaderGetContext`: clients only check that it is not null; its target is private in each loader.
+/// `zelLoaderGetContext`: clients only check that it is not null; its contents are private to each loader.
 #[must_use]
 pub fn context() -> *mut c_void {
     static CONTEXT: u8 = 0;
@@ -141,8 +142,8 @@ pub fn is_in_teardown() -> bool {
     phase::is_torn_down()
 }
 
-/// `zelLoaderTracingLayerInit` and its `zer` sibling: the reference stores its tracing layer's table in the caller's slot.
-/// Here calls reach the layer through the exports, so the slot keeps its null.
+/// `zelLoaderTracingLayerInit` and its `zer` variant: the reference stores its tracing layer's table in the caller's
+/// slot. Here calls reach the layer through the exports, so the slot stays null.
 #[must_use]
 pub fn leave_alone(slot: *mut *mut c_void) -> ze_result_t {
     if slot.is_null() {

@@ -1,4 +1,4 @@
-//! zeInit, zeInitDrivers, zesInit and the lists they make; the only code here that takes a lock.
+//! zeInit, zeInitDrivers, zesInit and the lists of drivers; the only code in this crate that takes a lock during calls.
 
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
@@ -24,17 +24,17 @@ use crate::refusals::not_ready;
 use crate::wrapper::{Origin, wrap};
 use crate::{dispatch_table, driver, log, phase, text};
 
-const NO_MEMORY: &str = "the loader has no memory for wrapping its handles";
-/// More drivers than one library has: a count beyond is a driver gone wrong.
+const NO_MEMORY: &str = "the loader cannot allocate memory for wrapping its handles";
+/// Larger numbers of drivers are treated as errors of the library.
 const COUNT_BOUND: u32 = 256;
 
 /// A driver handle that has passed the checks.
 struct Record {
     handle: ze_driver_handle_t,
     library: usize,
-    /// Asked for when there are several drivers.
+    /// Queried only if there are several drivers.
     rank: Option<Rank>,
-    /// `zeDriverGet` of its library returned it (a driver may answer `zeInitDrivers` with other handles).
+    /// Whether the library's `zeDriverGet` returned it (a driver may return other handles from `zeInitDrivers`).
     enumerable: bool,
 }
 
@@ -46,19 +46,20 @@ struct SysmanRecord(zes_driver_handle_t);
 // SAFETY: as for `Record`.
 unsafe impl Send for SysmanRecord {}
 
-/// All that is known about the drivers of this process.
+/// The drivers of this process.
 struct Loader {
-    /// Those that were not tried yet.
+    /// Candidates that were not tried yet.
     candidates: Vec<Option<Candidate>>,
     libraries: Vec<Library>,
-    /// Candidate by candidate: why it is not used.
+    /// For each candidate the reason why it is not used.
     refusals: Vec<(String, String)>,
     records: Vec<Record>,
     sysman: Vec<SysmanRecord>,
     sysman_done: bool,
 }
 
-/// The lists that calls read without a lock; replaced as a whole, never freed (readers hold no count).
+/// The lists that calls read without a lock. They are replaced as a whole and never freed, because readers are not
+/// counted.
 pub(crate) struct Snapshot {
     pub(crate) drivers: Vec<ze_driver_handle_t>,
     sysman: Vec<zes_driver_handle_t>,
@@ -73,11 +74,11 @@ static LOADER: Mutex<Loader> = Mutex::new(Loader {
     sysman_done: false,
 });
 static SNAPSHOT: AtomicPtr<Snapshot> = AtomicPtr::new(std::ptr::null_mut());
-/// `zeInit` has succeeded; later calls are answered without the lock.
+/// `zeInit` has succeeded; later calls return without taking the lock.
 static INIT_DONE: AtomicBool = AtomicBool::new(false);
-/// The process in which drivers were looked for, 0 before.
+/// The process that looked for drivers, or 0.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
-/// The thread inside an init function, 0 when none: a driver that calls back must not wait for itself.
+/// The thread inside an init function, or 0: a driver that calls back must not wait for itself.
 static INSIDE: AtomicI32 = AtomicI32::new(0);
 
 /// The published lists; `None` before the first success.
@@ -91,19 +92,19 @@ fn current_process() -> i32 {
     unsafe { libc::getpid() }
 }
 
-/// Makes this the process in which drivers are looked for, unless another one was: before any lock that a fork could copy.
+/// Makes this the process that looks for drivers, unless another one did; before any lock that a fork could copy.
 pub(crate) fn claim_process() {
-    // A failed exchange means that a process is known: this one, or one that it was forked off.
+    // A failed exchange means that the process is known: this one, or its parent.
     let _ = PROCESS.compare_exchange(0, current_process(), Ordering::AcqRel, Ordering::Relaxed);
 }
 
-/// True in a child that was forked after drivers were looked for: their threads and locks are not there.
+/// Whether this is a child forked after drivers were found: it lacks their threads, and locks may be held.
 pub(crate) fn is_forked() -> bool {
     let process = PROCESS.load(Ordering::Acquire);
     process != 0 && process != current_process()
 }
 
-/// Marks the thread inside an init function, also when it leaves by a panic.
+/// Marks the thread inside an init function; also cleared by a panic.
 struct Inside;
 
 impl Drop for Inside {
@@ -112,7 +113,7 @@ impl Drop for Inside {
     }
 }
 
-/// Runs an init function under the lock, with everything that can forbid it checked before.
+/// Runs an init function under the lock, after all checks that can reject it.
 fn session(
     name: &'static &'static str,
     body: impl FnOnce(&mut Loader) -> ze_result_t,
@@ -123,7 +124,7 @@ fn session(
         }
         if is_forked() {
             text::set_cause(format_args!(
-                "{name}: this process was forked after Level Zero was initialised; its drivers live in the parent only. \
+                "{name}: this process was forked after Level Zero was initialised; the drivers work only in the parent. \
                  Start a new process image (exec), or initialise for the first time after the fork."
             ));
             return ZE_RESULT_ERROR_UNINITIALIZED;
@@ -132,7 +133,7 @@ fn session(
         let thread = unsafe { libc::gettid() };
         if INSIDE.load(Ordering::Acquire) == thread {
             text::set_cause(format_args!(
-                "{name}: called by a driver from within its own initialisation"
+                "{name}: a driver called it during its own initialisation"
             ));
             return ZE_RESULT_ERROR_UNINITIALIZED;
         }
@@ -145,8 +146,8 @@ fn session(
 }
 
 impl Loader {
-    /// Opens the candidates that are wanted and not open yet; true when any library is open. As long as none is, the
-    /// environment is read anew at each attempt.
+    /// Opens the selected candidates that are not open yet. Returns whether any library is open. Until one is, each
+    /// attempt reads the environment again.
     fn discover(&mut self, wanted: impl Fn(Class) -> bool, what: fmt::Arguments<'_>) -> bool {
         if self.libraries.is_empty() {
             self.refusals.clear();
@@ -159,7 +160,7 @@ impl Loader {
             let name = candidate.name.to_string_lossy().into_owned();
             if !wanted(candidate.class) {
                 self.candidates[place] = Some(candidate);
-                self.refuse(name, format!("not concerned by {what}"));
+                self.refuse(name, format!("not selected by {what}"));
                 continue;
             }
             match Library::open(&candidate, place, &self.libraries) {
@@ -174,7 +175,7 @@ impl Loader {
         !self.libraries.is_empty()
     }
 
-    /// Notes why a candidate is not used; the newest reason counts.
+    /// Records why a candidate is not used; the latest reason counts.
     fn refuse(&mut self, name: String, reason: String) {
         log::line(Level::Warn, format_args!("not used: {name}: {reason}"));
         match self.refusals.iter_mut().find(|(known, _)| *known == name) {
@@ -188,7 +189,7 @@ impl Loader {
         self.refuse(name, reason);
     }
 
-    /// Makes the reasons this thread's last-error text.
+    /// Sets the reasons as this thread's last-error text.
     fn explain(&self, name: &str) {
         let mut reasons = String::new();
         for (candidate, reason) in &self.refusals {
@@ -201,11 +202,11 @@ impl Loader {
             let _ = write!(reasons, "\n  {candidate}: {reason}");
         }
         text::set_cause(format_args!(
-            "{name}: no Level Zero driver is usable. Tried:{reasons}"
+            "{name}: no usable Level Zero driver was found. Tried:{reasons}"
         ));
     }
 
-    /// Lets a driver handle in after its checks; returns the application's, which is a wrapper for some drivers.
+    /// Accepts a driver handle after its checks. Returns the application's handle, which is a wrapper for some drivers.
     ///
     /// # Safety
     /// `handle` came from this library's `zeDriverGet` or `zeInitDrivers`.
@@ -215,7 +216,7 @@ impl Loader {
         handle: ze_driver_handle_t,
         enumerable: bool,
     ) -> Option<ze_driver_handle_t> {
-        // SAFETY: by the caller's contract.
+        // SAFETY: guaranteed by the caller.
         let shown = match unsafe { self.shown(library, handle) } {
             Ok(shown) => shown,
             Err(reason) => {
@@ -257,7 +258,7 @@ impl Loader {
         }
         let entry = &mut self.libraries[library];
         if entry.handles.is_none() {
-            // SAFETY: by the caller's contract.
+            // SAFETY: guaranteed by the caller.
             entry.handles = Some(match unsafe { driver::judge(entry, handle) }? {
                 driver::Verdict::Ddi => Handles::Ddi,
                 driver::Verdict::Wrap(reason, version) => {
@@ -272,7 +273,7 @@ impl Loader {
         match entry.handles {
             Some(Handles::Wrapped(legacy)) => {
                 if handle.is_null() {
-                    return Err("it returned a null driver handle".into());
+                    return Err("the driver returned a null handle".into());
                 }
                 wrap(legacy, DRIVER, handle, Origin::Known).ok_or_else(|| NO_MEMORY.into())
             }
@@ -286,7 +287,7 @@ impl Loader {
         }
     }
 
-    /// Asks an initialised library for its drivers; true when at least one is usable.
+    /// Gets the drivers of an initialised library. Returns whether at least one is usable.
     fn enumerate(&mut self, index: usize) -> bool {
         let Some(get) = self.libraries[index].driver.pfnGet else {
             return false;
@@ -304,16 +305,16 @@ impl Loader {
             }
             Err(error) => {
                 let more = self.libraries[index].last_error();
-                self.refuse_library(index, format!("its zeDriverGet returned {error}{more}"));
+                self.refuse_library(index, format!("zeDriverGet returned {error}{more}"));
                 false
             }
         }
     }
 
-    /// Initialises the core of one library; true when it has a usable driver.
+    /// Initialises the core of one library. Returns whether it has a usable driver.
     fn init_core(&mut self, index: usize, flags: u32) -> bool {
         let Some(init) = self.libraries[index].global.pfnInit else {
-            self.refuse_library(index, "it has no zeInit".into());
+            self.refuse_library(index, "zeInit is missing".into());
             return false;
         };
         // SAFETY: the library's own function; any flags may be passed.
@@ -322,20 +323,20 @@ impl Loader {
             let more = self.libraries[index].last_error();
             self.refuse_library(
                 index,
-                format!("its zeInit({flags:#x}) returned {result:?}{more}"),
+                format!("zeInit({flags:#x}) returned {result:?}{more}"),
             );
             return false;
         }
         self.enumerate(index)
     }
 
-    /// Puts the drivers in order: by their devices, ours last, then as `ZEL_DRIVERS_ORDER` says. Not with program
-    /// instrumentation, which takes drivers as they come.
+    /// Sorts the drivers by their devices, ours last, then as `ZEL_DRIVERS_ORDER` says. Program instrumentation leaves
+    /// them unsorted.
     fn sort(&mut self) {
         let libraries = &self.libraries;
         self.records
             .sort_by_key(|record| libraries[record.library].place);
-        // One driver needs no order, and asking for devices costs its start-up.
+        // A single driver needs no order, and querying devices would start it up.
         if self.records.len() < 2 || is_on("ZET_ENABLE_PROGRAM_INSTRUMENTATION") {
             return;
         }
@@ -386,7 +387,7 @@ impl Loader {
             }
             let first = drivers.first().copied().map(DefaultDriver::of);
             text::set_default_driver(first.and_then(|driver| driver.functions()));
-            // Leaked on purpose: readers of an older list hold no count.
+            // Leaked on purpose, because readers of an older list are not counted.
             SNAPSHOT.store(
                 Box::into_raw(Box::new(Snapshot { drivers, sysman })),
                 Ordering::Release,
@@ -397,7 +398,7 @@ impl Loader {
     }
 }
 
-/// Two-step enumeration of a library's handles; errors as text.
+/// Two-call enumeration of a library's handles; returns errors as text.
 fn collect<T>(call: impl Fn(*mut u32, *mut *mut T) -> ze_result_t) -> Result<Vec<*mut T>, String> {
     let mut count = 0;
     let result = call(&raw mut count, std::ptr::null_mut());
@@ -406,7 +407,7 @@ fn collect<T>(call: impl Fn(*mut u32, *mut *mut T) -> ze_result_t) -> Result<Vec
     }
     if count > COUNT_BOUND {
         return Err(format!(
-            "with an implausible number of drivers: {count}; the limit is {COUNT_BOUND}"
+            "with {count} drivers, more than the limit of {COUNT_BOUND}"
         ));
     }
     let mut handles = vec![std::ptr::null_mut(); count as usize];
@@ -415,13 +416,13 @@ fn collect<T>(call: impl Fn(*mut u32, *mut *mut T) -> ze_result_t) -> Result<Vec
         if result != ZE_RESULT_SUCCESS {
             return Err(format!("{result:?}"));
         }
-        // A driver may return fewer the second time, never more than there is room for.
+        // A driver may return fewer the second time, never more than the array holds.
         handles.truncate(count as usize);
     }
     Ok(handles)
 }
 
-/// The count-and-array convention of Level Zero: the count is only written when the array is null, so that a caller's
+/// The count-and-array convention of Level Zero. With a null array the count is only written, so that a caller's
 /// uninitialised count does no harm.
 ///
 /// # Safety
@@ -433,13 +434,11 @@ unsafe fn answer<T: Copy>(
     out: *mut T,
 ) -> ze_result_t {
     if count.is_null() {
-        text::set(format_args!(
-            "{name}: pCount is null, a place for the count is required"
-        ));
+        text::set(format_args!("{name}: pCount must not be null"));
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     }
     let available = u32::try_from(items.len()).unwrap_or(u32::MAX);
-    // SAFETY: by the caller's contract; copied elements are within both arrays.
+    // SAFETY: guaranteed by the caller; copied elements are within both arrays.
     unsafe {
         if out.is_null() || *count == 0 {
             *count = available;
@@ -452,14 +451,14 @@ unsafe fn answer<T: Copy>(
     ZE_RESULT_SUCCESS
 }
 
-/// `zeLoaderInit`: finds and opens the driver libraries. Called first by static loaders, any number of times.
+/// `zeLoaderInit`: finds and opens the driver libraries. Static loaders call it first, any number of times.
 #[must_use]
 pub fn loader_init() -> ze_result_t {
     if phase::is_discovered() {
         return ZE_RESULT_SUCCESS;
     }
     session(&"zeLoaderInit", |loader| {
-        // Drivers for NPUs alone are opened on request, or when there are no others.
+        // NPU-only drivers are opened on request, or if there are no others.
         let what = "zeLoaderInit";
         if loader.discover(|class| class != Class::Npu, format_args!("{what}"))
             || loader.discover(|_| true, format_args!("{what}"))
@@ -471,8 +470,8 @@ pub fn loader_init() -> ze_result_t {
     })
 }
 
-/// `zeInit`: initialises the drivers that the flags concern. Succeeds when one driver is usable; later calls return that
-/// success and ignore their flags. A failure leaves the reasons in the last-error text and may be tried again.
+/// `zeInit`: initialises the drivers that the flags select. Succeeds if one driver is usable; later calls return that
+/// success and ignore their flags. After a failure the last-error text has the reasons, and the call may be repeated.
 #[must_use]
 pub fn init(flags: u32) -> ze_result_t {
     const NAME: &str = "zeInit";
@@ -494,7 +493,7 @@ pub fn init(flags: u32) -> ze_result_t {
                     any |= loader.init_core(index, flags);
                 } else {
                     loader
-                        .refuse_library(index, format!("not concerned by zeInit flags {flags:#x}"));
+                        .refuse_library(index, format!("not selected by zeInit flags {flags:#x}"));
                 }
             }
         }
@@ -508,10 +507,10 @@ pub fn init(flags: u32) -> ze_result_t {
     })
 }
 
-/// `zeInitDrivers`: calls through to each concerned driver every time and returns the handles in this process's order.
+/// `zeInitDrivers`: calls each selected driver every time and returns the handles in this process's order.
 ///
 /// # Safety
-/// As Level Zero says: pointers are null or valid, `drivers` has room for `*count` handles.
+/// As Level Zero requires: pointers are null or valid, `drivers` has room for `*count` handles.
 pub unsafe fn init_drivers(
     count: *mut u32,
     drivers: *mut ze_driver_handle_t,
@@ -521,15 +520,15 @@ pub unsafe fn init_drivers(
     session(&NAME, |loader| {
         for (argument, null) in [("pCount", count.is_null()), ("desc", desc.is_null())] {
             if null {
-                text::set(format_args!("{NAME}: {argument} is null, it is required"));
+                text::set(format_args!("{NAME}: {argument} must not be null"));
                 return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
             }
         }
-        // SAFETY: non-null, and the caller's contract makes it readable.
+        // SAFETY: non-null, and readable by the caller's contract.
         let flags = unsafe { (*desc).flags };
         if flags == 0 {
             text::set(format_args!(
-                "{NAME}: desc->flags is 0, at least one driver type (GPU 1, NPU 2) is required"
+                "{NAME}: desc->flags is 0; set at least one driver type (GPU 1, NPU 2)"
             ));
             return ZE_RESULT_ERROR_INVALID_ENUMERATION;
         }
@@ -542,7 +541,7 @@ pub unsafe fn init_drivers(
             for index in 0..loader.libraries.len() {
                 match loader.drivers_of(index, flags, desc) {
                     Ok(handles) => found.extend(handles),
-                    // A driver without the function says less than one whose function failed.
+                    // A missing function is a weaker reason than one that failed.
                     Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) if last.is_some() => {}
                     Err(error) => last = Some(error),
                 }
@@ -556,13 +555,13 @@ pub unsafe fn init_drivers(
         let ordered: Vec<_> = (loader.records.iter().map(|record| record.handle))
             .filter(|handle| found.contains(handle))
             .collect();
-        // SAFETY: by the caller's contract.
+        // SAFETY: guaranteed by the caller.
         unsafe { answer(NAME, &ordered, count, drivers) }
     })
 }
 
 impl Loader {
-    /// The usable handles that one library returns for this descriptor, or the error that counts for the whole.
+    /// The usable handles that one library returns for this descriptor, or the error of the whole call.
     fn drivers_of(
         &mut self,
         index: usize,
@@ -572,12 +571,12 @@ impl Loader {
         if !self.libraries[index].class.matches_types(flags) {
             self.refuse_library(
                 index,
-                format!("not concerned by zeInitDrivers flags {flags:#x}"),
+                format!("not selected by zeInitDrivers flags {flags:#x}"),
             );
             return Ok(Vec::new());
         }
         let Some(init) = self.libraries[index].global.pfnInitDrivers else {
-            self.refuse_library(index, "it has no zeInitDrivers".into());
+            self.refuse_library(index, "zeInitDrivers is missing".into());
             return Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
         };
         let mut error = ZE_RESULT_SUCCESS;
@@ -599,7 +598,7 @@ impl Loader {
                     usable.extend(unsafe { self.admit(index, handle, enumerable) });
                 }
                 if !usable.is_empty() {
-                    // Drivers initialised by any function are enumerable by all.
+                    // Drivers initialised by any function can be enumerated by all.
                     self.enumerate(index);
                 }
                 Ok(usable)
@@ -608,7 +607,7 @@ impl Loader {
                 let more = self.libraries[index].last_error();
                 self.refuse_library(
                     index,
-                    format!("its zeInitDrivers(flags {flags:#x}) returned {reason}{more}"),
+                    format!("zeInitDrivers(flags {flags:#x}) returned {reason}{more}"),
                 );
                 Err(if error == ZE_RESULT_SUCCESS {
                     ZE_RESULT_ERROR_UNINITIALIZED
@@ -655,47 +654,51 @@ impl Loader {
             self.libraries[index].sysman_global.pfnInit,
             self.libraries[index].sysman_driver.pfnGet,
         ) else {
-            return Err("it has no system management (zesInit or zesDriverGet is missing)".into());
+            return Err(
+                "system management is not supported (zesInit or zesDriverGet is missing)".into(),
+            );
         };
         // SAFETY: the library's own function; any flags may be passed.
         let result = unsafe { init(flags) };
         if result != ZE_RESULT_SUCCESS {
             return Err(format!(
-                "its zesInit returned {result:?}{}",
+                "zesInit returned {result:?}{}",
                 self.libraries[index].last_error()
             ));
         }
-        // Only the core driver shows whether handles carry tables, so it is initialised first.
+        // Only the core driver shows whether handles have tables, so it is initialised first.
         let known = self.records.iter().any(|record| record.library == index);
         if !known && !self.init_core(index, 0) {
-            return Err("its core driver is not usable, so its handles cannot be distinguished from legacy ones".into());
+            return Err(
+                "its core driver is not usable, so the type of its handles is unknown".into(),
+            );
         }
         // SAFETY: the library's own function.
         let handles = collect(|count, array| unsafe { get(count, array) })
-            .map_err(|error| format!("its zesDriverGet returned {error}"))?;
+            .map_err(|error| format!("zesDriverGet returned {error}"))?;
         let dispatch = self.libraries[index].handles;
         let shown = handles.into_iter().map(|handle| {
             if handle.is_null() {
-                return Err("it returned a null sysman driver handle".into());
+                return Err("the driver returned a null sysman handle".into());
             }
             if let Some(Handles::Wrapped(legacy)) = dispatch {
                 return wrap(legacy, DRIVER, handle, Origin::Known).ok_or_else(|| NO_MEMORY.into());
             }
-            // SAFETY: an object of a driver whose core has shown that it offers DDI handles.
+            // SAFETY: an object of a driver whose core driver has DDI handles.
             unsafe { driver::check_header(handle.cast_const().cast()) }.map(|()| handle)
         });
         shown.collect()
     }
 }
 
-/// `zeDriverGet`: the usable drivers in their order; lock-free.
+/// `zeDriverGet`: the usable drivers in order; lock-free.
 ///
 /// # Safety
-/// As Level Zero says: `count` is null or valid, `drivers` is null or has room for `*count` handles.
+/// As Level Zero requires: `count` is null or valid, `drivers` is null or has room for `*count` handles.
 pub unsafe fn driver_get(count: *mut u32, drivers: *mut ze_driver_handle_t) -> ze_result_t {
     const NAME: &str = "zeDriverGet";
     match snapshot().filter(|lists| phase::is_ready() && !lists.drivers.is_empty()) {
-        // SAFETY: by the caller's contract.
+        // SAFETY: guaranteed by the caller.
         Some(lists) => unsafe { answer(NAME, &lists.drivers, count, drivers) },
         None => not_ready(&NAME),
     }
@@ -708,7 +711,7 @@ pub unsafe fn driver_get(count: *mut u32, drivers: *mut ze_driver_handle_t) -> z
 pub unsafe fn sysman_driver_get(count: *mut u32, drivers: *mut zes_driver_handle_t) -> ze_result_t {
     const NAME: &str = "zesDriverGet";
     match snapshot().filter(|lists| phase::is_ready() && !lists.sysman.is_empty()) {
-        // SAFETY: by the caller's contract.
+        // SAFETY: guaranteed by the caller.
         Some(lists) => unsafe { answer(NAME, &lists.sysman, count, drivers) },
         None => not_ready(&NAME),
     }

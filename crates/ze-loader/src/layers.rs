@@ -1,7 +1,7 @@
-//! Which layers calls go through: chosen by the environment at the first initialisation, and by clients at run time.
+//! Selects the layers: by the environment at the first initialisation, and by clients at run time.
 //!
-//! From the application down: tracing, validation, recorder, then the loader's own dispatch. A layer that has nothing to
-//! do (tracing without an enabled tracer) is not gone through at all.
+//! From the application down: tracing, validation, recorder, then the loader's own dispatch. Calls bypass a layer that
+//! has nothing to do (tracing without an enabled tracer).
 
 use std::ffi::{CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -27,9 +27,9 @@ struct Chosen {
     read: bool,
     recorder: bool,
     validation: bool,
-    /// By the environment; stays on.
+    /// Enabled by the environment; stays on.
     tracing: bool,
-    /// By clients: how often it was enabled and not disabled.
+    /// Enabled by clients: the enables minus the disables.
     tracing_count: u32,
     /// Why initialisation fails.
     error: Option<String>,
@@ -44,9 +44,9 @@ static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen {
     error: None,
 });
 
-/// None in a child that was forked off a process with drivers: another thread of the parent may have held the lock.
+/// `None` in a child forked by a process with drivers: another thread of the parent may have held the lock.
 fn chosen() -> Option<MutexGuard<'static, Chosen>> {
-    // A panicking holder leaves whole values.
+    // A panicking holder leaves complete values.
     (!init::is_forked()).then(|| CHOSEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -55,7 +55,7 @@ impl Chosen {
         self.tracing || self.tracing_count > 0
     }
 
-    /// Puts the layers that have something to do on top of each other.
+    /// Stacks the layers that have something to do.
     fn stack(&self) {
         let mut top = None;
         if self.recorder {
@@ -71,16 +71,16 @@ impl Chosen {
     }
 }
 
-/// Reads the environment, once; called first by every function that initialises.
+/// Reads the environment once; every init function calls this first.
 ///
 /// # Errors
-/// INVALID_ARGUMENT and a text when one of Solum's variables has an impossible value.
+/// INVALID_ARGUMENT and a text if one of Solum's variables has an invalid value.
 pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
     let mut error = ZE_RESULT_SUCCESS;
     init::claim_process();
     guarded(name, || {
         let Some(mut chosen) = chosen() else {
-            // The function that initialises answers with the reason.
+            // The init function returns the reason.
             return ZE_RESULT_SUCCESS;
         };
         if !chosen.read {
@@ -90,7 +90,7 @@ pub fn prepare(name: &'static str) -> Result<(), ze_result_t> {
                 log::line(
                     Level::Warn,
                     format_args!(
-                        "ZET_ENABLE_API_TRACING_EXP no longer has an effect; ZE_ENABLE_TRACING_LAYER=1 enables tracing"
+                        "ZET_ENABLE_API_TRACING_EXP no longer has an effect; set ZE_ENABLE_TRACING_LAYER=1 to enable tracing"
                     ),
                 );
             }
@@ -137,7 +137,7 @@ fn level_of(weight: validation::Weight) -> Level {
     }
 }
 
-/// Reports a finding of validation: on stderr, in the loader's log, and for errors in the thread's last-error text.
+/// Reports a validation finding: on stderr, in the loader's log, and errors also in the thread's last-error text.
 fn told(finding: &validation::Finding) {
     finding.print();
     let level = if finding.severity == validation::Severity::Error {
@@ -149,10 +149,10 @@ fn told(finding: &validation::Finding) {
     log::to_file(level, format_args!("{finding}"));
 }
 
-/// The end: the validation layer reports objects that were never destroyed.
+/// At exit: the validation layer reports objects that were never destroyed.
 pub(crate) fn finish() {
-    // Not behind the lock: a thread that initialises may hold it, in a fork the parent's, and in a signal handler this one. A
-    // validation layer that is off has nothing to say.
+    // Without the lock: an initialising thread may hold it, in a fork one of the parent, and in a signal handler this
+    // one. A disabled validation layer has nothing to report.
     validation::finish();
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn is_validating() -> bool {
     chosen().is_some_and(|chosen| chosen.validation)
 }
 
-/// `zelEnableTracingLayer`: counts; the layer is gone through as soon as a tracer is enabled too.
+/// `zelEnableTracingLayer`: counts; calls go through the layer once a tracer is enabled too.
 #[must_use]
 pub fn enable_tracing() -> ze_result_t {
     guarded("zelEnableTracingLayer", || {
@@ -174,7 +174,7 @@ pub fn enable_tracing() -> ze_result_t {
     })
 }
 
-/// `zelDisableTracingLayer`: takes one enabling back; without one it does nothing. The environment's stays.
+/// `zelDisableTracingLayer`: undoes one enable; without one it does nothing. The environment's stays.
 #[must_use]
 pub fn disable_tracing() -> ze_result_t {
     guarded("zelDisableTracingLayer", || {
@@ -194,7 +194,7 @@ pub fn disable_tracing() -> ze_result_t {
 pub unsafe fn tracing_state(enabled: *mut bool) -> ze_result_t {
     if enabled.is_null() {
         text::set(format_args!(
-            "zelGetTracingLayerState: enabled is null, it is required"
+            "zelGetTracingLayerState: enabled must not be null"
         ));
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     }
@@ -203,7 +203,8 @@ pub unsafe fn tracing_state(enabled: *mut bool) -> ze_result_t {
     ZE_RESULT_SUCCESS
 }
 
-/// The frame of every tracer function: an error before initialisation; afterwards the layer answers, and an error gets a text.
+/// The common part of all tracer functions: an error before initialisation; later the layer's result, with a text for
+/// errors.
 fn tracer(name: &'static str, body: impl FnOnce() -> ze_result_t) -> ze_result_t {
     guarded(name, || {
         if !phase::is_ready() {
@@ -230,7 +231,7 @@ pub unsafe fn tracer_create(
     desc: *const zel_tracer_desc_t,
     tracer_out: *mut zel_tracer_handle_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     tracer("zelTracerCreate", || unsafe {
         tracing::create(desc, tracer_out)
     })
@@ -250,7 +251,7 @@ pub unsafe fn tracer_set_prologues(
     handle: zel_tracer_handle_t,
     callbacks: *mut zel_core_callbacks_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     tracer("zelTracerSetPrologues", || unsafe {
         tracing::set_prologues(handle, callbacks)
     })
@@ -264,13 +265,13 @@ pub unsafe fn tracer_set_epilogues(
     handle: zel_tracer_handle_t,
     callbacks: *mut zel_core_callbacks_t,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     tracer("zelTracerSetEpilogues", || unsafe {
         tracing::set_epilogues(handle, callbacks)
     })
 }
 
-/// `zelTracerSetEnabled`: with the first enabled tracer calls begin to go through the layer.
+/// `zelTracerSetEnabled`: calls go through the layer from the first enabled tracer on.
 #[must_use]
 pub fn tracer_set_enabled(handle: zel_tracer_handle_t, enable: ze_bool_t) -> ze_result_t {
     tracer("zelTracerSetEnabled", || {
@@ -293,7 +294,7 @@ pub unsafe fn tracer_register(
     kind: zel_tracer_reg_t,
     callback: Callback,
 ) -> ze_result_t {
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the caller has the same contract.
     tracer(name, || unsafe {
         tracing::register(handle, number, kind, callback)
     })
@@ -305,8 +306,8 @@ pub fn tracer_reset_all(handle: zel_tracer_handle_t) -> ze_result_t {
     tracer("zelTracerResetAllCallbacks", || tracing::reset_all(handle))
 }
 
-/// `zeLoaderGetTracingHandle`: a handle of the dynamic linker by which static loaders find `zelTracer…`; that is this
-/// library itself. Null when the linker does not know it.
+/// `zeLoaderGetTracingHandle`: the dynamic linker's handle of this library, in which static loaders find `zelTracer…`.
+/// Null if the linker does not know the library.
 #[must_use]
 pub fn library_handle() -> *mut c_void {
     let Some(file) = file_of(library_handle as *const c_void)
@@ -324,9 +325,9 @@ pub fn library_handle() -> *mut c_void {
     }
 }
 
-/// After a successful initialisation: hands the loader to `libsolum_trace.so.1` beside it, once, when `SOLUM_TRACE` is set.
+/// After a successful initialisation: attaches `libsolum_trace.so.1` beside the loader, once, if `SOLUM_TRACE` is set.
 pub fn attach_trace() {
-    // Not a `Once`: the library calls back into the loader.
+    // Not a `Once`, because the library calls back into the loader.
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.load(Ordering::Relaxed) || DONE.swap(true, Ordering::AcqRel) {
         return;
@@ -354,19 +355,19 @@ pub fn attach_trace() {
 }
 
 fn attach(file: &std::path::Path) -> Result<(), String> {
-    let own = file_of(attach as *const c_void).ok_or("the loader does not know its own file")?;
+    let own = file_of(attach as *const c_void).ok_or("the loader cannot find its own file")?;
     let own = CString::new(own.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
     let name = CString::new(file.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: the library is ours, installed beside this one; it stays loaded.
+    // SAFETY: our library, installed beside this one; it stays loaded.
     let attach = unsafe {
         let handle = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
         if handle.is_null() {
-            return Err("it cannot be opened".into());
+            return Err("the library cannot be opened".into());
         }
         libc::dlsym(handle, c"solum_trace_attach".as_ptr())
     };
     if attach.is_null() {
-        return Err("it has no solum_trace_attach".into());
+        return Err("solum_trace_attach is missing".into());
     }
     type Attach = unsafe extern "C" fn(*const c_char) -> i32;
     // SAFETY: the export has this signature.
@@ -374,7 +375,7 @@ fn attach(file: &std::path::Path) -> Result<(), String> {
     // SAFETY: a C string.
     match unsafe { attach(own.as_ptr()) } {
         0 => Ok(()),
-        _ => Err("the loader's tracing layer does not work".into()),
+        _ => Err("the loader's tracing layer cannot be used".into()),
     }
 }
 
@@ -384,7 +385,7 @@ mod tests {
 
     #[test]
     fn the_process_ends_while_a_thread_initialises() {
-        // Held as by that thread: a thread that waited for it would never end.
+        // Simulates that thread holding the lock: a thread that waited for it would deadlock.
         let _initialises = chosen();
         finish();
     }

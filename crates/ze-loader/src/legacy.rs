@@ -1,4 +1,5 @@
-//! Drivers whose handles are wrapped: they have no DDI handles, or ones that this loader does not dispatch through.
+//! Legacy drivers, whose handles are wrapped: they have no DDI handles, or ones that this loader cannot dispatch
+//! through.
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,9 +16,9 @@ use crate::wrapper::Origin;
 use crate::wrapper::arguments::{deciding, missing};
 
 impl LegacyDriver {
-    /// Fills the tables from the library's getters; never freed, as handles of it may live on. A getter that is missing or
-    /// fails leaves nulls, which calls answer with UNSUPPORTED_FEATURE; those that the loader needs were called
-    /// when the library was opened.
+    /// Fills the tables from the library's getters. They are never freed, because handles may outlive their use. A
+    /// getter that is missing or fails leaves nulls, for which calls return UNSUPPORTED_FEATURE; the getters that the
+    /// loader needs were called when the library was opened.
     pub(crate) fn new(
         library: &Library,
         version: u32,
@@ -43,10 +44,10 @@ impl LegacyDriver {
 }
 
 impl Library {
-    /// Lets the library fill a table that is all nulls, at the newest version that it takes.
+    /// Lets the library fill a zeroed table, at the newest version that it accepts.
     ///
     /// # Safety
-    /// `table` is the table that the getter `name` fills, as large as version 1.17 says.
+    /// `table` is the table that the getter `name` fills, with the size of version 1.17.
     unsafe fn fill(&self, name: &CStr, table: *mut c_void) {
         type Getter = unsafe extern "C" fn(ze_api_version_t, *mut c_void) -> ze_result_t;
         let Some(address) = self.symbol(name) else {
@@ -54,15 +55,15 @@ impl Library {
         };
         // SAFETY: all getters have this type, but for the type of the table.
         let getter = unsafe { std::mem::transmute::<*mut c_void, Getter>(address) };
-        // SAFETY: by the caller's contract; older versions fill a prefix.
+        // SAFETY: guaranteed by the caller; older versions fill a prefix.
         let _ = crate::library::newest(|version| unsafe { getter(version, table) });
     }
 }
 
-/// The one function of a handle that answers with a handle: null and a text on failure.
+/// The one function that returns a handle as its result: null and a text on failure.
 ///
 /// # Safety
-/// As Level Zero says.
+/// As Level Zero requires.
 #[expect(non_snake_case, reason = "the function carries C's name")]
 pub(crate) unsafe extern "C" fn zeDriverGetDefaultContext(
     driver: ze_driver_handle_t,

@@ -4,15 +4,15 @@ use level_zero_sys::ze_handle_t;
 
 use crate::tables::Tables;
 
-/// A driver behind wrappers: its own functions, and its name and version for texts.
+/// A driver behind wrappers: its own functions, and its name and version for error texts.
 pub(crate) struct LegacyDriver {
-    /// Different for each one.
+    /// Unique for each driver.
     pub(crate) number: usize,
     pub(crate) name: String,
-    /// The answer of `zeDriverGetApiVersion`; newer functions are not expected.
+    /// The version from `zeDriverGetApiVersion`; newer functions are not expected.
     pub(crate) version: u32,
     pub(crate) tables: Tables,
-    /// The header of its handles' wrappers.
+    /// The header of the wrappers of its handles.
     pub(crate) header: Shared<ze_handle_t>,
 }
 

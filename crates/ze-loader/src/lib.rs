@@ -1,28 +1,28 @@
-//! The Level Zero loader's logic: finding drivers, initialising them, dispatch through the handles' own tables.
+//! The Level Zero loader: finds drivers, initialises them, and dispatches calls through the handles' own tables.
 //!
-//! Modules, from the floor up, without cycles:
+//! Modules, from the bottom up, without cycles:
 //! - `phase`, [`text`], [`tables`]: before init, ready or torn down; the last-error text; getters of tables;
 //! - `refusals`, `legacy_driver`, `log`, `guard`: answers to calls that reach no driver, a wrapped driver, log and panics;
-//! - `wrapper`, [`dispatch_table`], `default_driver`: wrapped handles, the choice of each call's path, the first driver;
+//! - `wrapper`, [`dispatch_table`], `default_driver`: wrapped handles, the path of each call, the first driver;
 //! - `candidate`, `library`, [`driver`], `order`, `legacy`: finding, opening, checking, ordering and wrapping drivers;
-//! - [`init`], [`runtime`], `entries`: the functions that no handle decides;
+//! - [`init`], [`runtime`], `entries`: the functions that are not dispatched by a handle;
 //! - `checked`, [`dispatch`]: dispatch with and without checks of the handle; `generated` has a function for each slot;
 //! - [`layers`], [`info`], [`teardown`].
 //!
 //! The C exports live in the shell crate `libze_loader`; this crate exports no symbol, so that it links into tests.
 //!
 //! Invariants:
-//! - A call of the application takes one load of the state, then three dependent loads (handle, table, slot); no lock,
-//!   no allocation, whatever the number of drivers ([`forward!`]).
+//! - A call of the application costs one load of the state, then three dependent loads (handle, table, slot); no lock
+//!   and no allocation, for any number of drivers ([`forward!`]).
 //! - A driver's handle is trusted only after [`driver`] has checked header, versions and sub-tables of its four tables.
 //!   Handles of other drivers are wrapped (`wrapper`); while there are any, calls go through tables that distinguish handles.
-//! - A driver library is never unmapped once one of its functions has run: its threads may live on.
+//! - A driver library is never unmapped once one of its functions has run: its threads may still run.
 //! - No thread-local of this crate has a destructor; nothing here keeps the library mapped after `dlclose`.
 //! - Each driver that is not used leaves a reason, readable by `zerGetLastErrorDescription` after a failed init.
 //!
-//! Where this loader chooses differently from the reference: a failed `zeInit` is tried anew by the next one (the
-//! specification allows other flags and another environment), candidates are opened without looking for files first,
-//! and a null handle is answered with INVALID_NULL_HANDLE.
+//! Differences from the reference: after a failed `zeInit` the next one tries again (the specification allows other
+//! flags and another environment), candidates are opened without a search for files first, and a null handle returns
+//! INVALID_NULL_HANDLE.
 //!
 //! Layers ([`layers`]) are `ze-layers`' tables; a call goes through them only while one has something to do.
 
@@ -80,7 +80,7 @@ mod wrapper;
 #[cfg(not(loom))]
 pub use level_zero_sys as sys;
 
-// Loom's atomics cannot be static: under loom only the modelled module is built.
+// Loom's atomics cannot be static, so under loom only the modelled module is built.
 #[cfg(all(test, loom))]
 #[path = "wrapper/map.rs"]
 mod map;

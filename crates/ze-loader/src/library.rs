@@ -1,4 +1,4 @@
-//! One opened driver library: its handle and the few slots that are called without an object's handle.
+//! One open driver library: its handle and the slots that are called without an object's handle.
 
 use std::ffi::{CStr, CString, OsString, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -14,21 +14,21 @@ use crate::legacy_driver::LegacyDriver;
 /// How the handles of a library's drivers are dispatched.
 #[derive(Clone, Copy)]
 pub(crate) enum Handles {
-    /// They begin with tables that have passed the checks.
+    /// They begin with DDI tables that have passed the checks.
     Ddi,
     /// They are wrapped.
     Wrapped(&'static LegacyDriver),
 }
 
-/// A driver library that is open, and stays so.
+/// A driver library that is open, and stays open.
 pub(crate) struct Library {
     pub(crate) name: OsString,
     pub(crate) class: Class,
     pub(crate) own: bool,
-    /// Its place among the candidates.
+    /// Its index among the candidates.
     pub(crate) place: usize,
     handle: *mut c_void,
-    /// How its handles are dispatched; known after the first one was checked.
+    /// How its handles are dispatched; known once the first was checked.
     pub(crate) handles: Option<Handles>,
     pub(crate) global: sys::ze_global_dditable_t,
     pub(crate) driver: sys::ze_driver_dditable_t,
@@ -47,7 +47,7 @@ fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     (!address.is_null()).then_some(address)
 }
 
-/// The dynamic linker's text of its last failure.
+/// The dynamic linker's text of its last error.
 fn linker_error() -> String {
     // SAFETY: `dlerror` returns null or a C string that is valid until this thread's next call into the linker.
     let text = unsafe { libc::dlerror() };
@@ -60,7 +60,7 @@ fn linker_error() -> String {
         .into_owned()
 }
 
-/// Asks one getter for its table. A missing getter is a table of nulls; a failing one is an error if `required`.
+/// Calls one getter for its table. A missing getter gives a table of nulls; a failing one is an error if `required`.
 ///
 /// # Safety
 /// The library's getter of this name has the type for table `T`, which consists of function pointers only.
@@ -78,21 +78,18 @@ unsafe fn table<T: Default>(handle: *mut c_void, name: &CStr, required: bool) ->
     let mut filled = T::default();
     let result = newest(|version| {
         filled = T::default();
-        // SAFETY: the table is ours and as large as version 1.17 says; older requests fill a prefix of it.
+        // SAFETY: the table is our own, with the size of version 1.17; older requests fill a prefix of it.
         unsafe { getter(version, &raw mut filled) }
     });
     match result {
         ZE_RESULT_SUCCESS => Ok(filled),
-        _ if required => Err(format!(
-            "its {} returned {result:?}",
-            name.to_string_lossy()
-        )),
+        _ if required => Err(format!("{} returned {result:?}", name.to_string_lossy())),
         _ => Ok(T::default()),
     }
 }
 
-/// Calls a getter with the newest version that it accepts. Drivers must serve a newer minor version with the slots that they
-/// have; a driver that refuses gets older versions. Returns the first refusal if none is accepted.
+/// Calls a getter with the newest version that it accepts. Drivers must serve a newer minor version with the slots that
+/// they have; a driver that rejects it gets older versions. Returns the first error if none is accepted.
 pub(crate) fn newest(mut ask: impl FnMut(ze_api_version_t) -> ze_result_t) -> ze_result_t {
     let (newest, oldest) = (ZE_API_VERSION_1_17.0, ZE_API_VERSION_1_0.0);
     let first = ask(ze_api_version_t(newest));
@@ -112,17 +109,20 @@ impl Library {
     /// Opens a candidate and calls the getters of its entry tables; calls nothing else in it.
     ///
     /// # Errors
-    /// One line why the candidate is not used.
+    /// One line with the reason why the candidate is not used.
     pub(crate) fn open(
         candidate: &Candidate,
         place: usize,
         opened: &[Library],
     ) -> Result<Library, String> {
         if candidate.name.is_empty() {
-            return Err("an empty name names no library (ZE_ENABLE_ALT_DRIVERS takes names or paths between commas)".into());
+            return Err(
+                "an empty name; ZE_ENABLE_ALT_DRIVERS takes names or paths, separated by commas"
+                    .into(),
+            );
         }
         let name = CString::new(candidate.name.as_bytes())
-            .map_err(|_| "its name holds a zero byte".to_string())?;
+            .map_err(|_| "its name contains a zero byte".to_string())?;
         // SAFETY: loading a library runs its initialisers; the user named or installed it.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
         if handle.is_null() {
@@ -142,7 +142,7 @@ impl Library {
     ) -> Result<Library, String> {
         if let Some(first) = opened.iter().find(|library| library.handle == handle) {
             return Err(format!(
-                "the same library as {}, which is open already",
+                "the same library as {}, which is already open",
                 first.name.to_string_lossy()
             ));
         }
@@ -151,7 +151,7 @@ impl Library {
             return Err("not a Level Zero driver: it exports neither zeGetGlobalProcAddrTable nor zesGetGlobalProcAddrTable"
                 .into());
         };
-        // A loader exports the same getters and would call us in a circle.
+        // A loader exports the same getters and would call this one recursively.
         if symbol(handle, c"zeLoaderInit")
             .is_some_and(|loader| file_of(loader) == file_of(any_getter))
         {
@@ -175,7 +175,7 @@ impl Library {
         }
     }
 
-    /// `: text` with the driver's own last-error text of this thread, or nothing.
+    /// `: text` with the driver's own last-error text of this thread, or empty.
     pub(crate) fn last_error(&self) -> String {
         let Some(get) = self.runtime.pfnGetLastErrorDescription else {
             return String::new();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_driver_is_refused_with_a_reason() {
+    fn libraries_that_are_not_drivers_are_rejected_with_a_reason() {
         let table = [
             ("", "empty name"),
             ("/nonexistent/libze_nothing.so", "cannot open shared object"),

@@ -1,8 +1,9 @@
-//! The loader's log, turned on by the environment: lines on stderr or in a file, never on stdout.
+//! The loader's log, enabled by the environment: lines on stderr or in a file, never on stdout.
 //!
-//! `ZE_ENABLE_LOADER_DEBUG_TRACE` puts everything on stderr. `ZEL_ENABLE_LOADER_LOGGING` logs from a level on
-//! (`ZEL_LOADER_LOGGING_LEVEL`), in a form (`ZEL_LOADER_LOG_PATTERN`), to stderr (`ZEL_LOADER_LOG_CONSOLE`) or to a file
-//! (`ZEL_LOADER_LOG_DIR`, `ZEL_LOADER_LOG_FILE`). Each line is one `write`, so that lines of several processes stay whole.
+//! `ZE_ENABLE_LOADER_DEBUG_TRACE` logs everything to stderr. `ZEL_ENABLE_LOADER_LOGGING` logs from a level on
+//! (`ZEL_LOADER_LOGGING_LEVEL`), in a format (`ZEL_LOADER_LOG_PATTERN`), to stderr (`ZEL_LOADER_LOG_CONSOLE`) or to a
+//! file (`ZEL_LOADER_LOG_DIR`, `ZEL_LOADER_LOG_FILE`). Each line is one `write`, so that lines of several processes do
+//! not mix.
 //!
 //! Nothing here has a destructor; the file stays open as long as the process lives.
 
@@ -16,7 +17,7 @@ use owned_file::Content;
 
 use crate::candidate::is_privileged;
 
-/// How much a line matters; the order is that of the reference's names.
+/// The level of a line, in the order of the reference's names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Level {
     Trace,
@@ -28,7 +29,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// From `ZEL_LOADER_LOGGING_LEVEL`: `None` is `off`; unknown levels count as the default.
+    /// From `ZEL_LOADER_LOGGING_LEVEL`: `None` is `off`; unknown levels are the default.
     fn parse(value: Option<&OsStr>) -> Option<Level> {
         Some(match value.and_then(OsStr::to_str) {
             Some("trace") => Level::Trace,
@@ -53,19 +54,19 @@ impl Level {
     }
 }
 
-/// The reference's form of a line.
+/// The reference's line format.
 const PATTERN: &str = "[%Y-%m-%d %H:%M:%S.%e] [thread-id: %t] [%l] %v";
 
-/// Where lines go, read once.
+/// The destination of lines, read once.
 struct Log {
-    /// Everything to stderr, each line with a mark.
+    /// Everything to stderr, with a prefix on each line.
     debug: bool,
     logging: Option<Logging>,
 }
 
-/// The log that `ZEL_ENABLE_LOADER_LOGGING` turns on.
+/// The log that `ZEL_ENABLE_LOADER_LOGGING` enables.
 struct Logging {
-    /// From this level on.
+    /// The lowest level that is logged.
     least: Level,
     descriptor: i32,
     pattern: String,
@@ -81,7 +82,7 @@ impl Logging {
     }
 }
 
-/// The reference's mode variables know 0, 1 and 2; any other value means 0.
+/// The reference's mode variables accept 0, 1 and 2; any other value means 0.
 fn mode_is_on(value: Option<&OsStr>) -> bool {
     value.is_some_and(|value| value == "1" || value == "2")
 }
@@ -114,9 +115,9 @@ fn log() -> &'static Log {
     })
 }
 
-/// Opens the log file; a line on stderr says why it cannot be.
+/// Opens the log file; a line on stderr reports a failure.
 fn open_file() -> Option<i32> {
-    // A process with more rights than its caller does not write where the caller says.
+    // A process with more rights than its caller does not write to a path that the caller chooses.
     let variable = |name: &str| {
         if is_privileged() {
             None
@@ -131,7 +132,7 @@ fn open_file() -> Option<i32> {
     let path = folder.join(file);
     let created = owned_file::make_folders(&folder);
     match owned_file::open(&path, Content::Kept, 0o644) {
-        // It stays open.
+        // The file stays open.
         Ok(file) => Some(file.into_raw_fd()),
         Err(error) => {
             always(format_args!(
@@ -144,7 +145,7 @@ fn open_file() -> Option<i32> {
     }
 }
 
-/// Writes one line if the environment turns this level on.
+/// Logs one line, if the environment enables this level.
 pub(crate) fn line(level: Level, text: fmt::Arguments<'_>) {
     let log = log();
     if log.debug {
@@ -158,7 +159,7 @@ pub(crate) fn line(level: Level, text: fmt::Arguments<'_>) {
     }
 }
 
-/// Whether lines of this level are written anywhere.
+/// Whether this level is logged.
 pub(crate) fn wants(level: Level) -> bool {
     let log = log();
     log.debug
@@ -168,7 +169,7 @@ pub(crate) fn wants(level: Level) -> bool {
             .is_some_and(|logging| level >= logging.least)
 }
 
-/// Writes one line into the log's file, for text that is on stderr already.
+/// Logs one line to the file only, because the text is on stderr already.
 pub(crate) fn to_file(level: Level, text: fmt::Arguments<'_>) {
     if let Some(logging) = &log().logging
         && logging.descriptor != libc::STDERR_FILENO
@@ -177,7 +178,7 @@ pub(crate) fn to_file(level: Level, text: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes one line at any log level: one of Solum's variables has an impossible value.
+/// Logs one line at any level: one of Solum's variables has an invalid value.
 pub(crate) fn always(text: fmt::Arguments<'_>) {
     write(libc::STDERR_FILENO, &format!("solum: {text}\n"));
 }
@@ -187,10 +188,10 @@ fn write(descriptor: i32, line: &str) {
     signal_mask::write_descriptor(descriptor, line.as_bytes());
 }
 
-/// A line in the reference's pattern language: dates as in C, `%e` milliseconds, `%t` thread, `%P` process, `%l` and `%L`
-/// level, `%n` logger, `%v` text; `%^` and `%$` (colours) are removed, unknown ones stay.
+/// Formats a line in the reference's pattern language: dates as in C, `%e` milliseconds, `%t` thread, `%P` process,
+/// `%l` and `%L` level, `%n` logger, `%v` text; `%^` and `%$` (colours) are removed, unknown ones are kept.
 fn shaped(pattern: &str, level: Level, text: &str) -> String {
-    // SAFETY: all-zero is a valid value of both structs, and they are ours to write.
+    // SAFETY: all-zero is a valid value of both structs, which are our own.
     let (now, date) = unsafe {
         let mut now: libc::timespec = std::mem::zeroed();
         let mut date: libc::tm = std::mem::zeroed();
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_and_two_switch_on() {
+    fn only_one_and_two_enable() {
         for (value, on) in [
             ("1", true),
             ("2", true),

@@ -1,10 +1,10 @@
-//! In which order drivers are shown: by the types of their devices (README of the ABI, rule 13).
+//! The order of drivers: by the types of their devices (README of the ABI, rule 13).
 
 use level_zero_sys::{
     ZE_DEVICE_PROPERTY_FLAG_INTEGRATED, ZE_DEVICE_TYPE_GPU, ZE_DEVICE_TYPE_VPU, ze_device_type_t,
 };
 
-/// The rank of a driver by its devices; the order of the variants is the default order of drivers.
+/// The rank of a driver, by its devices; the variants are in the default order of drivers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Rank {
     Discrete,
@@ -38,8 +38,8 @@ pub(crate) fn rank(devices: &[(ze_device_type_t, u32)]) -> Rank {
     }
 }
 
-/// The key by which drivers are sorted (stably): ours after all others, then by rank. With `reversed`
-/// (`ZE_ENABLE_PCI_ID_DEVICE_ORDER`) ranks count backwards, MIXED and OTHER still last.
+/// The key of a stable sort: our driver last, then by rank. With `reversed` (`ZE_ENABLE_PCI_ID_DEVICE_ORDER`) ranks
+/// count backwards, MIXED and OTHER still last.
 pub(crate) fn key(own: bool, rank: Rank, reversed: bool) -> (bool, u8) {
     let place = match (reversed, rank) {
         (false, rank) => rank as u8,
@@ -54,7 +54,7 @@ pub(crate) fn key(own: bool, rank: Rank, reversed: bool) -> (bool, u8) {
 }
 
 impl Rank {
-    /// Whether `ZEL_DRIVERS_ORDER` means drivers of this rank by a name.
+    /// Whether a name in `ZEL_DRIVERS_ORDER` selects drivers of this rank.
     fn is_named(self, name: &str) -> bool {
         match name {
             "DISCRETE_GPU_ONLY" => self == Rank::Discrete,
@@ -66,10 +66,10 @@ impl Rank {
     }
 }
 
-/// The order that `ZEL_DRIVERS_ORDER` makes of sorted drivers with these ranks, as places in the sorted list.
+/// Applies `ZEL_DRIVERS_ORDER` to sorted drivers with these ranks. Returns indices in the sorted list.
 ///
-/// Items between commas: `N` is a place, `TYPE` all drivers of a type, `TYPE:N` one of them. Items that are unknown, out of range
-/// or named before is skipped; drivers that are not named follow in their order.
+/// Items are separated by commas: `N` is an index, `TYPE` all drivers of a type, `TYPE:N` one of them. Items that are
+/// unknown, out of range or repeated are skipped; other drivers follow in their order.
 pub(crate) fn explicit(list: &str, ranks: &[Rank]) -> Vec<usize> {
     let mut order = Vec::with_capacity(ranks.len());
     for item in list.split(',').map(str::trim) {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn explicit_orders_name_places_and_types() {
+    fn explicit_orders_take_indices_and_types() {
         let ranks = [
             Rank::Discrete,
             Rank::Discrete,

@@ -1,4 +1,4 @@
-//! Answers to calls that reach no driver: each sets the thread's error text and returns the result code.
+//! Calls that reach no driver: each function sets the thread's error text and returns the result code.
 
 use std::ffi::c_void;
 
@@ -11,7 +11,7 @@ use level_zero_sys::{
 
 use crate::{phase, text};
 
-/// Answers a call that came before init or after teardown.
+/// The result of a call before init or after teardown.
 #[cold]
 #[inline(never)]
 pub(crate) extern "C" fn not_ready(name: &'static &'static str) -> ze_result_t {
@@ -25,13 +25,13 @@ pub(crate) extern "C" fn not_ready(name: &'static &'static str) -> ze_result_t {
     ZE_RESULT_ERROR_UNINITIALIZED
 }
 
-/// Addresses below are no objects: the kernel maps nothing there.
+/// Addresses below this are never objects: the kernel maps nothing there.
 const LOWEST: usize = 0x1_0000;
-/// Bits of a program's addresses; without the highest byte on AArch64, which is a tag there.
+/// Bits of a program's addresses; on AArch64 without the highest byte, which is a tag.
 const ADDRESS_BITS: u32 = if cfg!(target_arch = "x86_64") { 47 } else { 56 };
 
-/// Whether nothing can lie at an address that begins with a driver's tables: null, below the lowest usable address, not
-/// a multiple of eight, or not the program's. In place of a look for null alone it adds no measurable time to a call.
+/// Whether no object can be at an address: null, below the lowest usable address, not a multiple of eight, or outside
+/// the program's half. Compared with a check for null alone it adds no measurable time to a call.
 #[inline(always)]
 #[must_use]
 pub fn is_no_object(address: usize) -> bool {
@@ -44,8 +44,8 @@ pub fn is_no_object(address: usize) -> bool {
     address.wrapping_sub(LOWEST).rotate_right(3) >> (ADDRESS_BITS - 3) != 0
 }
 
-/// Answers a call whose deciding handle is the address of no object. The handle comes first, as in the call: it stays in
-/// its register.
+/// The result of a call whose handle cannot be the address of an object. The handle is the first parameter, as in the
+/// call, so that it stays in its register.
 #[cold]
 #[inline(never)]
 pub extern "C" fn no_object(
@@ -57,12 +57,12 @@ pub extern "C" fn no_object(
         return null_handle(name, argument);
     }
     text::set(format_args!(
-        "{name}: {argument} ({handle:p}) is not the address of an object; expected a live handle"
+        "{name}: {argument} ({handle:p}) is not the address of an object; pass a live handle"
     ));
     ZE_RESULT_ERROR_INVALID_ARGUMENT
 }
 
-/// Answers a call whose deciding handle is null.
+/// The result of a call whose handle is null.
 #[cold]
 #[inline(never)]
 pub(crate) extern "C" fn null_handle(
@@ -70,12 +70,12 @@ pub(crate) extern "C" fn null_handle(
     argument: &'static &'static str,
 ) -> ze_result_t {
     text::set(format_args!(
-        "{name}: {argument} is null, a live handle is required"
+        "{name}: {argument} is null; pass a live handle"
     ));
     ZE_RESULT_ERROR_INVALID_NULL_HANDLE
 }
 
-/// Answers a call that the driver's slot leaves empty.
+/// The result of a call whose slot is empty in the driver's table.
 #[cold]
 #[inline(never)]
 pub extern "C" fn null_slot(name: &'static &'static str) -> ze_result_t {
@@ -85,12 +85,12 @@ pub extern "C" fn null_slot(name: &'static &'static str) -> ze_result_t {
     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
 }
 
-/// Answers a call that is newer than the driver's table.
+/// The result of a call that is newer than the driver's table.
 #[cold]
 #[inline(never)]
 pub extern "C" fn too_old(name: &'static &'static str, found: u32, needed: u32) -> ze_result_t {
     text::set(format_args!(
-        "{name}: needs Level Zero {}.{}, the handle's driver offers {}.{}",
+        "{name}: needs Level Zero {}.{}, but the handle's driver supports {}.{}",
         needed >> 16,
         needed & 0xffff,
         found >> 16,
@@ -99,10 +99,10 @@ pub extern "C" fn too_old(name: &'static &'static str, found: u32, needed: u32) 
     ZE_RESULT_ERROR_UNSUPPORTED_VERSION
 }
 
-/// Picks the handle that decides for functions that take an array of them: the first one.
+/// The first handle of an array, which decides the driver.
 ///
 /// # Errors
-/// Null array with a count → INVALID_NULL_POINTER; count 0 → INVALID_SIZE, as there is no driver to ask.
+/// Null array with a count → INVALID_NULL_POINTER; count 0 → INVALID_SIZE, because there is no driver to call.
 ///
 /// # Safety
 /// `handles` is null or points to `count` readable handles.
@@ -114,13 +114,13 @@ pub(crate) unsafe fn first_of<T>(
 ) -> Result<*mut T, ze_result_t> {
     if count == 0 {
         text::set(format_args!(
-            "{name}: {argument} holds 0 handles, at least 1 is required"
+            "{name}: the count of {argument} is 0; pass at least 1 handle"
         ));
         return Err(ZE_RESULT_ERROR_INVALID_SIZE);
     }
     if handles.is_null() {
         text::set(format_args!(
-            "{name}: {argument} is null, {count} handles were announced"
+            "{name}: {argument} is null, but the count is {count}"
         ));
         return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_objects_are_told_from_junk() {
+    fn addresses_that_cannot_be_objects_are_rejected() {
         let object = Box::new(0_u64);
         let local = 0_u64;
         for address in [

@@ -1,4 +1,4 @@
-//! The `zer` functions: they concern the first driver, and report errors as text.
+//! The `zer` functions: they use the first driver, and report errors as text.
 
 use std::ffi::c_char;
 
@@ -24,8 +24,8 @@ fn default_driver() -> Option<DefaultDriver> {
     Some(DefaultDriver::of(first))
 }
 
-/// `zerGetLastErrorDescription`: the loader's own text if it is the newer one, else the default driver's. After a failed
-/// init it holds each candidate and why it is not used. The text is this thread's and lives until its next error.
+/// `zerGetLastErrorDescription`: the loader's own text or the default driver's, whichever is newer. After a failed init
+/// it lists each candidate and why it is not used. The text belongs to this thread and is valid until its next error.
 ///
 /// # Safety
 /// `out` is null or writable.
@@ -45,7 +45,7 @@ pub unsafe fn last_error(out: *mut *const c_char) -> ze_result_t {
             ZE_RESULT_ERROR_UNINITIALIZED,
         ),
     };
-    // SAFETY: non-null, and the caller's contract makes it writable.
+    // SAFETY: non-null, and writable by the caller's contract.
     unsafe { *out = text };
     result
 }
@@ -60,7 +60,7 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
         not_ready(&NAME);
         return u32::MAX;
     };
-    // The driver answers for null.
+    // The driver handles null.
     if !device.is_null() && is_no_object(device.addr()) {
         no_object(device.cast(), &NAME, &"hDevice");
         return u32::MAX;
@@ -84,7 +84,7 @@ pub unsafe fn device_to_identifier(device: ze_device_handle_t) -> u32 {
             if !known || !std::ptr::eq(unsafe { (*device.cast::<ze_handle_t>()).pRuntime }, *tables)
             {
                 text::set(format_args!(
-                    "{NAME}: hDevice belongs to another driver than the default one (the first of zeDriverGet)"
+                    "{NAME}: hDevice belongs to another driver than the default driver (the first of zeDriverGet)"
                 ));
                 return u32::MAX;
             }
@@ -143,7 +143,7 @@ pub fn default_context() -> ze_context_handle_t {
     }
 }
 
-/// `zeDriverGetDefaultContext`: the one function of a handle that answers with a handle; null and a text on failure.
+/// `zeDriverGetDefaultContext`: the one function that returns a handle as its result; null and a text on failure.
 ///
 /// # Safety
 /// `driver` is null or a live driver handle.
@@ -160,7 +160,7 @@ pub unsafe fn default_context_of(driver: ze_driver_handle_t) -> ze_context_handl
         }
         if arena::is_in_use() {
             if arena::holds(driver.addr()) {
-                // SAFETY: the caller's contract is the same.
+                // SAFETY: the caller has the same contract.
                 context = unsafe { legacy::zeDriverGetDefaultContext(driver) };
                 return ZE_RESULT_SUCCESS;
             }

@@ -1,4 +1,4 @@
-//! The loader's own getters: tables filled with the exported functions, so that clients run through the loader.
+//! The loader's own getters: they fill tables with the exported functions, so that clients call through the loader.
 
 use level_zero_sys::{
     ZE_API_VERSION_CURRENT, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZE_RESULT_ERROR_UNINITIALIZED,
@@ -13,11 +13,11 @@ use crate::{phase, text};
 pub(crate) struct Member {
     pub(crate) name: &'static str,
     pub(crate) since: u32,
-    /// Drivers may leave it out (null): its functions are unsupported then.
+    /// Drivers may leave it out (null): its functions are then unsupported.
     pub(crate) optional: bool,
 }
 
-/// The checks of every getter, in this order: drivers found, table given, version known.
+/// The checks of every getter, in this order: driver libraries found, table given, version known.
 ///
 /// # Errors
 /// UNINITIALIZED without a driver, INVALID_NULL_POINTER, UNSUPPORTED_VERSION.
@@ -29,19 +29,17 @@ fn check<T>(
     let current = ZE_API_VERSION_CURRENT.0;
     if !phase::is_discovered() {
         text::set_consequence(format_args!(
-            "{name}: no driver library is open (zeLoaderInit or zeInit comes first)"
+            "{name}: no driver library is open; call zeLoaderInit or zeInit first"
         ));
         return Err(ZE_RESULT_ERROR_UNINITIALIZED);
     }
     if table.is_null() {
-        text::set(format_args!(
-            "{name}: pDdiTable is null, a table to fill is required"
-        ));
+        text::set(format_args!("{name}: pDdiTable must not be null"));
         return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     }
     if version.0 > current || version.0 >> 16 != current >> 16 {
         text::set(format_args!(
-            "{name}: version {}.{} was requested, this loader has 1.0 to {}.{}",
+            "{name}: version {}.{} was requested; this loader supports 1.0 to {}.{}",
             version.0 >> 16,
             version.0 & 0xffff,
             current >> 16,
@@ -52,9 +50,9 @@ fn check<T>(
     Ok(())
 }
 
-/// Fills the slots that exist at `version` and leaves the rest as it is.
+/// Fills the slots that exist at `version` and leaves the rest unchanged.
 ///
-/// `reach` holds pairs of an API version and the number of slots that exist from it on, ascending: slots are only ever
+/// `reach` holds pairs of an API version and the number of slots that exist from it on, ascending: slots are only
 /// appended, so the slots of a version are a prefix.
 ///
 /// # Safety

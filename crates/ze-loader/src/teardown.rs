@@ -1,8 +1,8 @@
-//! The end: teardown callbacks, and the state in which every call answers UNINITIALIZED.
+//! Teardown: callbacks, and the state in which every call returns UNINITIALIZED.
 //!
-//! Teardown begins when the library is unloaded or the process exits (the shell's `.fini_array` entry), or when a driver
-//! announces its own end by `zelSetDriverTeardown`. A client that goes away only takes back its callback; the others
-//! keep working. Driver libraries stay mapped.
+//! Teardown begins when the library is unloaded or the process exits (the shell's `.fini_array` entry), or when a
+//! driver announces its own end by `zelSetDriverTeardown`. A client that is unloaded only removes its callback; the
+//! others continue to work. Driver libraries stay mapped.
 
 use std::sync::{Mutex, TryLockError};
 
@@ -16,7 +16,7 @@ use crate::refusals::not_ready;
 use crate::{dispatch_table, layers, phase, text};
 
 struct Callbacks {
-    /// The index given out last; indices start at 1 and are never used twice.
+    /// The last used index; indices start at 1 and are never reused.
     last: u32,
     waiting: Vec<(u32, unsafe extern "C" fn())>,
 }
@@ -26,9 +26,9 @@ static CALLBACKS: Mutex<Callbacks> = Mutex::new(Callbacks {
     waiting: Vec::new(),
 });
 
-/// Runs `body` with the callbacks; gives up (None) when the lock's holder cannot exist any more, as in a forked child.
+/// Runs `body` with the callbacks. Returns `None` if the lock's holder cannot exist any more, as in a forked child.
 fn with_callbacks<T>(body: impl FnOnce(&mut Callbacks) -> T) -> Option<T> {
-    // The lock is held for a few instructions; beyond this many looks its holder is gone.
+    // The lock is held for a few instructions; after this many checks its holder must be gone.
     for _ in 0..100_000 {
         match CALLBACKS.try_lock() {
             Ok(mut callbacks) => return Some(body(&mut callbacks)),
@@ -42,11 +42,10 @@ fn with_callbacks<T>(body: impl FnOnce(&mut Callbacks) -> T) -> Option<T> {
     None
 }
 
-/// `zelRegisterTeardownCallback`: stores the client's callback and returns the function and index by which the client
-/// takes it back.
+/// `zelRegisterTeardownCallback`: stores the client's callback, and returns the function and index for removing it.
 ///
 /// # Safety
-/// `loader_callback` and `index` are null or writable; the callback stays callable until taken back or called.
+/// `loader_callback` and `index` are null or writable; the callback stays callable until it is removed or called.
 pub unsafe fn register(
     callback: zel_loader_teardown_callback_t,
     loader_callback: *mut zel_application_teardown_callback_t,
@@ -59,13 +58,13 @@ pub unsafe fn register(
         }
         let Some(callback) = callback else {
             text::set(format_args!(
-                "{NAME}: application_callback is null, a function is required"
+                "{NAME}: application_callback must not be null"
             ));
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         };
         if loader_callback.is_null() || index.is_null() {
             text::set(format_args!(
-                "{NAME}: loader_callback and index must both be given"
+                "{NAME}: loader_callback and index must not be null"
             ));
             return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
         }
@@ -76,7 +75,7 @@ pub unsafe fn register(
         }) else {
             return not_ready(&NAME);
         };
-        // SAFETY: non-null, and the caller's contract makes them writable.
+        // SAFETY: non-null, and writable by the caller's contract.
         unsafe {
             *loader_callback = Some(deregister);
             *index = number;
@@ -85,7 +84,7 @@ pub unsafe fn register(
     })
 }
 
-/// Clients call this when they go away before the loader does. An unknown index is ignored, also after teardown.
+/// Clients call this if they are unloaded before the loader. An unknown index is ignored, also after teardown.
 unsafe extern "C" fn deregister(index: u32) {
     guarded("loader_callback", || {
         with_callbacks(|callbacks| callbacks.waiting.retain(|(known, _)| *known != index));
@@ -93,13 +92,13 @@ unsafe extern "C" fn deregister(index: u32) {
     });
 }
 
-/// Runs and forgets all callbacks in the order of their indices, then ends dispatch. Does nothing the second time.
+/// Runs and removes all callbacks in the order of their indices, then ends dispatch. Does nothing the second time.
 pub fn run() {
     guarded("teardown", || {
         if phase::is_torn_down() {
             return ZE_RESULT_SUCCESS;
         }
-        // One at a time and unlocked: a callback may take back others', or its own.
+        // One at a time and without the lock, because a callback may remove others, or itself.
         while let Some((_, callback)) = with_callbacks(|callbacks| {
             (!callbacks.waiting.is_empty()).then(|| callbacks.waiting.remove(0))
         })
@@ -114,7 +113,7 @@ pub fn run() {
     });
 }
 
-/// `zelSetDriverTeardown`: a driver announces that the process ends; idempotent.
+/// `zelSetDriverTeardown`: a driver announces the end of the process; idempotent.
 #[must_use]
 pub fn announce() -> ze_result_t {
     run();

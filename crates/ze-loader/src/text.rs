@@ -11,15 +11,15 @@ use level_zero_sys::{ZE_RESULT_SUCCESS, zer_global_dditable_t};
 
 use crate::phase;
 
-/// Longest text in bytes, its NUL included; longer ones are cut.
+/// The longest text in bytes, including the NUL; longer ones are cut.
 const CAPACITY: usize = 4096;
 
 struct Buffer {
     bytes: UnsafeCell<[u8; CAPACITY]>,
     length: Cell<usize>,
-    /// The default driver's text when ours was written: when it has changed since, the driver's is the newer one.
+    /// The default driver's text when ours was written: if it has changed since, the driver's is newer.
     driver_mark: Cell<u64>,
-    /// Set by a failed init: later consequences of it (calls without init) do not replace the cause.
+    /// Set by a failed init: later errors that follow from it (calls without init) do not replace the cause.
     cause: Cell<bool>,
 }
 
@@ -34,7 +34,7 @@ thread_local! {
     };
 }
 
-/// The `zer` functions of the default driver; null without one.
+/// The `zer` functions of the default driver, or null.
 static DEFAULT_DRIVER: AtomicPtr<zer_global_dditable_t> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Sets the default driver: the first one in order.
@@ -59,7 +59,7 @@ pub(crate) fn driver_text() -> Option<*const c_char> {
     (result == ZE_RESULT_SUCCESS && !text.is_null()).then_some(text)
 }
 
-/// Identifies the default driver's current text, so that a later one is known to be newer than the loader's.
+/// Identifies the default driver's current text, so that a newer one can be detected.
 pub(crate) fn driver_mark() -> u64 {
     let Some(text) = driver_text() else { return 0 };
     // SAFETY: non-null C string of the driver, valid until its next call on this thread.
@@ -105,24 +105,24 @@ fn write(text: fmt::Arguments<'_>, cause: bool) {
     });
 }
 
-/// Replaces this thread's text by that of a failed call.
+/// Sets this thread's text after a failed call.
 pub(crate) fn set(text: fmt::Arguments<'_>) {
     write(text, false);
 }
 
-/// Replaces this thread's text by the cause why no driver is usable.
+/// Sets this thread's text to the reasons why no driver is usable.
 pub(crate) fn set_cause(text: fmt::Arguments<'_>) {
     write(text, true);
 }
 
-/// Sets a text unless a failed init's cause stands there.
+/// Sets a text, unless the current one is the cause of a failed init.
 pub(crate) fn set_consequence(text: fmt::Arguments<'_>) {
     if !BUFFER.with(|buffer| buffer.cause.get()) {
         write(text, false);
     }
 }
 
-/// Forgets this thread's text (after a successful init).
+/// Clears this thread's text (after a successful init).
 pub(crate) fn clear() {
     BUFFER.with(|buffer| {
         buffer.length.set(0);
@@ -130,8 +130,8 @@ pub(crate) fn clear() {
     });
 }
 
-/// This thread's text as a C string that lives as long as the thread, and the driver mark it was written under; `None`
-/// when there is none.
+/// This thread's text as a C string that lives as long as the thread, and the driver mark at the time of writing;
+/// `None` without a text.
 pub(crate) fn current() -> Option<(*const c_char, u64)> {
     BUFFER.with(|buffer| {
         (buffer.length.get() > 0).then(|| {

@@ -140,7 +140,7 @@ fn one_property_of_one_device_in_its_unit() {
             ("ZE_ENABLE_ALT_DRIVERS", "/nonexistent/driver"),
             1,
             "",
-            "no Level Zero driver is usable",
+            "no usable Level Zero driver was found",
         ),
     ] {
         let output = run(&stage, "info", arguments, &[environment]);

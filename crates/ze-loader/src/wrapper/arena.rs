@@ -1,25 +1,26 @@
-//! The memory of wrappers: one reserved range of addresses, so that one comparison tells wrappers from other handles.
+//! The memory of wrappers: one reserved range of addresses, so that one comparison distinguishes wrappers from other
+//! handles.
 //!
-//! Reserved when the first driver is wrapped, made accessible page by page, never given back: when the library is unloaded
-//! calls of other threads may still use a wrapper. A loader that is closed and opened again reserves
-//! anew, which costs address space, and the pages of wrappers that were alive at once.
+//! Reserved when the first driver is wrapped, made accessible page by page, never freed: other threads' calls may still
+//! use a wrapper when the library is unloaded. A loader that is closed and opened again reserves another range, which
+//! costs address space, and the pages of wrappers that were alive at the same time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Sizes to try, largest first: address space may be limited.
+/// Sizes to try, largest first, because address space may be limited.
 const SIZES: [usize; 3] = [1 << 32, 1 << 28, 1 << 24];
-/// How much is made accessible at a time.
+/// Bytes that are made accessible at a time.
 const STEP: usize = 1 << 20;
-/// How much is handed out at a time.
+/// Bytes that are allocated at a time.
 pub(super) const PAGE: usize = 4096;
 
 static BASE: AtomicUsize = AtomicUsize::new(0);
-/// Bytes from the base that may be read; 0 until something is wrapped.
+/// Bytes from the base that may be read; 0 until the first wrapper.
 static ACCESSIBLE: AtomicUsize = AtomicUsize::new(0);
 
 struct Range {
-    /// Provenance of the whole range; null before it is reserved.
+    /// The pointer to the whole range; null before it is reserved.
     start: *mut u8,
     size: usize,
     used: usize,
@@ -34,14 +35,14 @@ static RANGE: Mutex<Range> = Mutex::new(Range {
     used: 0,
 });
 
-/// True when `address` may be read as a wrapper, live or not. False for all addresses as long as nothing is wrapped.
+/// Whether `address` may be read as a wrapper, live or not. False for all addresses while no driver is wrapped.
 #[inline(always)]
 pub(crate) fn holds(address: usize) -> bool {
-    // Relaxed is enough: a wrapper reaches the caller by a happens-before edge of its own.
+    // Relaxed is enough: a wrapper reaches the caller by its own happens-before edge.
     address.wrapping_sub(BASE.load(Ordering::Relaxed)) < ACCESSIBLE.load(Ordering::Relaxed)
 }
 
-/// True once a driver is wrapped.
+/// Whether a driver is wrapped.
 pub(crate) fn is_in_use() -> bool {
     ACCESSIBLE.load(Ordering::Relaxed) != 0
 }
@@ -63,7 +64,7 @@ fn reserve() -> Option<(*mut u8, usize)> {
     })
 }
 
-/// A page of zeroed memory for wrappers, the caller's alone; `None` when memory or the range is exhausted.
+/// A page of zeroed memory for wrappers, owned by the caller; `None` if memory or the range is exhausted.
 pub(super) fn page() -> Option<*mut u8> {
     let mut range = RANGE.lock().unwrap_or_else(PoisonError::into_inner);
     if range.start.is_null() {

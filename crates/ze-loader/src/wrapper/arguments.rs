@@ -1,6 +1,6 @@
-//! Unwraps arguments for a driver whose handles are wrapped, and wraps its results.
+//! Unwraps arguments for a wrapped driver, and wraps its results.
 //!
-//! The generated functions are built from these. Each error names function, argument and what was found there.
+//! The generated functions use these. Each error names the function, the argument and the value.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -19,7 +19,7 @@ use crate::text;
 /// A name in the text of an error, behind one thin pointer.
 pub(crate) type Name = &'static &'static str;
 
-/// One call into a driver whose handles are wrapped.
+/// One call of a wrapped driver.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) name: Name,
@@ -49,7 +49,7 @@ pub(crate) fn deciding<T>(
     }
 }
 
-/// Says why a handle is refused.
+/// Sets the text that explains why a handle is rejected.
 #[cold]
 #[inline(never)]
 fn refused(
@@ -65,17 +65,17 @@ fn refused(
     let wanted = KINDS.get(usize::from(kind)).copied().unwrap_or("?");
     match of(handle) {
         Some(wrapper) if !wrapper.is_live() => text::set(format_args!(
-            "{name}: {argument} ({handle:p}) was destroyed, a live {wanted} is required"
+            "{name}: {argument} ({handle:p}) was destroyed; pass a live {wanted}"
         )),
         Some(wrapper) if !wrapper.is(kind) => text::set(format_args!(
-            "{name}: {argument} ({handle:p}) is a {}, a {wanted} is required",
+            "{name}: {argument} ({handle:p}) is a {}; pass a {wanted}",
             KINDS
                 .get(usize::from(wrapper.kind()))
                 .copied()
                 .unwrap_or("?")
         )),
         Some(wrapper) => text::set(format_args!(
-            "{name}: {argument} ({handle:p}) is an object of {}, the call goes to {}",
+            "{name}: {argument} ({handle:p}) belongs to {}, but the call goes to {}",
             wrapper.driver().name,
             driver.map_or("another driver", |driver| &driver.name)
         )),
@@ -84,17 +84,17 @@ fn refused(
     ZE_RESULT_ERROR_INVALID_ARGUMENT
 }
 
-/// The text about a handle that this loader has not given out.
+/// The text about a handle that this loader has not returned.
 #[cold]
 #[inline(never)]
 fn unknown(name: Name, argument: Name, handle: *mut c_void) {
     text::set(format_args!(
-        "{name}: {argument} ({handle:p}) was not given out by this loader; an object that a legacy driver made behind it \
+        "{name}: {argument} ({handle:p}) was not returned by this loader; an object that a legacy driver created by itself \
          (through an extension function) works only in that driver's own functions"
     ));
 }
 
-/// Answers a call whose deciding handle belongs to no driver.
+/// The result of a call whose handle belongs to no driver.
 #[cold]
 #[inline(never)]
 pub(crate) extern "C" fn foreign(name: Name, argument: Name, handle: *mut c_void) -> ze_result_t {
@@ -102,7 +102,7 @@ pub(crate) extern "C" fn foreign(name: Name, argument: Name, handle: *mut c_void
     ZE_RESULT_ERROR_INVALID_ARGUMENT
 }
 
-/// Answers a call that has no slot in the driver's tables.
+/// The result of a call whose slot is missing in the driver's tables.
 #[cold]
 #[inline(never)]
 pub(crate) fn missing(call: Call, since: u32) -> ze_result_t {
@@ -114,7 +114,7 @@ pub(crate) fn missing(call: Call, since: u32) -> ze_result_t {
 }
 
 impl Call {
-    /// A handle that must be there.
+    /// Unwraps a required handle.
     ///
     /// # Errors
     /// As [`deciding`]; also for handles of another driver.
@@ -128,7 +128,7 @@ impl Call {
         Ok(self.wrapper(argument, kind, handle)?.native())
     }
 
-    /// A handle that may be null.
+    /// Unwraps a handle that may be null.
     ///
     /// # Errors
     /// As [`Call::required`].
@@ -171,13 +171,13 @@ impl Call {
     #[inline(never)]
     pub(crate) fn no_memory(self) -> ze_result_t {
         text::set(format_args!(
-            "{}: the loader has no memory for wrapping handles",
+            "{}: the loader cannot allocate memory for wrapping handles",
             self.name
         ));
         ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
     }
 
-    /// A driver's handle as the application's.
+    /// Wraps a driver's handle for the application.
     ///
     /// # Errors
     /// OUT_OF_HOST_MEMORY.
@@ -190,7 +190,7 @@ impl Call {
         wrap(self.driver, kind, native, origin).ok_or_else(|| self.no_memory())
     }
 
-    /// An array of handles; a null array stays null, elements must not be null.
+    /// Unwraps an array of handles; a null array stays null, elements must not be null.
     ///
     /// # Errors
     /// As [`Call::required`], and OUT_OF_HOST_MEMORY.
@@ -213,7 +213,7 @@ impl Call {
             return Err(self.no_memory());
         };
         for index in 0..count as usize {
-            // SAFETY: `count` elements are readable by the caller's contract, and there is room for as many.
+            // SAFETY: `count` elements are readable by the caller's contract, and the output has room for as many.
             unsafe {
                 let native = self.required(argument, kind, *handles.add(index))?;
                 room.add(index).write(native);
@@ -222,7 +222,7 @@ impl Call {
         Ok(room)
     }
 
-    /// Wraps the handles that a driver has written into an array of the application's, in place.
+    /// Wraps the handles that a driver has written to an array of the application, in place.
     ///
     /// # Safety
     /// `handles` is null or has `count` elements that hold the driver's handles.
@@ -238,7 +238,7 @@ impl Call {
             return result;
         }
         for index in 0..count as usize {
-            // SAFETY: by the caller's contract.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 let place = handles.add(index);
                 match self.wrapped(kind, *place, origin) {
@@ -265,7 +265,7 @@ impl Call {
     ) -> ze_result_t {
         let mut native = std::ptr::null_mut();
         let size = size_of::<*mut c_void>();
-        // SAFETY: by the caller's contract.
+        // SAFETY: guaranteed by the caller.
         match unsafe { self.kernel_argument(size, value, &mut native) } {
             // SAFETY: as above; the value is the caller's or lies in this frame.
             Ok(value) => unsafe { function(kernel, index, size, value) },
@@ -273,7 +273,7 @@ impl Call {
         }
     }
 
-    /// The value of a kernel argument: where eight bytes are the handle of an image or a sampler, the driver's.
+    /// The value of a kernel argument; a wrapped handle of an image or a sampler is unwrapped.
     ///
     /// # Safety
     /// `value` is null or points to `size` readable bytes.
@@ -284,11 +284,11 @@ impl Call {
         value: *const c_void,
         place: &mut *mut c_void,
     ) -> Result<*const c_void, ze_result_t> {
-        // SAFETY: by the caller's contract.
+        // SAFETY: guaranteed by the caller.
         if !unsafe { hides_wrapper(size, value) } {
             return Ok(value);
         }
-        // SAFETY: eight bytes are readable by the caller's contract; they may lie anywhere.
+        // SAFETY: eight bytes are readable by the caller's contract; they may be unaligned.
         let word = unsafe { value.cast::<*mut c_void>().read_unaligned() };
         *place = self.image_or_sampler(word)?;
         Ok(std::ptr::from_mut(place).cast_const().cast())
@@ -304,11 +304,11 @@ impl Call {
         self.required(&"pArgValue", kind, word)
     }
 
-    /// The arguments of a kernel where no sizes are given: a value that is aligned like a handle is treated as one.
+    /// The arguments of a kernel without sizes: a value that is aligned like a handle is treated as one.
     ///
     /// # Safety
-    /// `kernel` is the driver's handle; `arguments` is null or has as many elements as the kernel has arguments, each null
-    /// or a pointer to its value.
+    /// `kernel` is the driver's handle; `arguments` is null or has one element for each argument of the kernel, each
+    /// null or a pointer to its value.
     pub(crate) unsafe fn kernel_arguments(
         self,
         kernel: ze_kernel_handle_t,
@@ -334,7 +334,7 @@ impl Call {
         let count = properties.numKernelArgs as usize;
         let mut found = Vec::new();
         for index in 0..count {
-            // SAFETY: as many elements as the kernel has arguments, by the caller's contract.
+            // SAFETY: one element for each argument of the kernel, by the caller's contract.
             let value = unsafe { *arguments.add(index) };
             // SAFETY: null or a pointer to a value, by the caller's contract.
             if let Some(word) = unsafe { aligned_word(value) }
@@ -364,7 +364,7 @@ impl Call {
         let release = begin_release(wrapper);
         if release == Release::Busy {
             text::set(format_args!(
-                "{}: the object is being destroyed by another thread, or was destroyed just now",
+                "{}: another thread is destroying the object, or has just destroyed it",
                 self.name
             ));
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -375,7 +375,7 @@ impl Call {
     }
 }
 
-/// The driver's function behind `zeKernelSetArgumentValue`.
+/// The driver's function for `zeKernelSetArgumentValue`.
 type SetArgument =
     unsafe extern "C" fn(ze_kernel_handle_t, u32, usize, *const c_void) -> ze_result_t;
 
@@ -387,12 +387,11 @@ type SetArgument =
 pub(crate) unsafe fn hides_wrapper(size: usize, value: *const c_void) -> bool {
     size == size_of::<*mut c_void>()
         && !value.is_null()
-        // SAFETY: eight bytes are readable by the caller's contract; they may lie anywhere.
+        // SAFETY: eight bytes are readable by the caller's contract; they may be unaligned.
         && of(unsafe { value.cast::<*mut c_void>().read_unaligned() }).is_some()
 }
 
-/// Eight bytes that lie on a multiple of eight: they share their page with the first of them, so reading them cannot
-/// fault where the first may be read.
+/// Eight bytes aligned to eight: they are in one page, so reading them cannot fault if the first may be read.
 ///
 /// # Safety
 /// `value` is null or points to at least one readable byte.
@@ -402,7 +401,7 @@ pub(super) unsafe fn aligned_word(value: *const c_void) -> Option<*mut c_void> {
     (!word.is_null() && word.is_aligned()).then(|| unsafe { word.read_volatile() })
 }
 
-/// Room for the handles of an array.
+/// Memory for the handles of an array.
 pub(crate) struct Buffer<T> {
     few: [MaybeUninit<*mut T>; 16],
     many: Vec<*mut T>,
@@ -433,13 +432,13 @@ pub(crate) struct Arguments {
     handles: Vec<*mut c_void>,
 }
 
-/// The output of one handle: our own variable, so that the application never sees the driver's handle.
+/// The output of one handle: a local variable, so that the application never sees the driver's handle.
 pub(crate) struct Output<T> {
     place: *mut *mut T,
     native: *mut T,
 }
 
-/// The output's value before the call: the address of this byte, which is no driver's handle.
+/// The output's value before the call: the address of this byte, which is never a driver's handle.
 static UNTOUCHED: u8 = 0;
 
 impl<T> Output<T> {
@@ -451,7 +450,7 @@ impl<T> Output<T> {
         }
     }
 
-    /// The driver's argument: null where the application gave null.
+    /// The driver's argument: null if the application's is null.
     #[inline(always)]
     pub(crate) fn native(&mut self) -> *mut *mut T {
         if self.place.is_null() {
@@ -461,10 +460,10 @@ impl<T> Output<T> {
         }
     }
 
-    /// Wraps the handle that the driver has written, also beside an error (a build log comes with one).
+    /// Wraps the handle that the driver has written, even after an error (a failed build returns a log).
     ///
     /// # Safety
-    /// The place is null or writable.
+    /// The output is null or writable.
     pub(crate) unsafe fn finish(
         self,
         call: Call,
@@ -487,7 +486,7 @@ impl<T> Output<T> {
     }
 }
 
-/// The number of elements that a driver has filled: the smaller one of the room before and the count after.
+/// The number of elements that a driver has filled: the smaller of the capacity before and the count after.
 ///
 /// # Safety
 /// `count` is null or readable.
@@ -499,7 +498,7 @@ pub(crate) unsafe fn filled(room: u32, count: *mut u32) -> u32 {
     unsafe { *count }.min(room)
 }
 
-/// The room that an application has announced.
+/// The capacity that an application has announced.
 ///
 /// # Safety
 /// `count` is null or readable.

@@ -1,7 +1,7 @@
-//! Descriptors that hold handles, in themselves or in their `pNext` chains.
+//! Descriptors with handles, in the struct or in its `pNext` chain.
 //!
-//! A chain without handles, which is nearly every one, goes to the driver as it is. Else the structs up to the last one
-//! with a handle are copied, as the application's are constant.
+//! A chain without handles, which is the usual case, is passed to the driver unchanged. Otherwise the structs up to the
+//! last one with a handle are copied, because the application's are constant.
 
 use std::ffi::c_void;
 
@@ -15,10 +15,10 @@ use super::of;
 use crate::generated::legacy_facts::{HANDLES_IN_STRUCTS, SIZES, VALUES_IN_STRUCTS};
 use crate::text;
 
-/// Longer chains are loops.
+/// Longer chains are treated as cycles.
 const LONGEST: usize = 256;
 
-/// The copies that one call needs; they must outlive it.
+/// The copies for one call, which must outlive it.
 #[derive(Default)]
 pub(crate) struct Chain {
     copies: Vec<Vec<u64>>,
@@ -30,14 +30,14 @@ fn holder(stype: u32) -> bool {
 }
 
 impl Call {
-    /// A descriptor and its chain with the driver's handles in it.
+    /// Unwraps the handles of a descriptor and its chain.
     ///
     /// # Errors
-    /// As for single handles; INVALID_ARGUMENT for a chain without an end; UNSUPPORTED_FEATURE where a struct of unknown
-    /// size stands before one with a handle.
+    /// As for single handles; INVALID_ARGUMENT for a chain without an end; UNSUPPORTED_FEATURE if a struct of unknown
+    /// size comes before one with a handle.
     ///
     /// # Safety
-    /// `first` is null or begins with `stype` and `pNext`, as do all structs that hang on it.
+    /// `first` is null or begins with `stype` and `pNext`, and so do all structs in its chain.
     #[inline]
     pub(crate) unsafe fn chain<T>(
         self,
@@ -51,7 +51,7 @@ impl Call {
             length += 1;
             if length > LONGEST {
                 text::set(format_args!(
-                    "{}: the pNext chain of {argument} has more than {LONGEST} structs: it is a loop",
+                    "{}: the pNext chain of {argument} has more than {LONGEST} structs, or is a cycle",
                     self.name
                 ));
                 return Err(ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -90,8 +90,8 @@ impl Call {
                 let stype = (*link).stype.0;
                 let Ok(place) = SIZES.binary_search_by_key(&stype, |(stype, _)| *stype) else {
                     text::set(format_args!(
-                        "{}: the pNext chain of {argument} holds a struct of unknown type {stype:#x} before one with a handle; \
-                         put it behind",
+                        "{}: the pNext chain of {argument} has a struct of unknown type {stype:#x} before one with a handle; \
+                         move it after that one",
                         self.name
                     ));
                     return Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
@@ -124,7 +124,7 @@ impl Call {
     /// # Safety
     /// `copy` is a struct of its type.
     unsafe fn translate(self, copy: *mut u8, copies: &mut Chain) -> Result<(), ze_result_t> {
-        // SAFETY: by the caller's contract; offsets are those of the struct's type.
+        // SAFETY: guaranteed by the caller; offsets are those of the struct's type.
         unsafe {
             let stype = copy.cast::<u32>().read();
             for entry in HANDLES_IN_STRUCTS

@@ -1,8 +1,8 @@
 //! One shard of the map from drivers' handles to wrappers: looked up without a lock, changed under one.
 //!
-//! An open-addressing table of pointers. A look-up that hits is right; one that misses may have raced with a change and is
-//! repeated under the lock before anything is concluded from it. Tables only grow, and a replaced one is kept for the
-//! readers that may still be inside: all of them together are smaller than the table in use.
+//! An open-addressing table of pointers. A look-up that hits is right. One that misses may have raced with a change,
+//! and is repeated under the lock before anything follows from it. Tables only grow, and a replaced one is kept for
+//! readers that may still use it: all of them together are smaller than the table in use.
 
 #[cfg(loom)]
 use loom::sync::{
@@ -16,15 +16,15 @@ use std::sync::{
     atomic::{AtomicPtr, Ordering},
 };
 
-/// An entry of a shard: its key must not change while it is in the map.
+/// An entry of a shard; its key must not change while it is in the map.
 pub(crate) trait Entry: 'static {
     type Key: Copy;
 
-    /// The key's hash; the shard was chosen by other bits of it.
+    /// The key's hash; other bits of it choose the shard.
     fn hash(key: Self::Key) -> usize;
     /// This entry's key, while it is in the map.
     fn key(&self) -> Self::Key;
-    /// Whether this entry has that key; may be called for an entry that has just left the map.
+    /// Whether this entry has that key; may be called for an entry that was just removed.
     fn has(&self, key: Self::Key) -> bool;
 }
 
@@ -35,12 +35,12 @@ const SMALLEST: usize = 64;
 const SMALLEST: usize = 4;
 
 struct Table<E> {
-    /// A power of two of places, each null or an entry.
+    /// A power of two of slots, each null or an entry.
     places: Box<[AtomicPtr<E>]>,
 }
 
 impl<E: Entry> Table<E> {
-    /// `None` when there is no memory.
+    /// `None` if memory is short.
     fn new(size: usize) -> Option<Table<E>> {
         let mut places = Vec::new();
         places.try_reserve_exact(size).ok()?;
@@ -74,7 +74,7 @@ impl<E: Entry> Table<E> {
         None
     }
 
-    /// Puts an entry into the first free place; there is one.
+    /// Puts an entry into the first free slot; there is one.
     fn put(&self, entry: &'static E) {
         let mut index = E::hash(entry.key());
         while !self.at(index).load(Ordering::Relaxed).is_null() {
@@ -85,7 +85,7 @@ impl<E: Entry> Table<E> {
     }
 }
 
-/// The lock protects these besides the places: the number in use, and the owner's extra data.
+/// The data under the lock besides the slots: the number in use, and the owner's extra data.
 struct Inside<E: 'static, X> {
     live: usize,
     kept: Vec<*mut Table<E>>,
@@ -103,7 +103,7 @@ unsafe impl<E: Sync, X: Send> Sync for Shard<E, X> {}
 // SAFETY: as above.
 unsafe impl<E: Sync, X: Send> Send for Shard<E, X> {}
 
-/// A shard whose lock is held.
+/// A locked shard.
 pub(crate) struct Locked<'s, E: 'static, X> {
     shard: &'s Shard<E, X>,
     inside: MutexGuard<'s, Inside<E, X>>,
@@ -139,7 +139,7 @@ impl<E: Entry, X> Shard<E, X> {
         unsafe { self.table.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Looks a key up without a lock; a miss is only sure under the lock.
+    /// Looks a key up without a lock; a miss is only certain under the lock.
     pub(crate) fn find(&self, key: E::Key) -> Option<&'static E> {
         self.table()?.find(key)
     }
@@ -148,7 +148,7 @@ impl<E: Entry, X> Shard<E, X> {
     pub(crate) fn lock(&self) -> Locked<'_, E, X> {
         Locked {
             shard: self,
-            // A panicking holder leaves a whole map: each change is one store.
+            // A panicking holder leaves a consistent map, because each change is one store.
             inside: self.inside.lock().unwrap_or_else(PoisonError::into_inner),
         }
     }
@@ -160,12 +160,12 @@ impl<E: Entry, X> Locked<'_, E, X> {
         &mut self.inside.extra
     }
 
-    /// Looks a key up; a miss is sure.
+    /// Looks a key up; a miss is certain.
     pub(crate) fn find(&self, key: E::Key) -> Option<&'static E> {
         self.shard.find(key)
     }
 
-    /// Makes sure that one more entry fits; false when there is no memory.
+    /// Reserves room for one more entry. Returns false if memory is short.
     #[must_use]
     pub(crate) fn reserve(&mut self) -> bool {
         let shard = self.shard;
@@ -193,7 +193,7 @@ impl<E: Entry, X> Locked<'_, E, X> {
         true
     }
 
-    /// Inserts an entry whose key is not there, after [`Locked::reserve`] has made room.
+    /// Inserts an entry with a new key, after [`Locked::reserve`].
     pub(crate) fn insert(&mut self, entry: &'static E) {
         if let Some(table) = self.shard.table() {
             table.put(entry);
@@ -201,7 +201,7 @@ impl<E: Entry, X> Locked<'_, E, X> {
         }
     }
 
-    /// Removes this very entry; false when it is not in the map.
+    /// Removes this entry. Returns false if it is not in the map.
     pub(crate) fn remove(&mut self, entry: &'static E) -> bool {
         let Some(table) = self.shard.table() else {
             return false;
@@ -217,8 +217,8 @@ impl<E: Entry, X> Locked<'_, E, X> {
             }
             hole = hole.wrapping_add(1);
         }
-        // Entries behind the hole move up, so that no search stops short of them. Each is stored in its new place before
-        // it leaves the old one: a reader may see it twice, or miss it and then ask under the lock.
+        // Entries after the hole move up, so that every search reaches them. Each is stored in its new slot before it
+        // leaves the old one: a reader may see it twice, or miss it and then look under the lock.
         let mask = table.mask();
         let mut next = hole.wrapping_add(1);
         loop {
@@ -267,7 +267,7 @@ mod tests {
     impl Entry for Number {
         type Key = usize;
         fn hash(key: usize) -> usize {
-            // Few homes, so that runs are long and wrap around the table's end.
+            // Few home slots, so that probe sequences are long and wrap around the table's end.
             (key % 7).wrapping_sub(3)
         }
         fn key(&self) -> usize {
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn any_sequence_of_changes_is_that_of_a_hash_map() {
+    fn random_changes_agree_with_a_hash_map() {
         let shard: Shard<Number, ()> = Shard::new(());
         let entries: Vec<&'static Number> =
             (0..200).map(|n| &*Box::leak(Box::new(Number(n)))).collect();
@@ -322,7 +322,7 @@ mod model {
     impl Entry for Number {
         type Key = usize;
         fn hash(_: usize) -> usize {
-            // One home: every removal moves what lies behind it.
+            // One home slot: every removal moves the entries after it.
             0
         }
         fn key(&self) -> usize {
@@ -343,9 +343,9 @@ mod model {
         locked.insert(entry);
     }
 
-    /// A reader beside a removal that moves its entry: a hit is the right one, and a miss is found under the lock.
+    /// A reader during a removal that moves its entry: a hit is right, and a miss is found under the lock.
     #[test]
-    fn what_stays_is_found_while_others_leave() {
+    fn an_entry_is_found_while_others_are_removed() {
         loom::model(|| {
             let shard: Arc<Shard<Number, ()>> = Arc::new(Shard::new(()));
             let (first, second) = (entry(1), entry(2));
@@ -362,9 +362,9 @@ mod model {
         });
     }
 
-    /// A reader beside an insertion that makes the table grow.
+    /// A reader during an insertion that makes the table grow.
     #[test]
-    fn what_is_there_is_found_while_the_table_grows() {
+    fn an_entry_is_found_while_the_table_grows() {
         loom::model(|| {
             let shard: Arc<Shard<Number, ()>> = Arc::new(Shard::new(()));
             for number in 1..=3 {

@@ -1,12 +1,12 @@
-//! Wrappers: applications hold them instead of the handles of drivers without DDI tables.
+//! Wrappers: applications hold them in place of the handles of drivers without DDI tables.
 //!
-//! A wrapper begins with the header of any object with DDI tables, so that it can be dispatched through like one; its
-//! tables unwrap ([`crate::generated`]'s `legacy` files). It lies in one reserved range ([`arena`]). Its identity is the
-//! driver's: the same object of a driver has the same wrapper as long as it lives ([`map`]).
+//! A wrapper begins with the header of any object with DDI tables, so that calls can be dispatched through it; its
+//! tables unwrap ([`crate::generated`]'s `legacy` files). It lies in one reserved range ([`arena`]). It has the
+//! identity of the driver's object: one object has the same wrapper as long as it lives ([`map`]).
 //!
-//! Using a wrapper reads it and nothing else. The map is looked up, without a lock, when a driver returns a handle, and
+//! Using a wrapper reads only the wrapper. The map is looked up, without a lock, when a driver returns a handle. It is
 //! changed, under the lock of one of many shards, when a handle is seen for the first time and when it is destroyed. A
-//! wrapper leaves the map before its object is destroyed, so that the driver may use the address anew at once.
+//! wrapper leaves the map before its object is destroyed, so that the driver may reuse the address at once.
 //!
 //! Not here: which argument of which function is a handle (generated), and how drivers are found.
 
@@ -31,14 +31,14 @@ const FREE: Kind = 0;
 /// The object behind an application's handle.
 #[repr(C, align(64))]
 pub(crate) struct Wrapper {
-    /// Written once, before the wrapper is handed out for the first time.
+    /// Written once, before the wrapper is first returned.
     header: ze_handle_t,
     /// The driver's handle.
     native: AtomicUsize,
     driver: AtomicPtr<LegacyDriver>,
-    /// How often its driver has returned it as a new object. Changed under the shard's lock.
+    /// How often the driver has returned it as a new object. Changed under the shard's lock.
     count: AtomicU32,
-    /// [`FREE`], or the type of the handle; the last field to be set and the first to be cleared.
+    /// [`FREE`], or the type of the handle; set last and cleared first.
     kind: AtomicU8,
     /// 1 while the driver is destroying it. Changed under the shard's lock.
     leaving: AtomicU8,
@@ -62,7 +62,7 @@ pub(crate) struct Key {
 
 impl Key {
     fn hash(self) -> usize {
-        // Objects lie on multiples of 16 or more; the multiplier spreads the rest over the upper bits.
+        // Objects are aligned to 16 or more; the multiplier spreads the rest over the upper bits.
         let word =
             self.native.rotate_right(4) ^ usize::from(self.kind) << 48 ^ self.driver.number << 56;
         word.wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -94,7 +94,7 @@ impl Entry for Wrapper {
     }
 }
 
-/// Wrappers of this shard that are not in use, the one unused for longest first: a stale handle stays stale for long.
+/// Unused wrappers of this shard, the longest unused first, so that a stale handle is detected for a long time.
 pub(crate) struct Free(VecDeque<&'static Wrapper>);
 
 type Map = Shard<Wrapper, Free>;
@@ -107,14 +107,14 @@ fn shard(key: Key) -> &'static Map {
     &MAP[key.hash() >> (usize::BITS - SHARD_BITS)]
 }
 
-/// Whether a returned handle is a new object, which will be destroyed once, or one that was known before.
+/// Whether a returned handle is a new object, which will be destroyed once, or may be known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Created,
     Known,
 }
 
-/// The wrapper that an application's handle is; `None` for handles of other drivers and for none at all.
+/// The wrapper of an application's handle; `None` for handles of other drivers and invalid ones.
 #[inline(always)]
 pub(crate) fn of<T>(handle: *mut T) -> Option<&'static Wrapper> {
     let address = handle.addr();
@@ -137,13 +137,13 @@ impl Wrapper {
         self.kind.load(Ordering::Relaxed)
     }
 
-    /// The driver's handle; meaningful while the wrapper is live.
+    /// The driver's handle, while the wrapper is live.
     #[inline(always)]
     pub(crate) fn native<T>(&self) -> *mut T {
         std::ptr::with_exposed_provenance_mut(self.native.load(Ordering::Relaxed))
     }
 
-    /// The driver of a wrapper that is, or was once, live.
+    /// The driver of a wrapper that is or was live.
     #[inline(always)]
     pub(crate) fn driver(&self) -> &'static LegacyDriver {
         // SAFETY: set when the wrapper was taken into use for the first time; drivers are never freed.
@@ -155,7 +155,7 @@ impl Wrapper {
     }
 }
 
-/// The application's handle for a driver's; `None` when there is no memory. A null handle stays null.
+/// The application's handle for a driver's; `None` if memory is short. A null handle stays null.
 pub(crate) fn wrap<T>(
     driver: &'static LegacyDriver,
     kind: Kind,
@@ -202,7 +202,7 @@ pub(crate) fn wrap<T>(
     Some(new.handle())
 }
 
-/// A wrapper out of use, from the shard's own or a fresh page of them.
+/// An unused wrapper, from the shard's own or from a new page.
 fn take(locked: &mut Locked<'_, Wrapper, Free>, header: &ze_handle_t) -> Option<&'static Wrapper> {
     let free = &mut locked.extra().0;
     if let Some(unused) = free.pop_front() {
@@ -224,7 +224,7 @@ fn take(locked: &mut Locked<'_, Wrapper, Free>, header: &ze_handle_t) -> Option<
 /// The result of [`begin_release`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Release {
-    /// The last handle of this object: it has left the map.
+    /// The last handle of this object: it was removed from the map.
     Last,
     /// The driver has returned this object several times.
     Shared,
@@ -232,7 +232,7 @@ pub(crate) enum Release {
     Busy,
 }
 
-/// Before a driver destroys an object.
+/// Called before a driver destroys an object.
 pub(crate) fn begin_release(wrapper: &'static Wrapper) -> Release {
     let mut locked = shard(wrapper.key()).lock();
     if !wrapper.is_live() || wrapper.leaving.load(Ordering::Relaxed) != 0 {
@@ -248,7 +248,7 @@ pub(crate) fn begin_release(wrapper: &'static Wrapper) -> Release {
     Release::Last
 }
 
-/// After a driver's destroy function has returned: frees the wrapper, or restores it.
+/// Called after a driver's destroy function has returned: frees the wrapper, or restores it.
 pub(crate) fn end_release(wrapper: &'static Wrapper, release: Release, destroyed: bool) {
     let key = wrapper.key();
     let mut locked = shard(key).lock();
@@ -257,14 +257,14 @@ pub(crate) fn end_release(wrapper: &'static Wrapper, release: Release, destroyed
             wrapper.kind.store(FREE, Ordering::Release);
             wrapper.native.store(0, Ordering::Relaxed);
             let free = &mut locked.extra().0;
-            // Without memory for the list the wrapper is lost, which costs its 64 bytes.
+            // If memory for the list is short, the wrapper is lost, which costs its 64 bytes.
             if free.try_reserve(1).is_ok() {
                 free.push_back(wrapper);
             }
         }
         (Release::Last, false) => {
             wrapper.leaving.store(0, Ordering::Relaxed);
-            // Another wrapper of the object may have been made meanwhile; then this one stays outside the map.
+            // Another wrapper of the object may have been created meanwhile; this one then stays outside the map.
             if locked.find(key).is_none() && locked.reserve() {
                 locked.insert(wrapper);
             }

@@ -1,4 +1,4 @@
-//! What runs in a process of its own.
+//! Cases that run in a separate process.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn no_driver(loader: &Loader) {
         assert_eq!(result, ZE_RESULT_SUCCESS);
         assert!(
             text.starts_with(
-                "zeInit: no Level Zero driver is usable. Tried:\n  \"\": an empty name"
+                "zeInit: no usable Level Zero driver was found. Tried:\n  \"\": an empty name"
             ),
             "{text}"
         );
@@ -90,7 +90,7 @@ fn no_driver(loader: &Loader) {
     assert_eq!(loader.drivers(), Err(ZE_RESULT_ERROR_UNINITIALIZED));
     assert!(
         loader.text().1.starts_with("zeInit: no Level Zero driver"),
-        "the cause is not hidden by what follows it"
+        "a later error does not hide the cause"
     );
     assert_eq!(loader.init_drivers(1), Err(ZE_RESULT_ERROR_UNINITIALIZED));
     assert_eq!(
@@ -116,7 +116,7 @@ fn one_driver(loader: &Loader) {
     loader.create_context(drivers[0]).unwrap();
 }
 
-/// The driver is used by its tables, of which one is missing.
+/// The driver is called through its tables, of which one is missing.
 fn missing_table(loader: &Loader) {
     one_driver(loader);
     let driver = loader.drivers().unwrap()[0];
@@ -151,7 +151,7 @@ fn missing_table(loader: &Loader) {
     );
 }
 
-/// The parent looks at the text.
+/// The parent checks the text.
 fn refused(loader: &Loader) {
     assert_eq!(loader.init(0), ZE_RESULT_ERROR_UNINITIALIZED);
     eprintln!("{}", loader.text().1);
@@ -180,11 +180,11 @@ fn two_drivers(loader: &Loader) {
     }
 }
 
-/// `EXPECTED_ORDER` lists the places of stub_a and stub_b; which is which shows in the types of their devices.
+/// `EXPECTED_ORDER` lists the positions of stub_a and stub_b; the types of their devices identify them.
 fn order(loader: &Loader) {
     assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
     let drivers = loader.drivers().unwrap();
-    // `zeInitDrivers` asks the libraries in the order of their names, so its first contact tells who is who.
+    // `zeInitDrivers` calls the libraries in the order of their names, so the order of first contact identifies them.
     let first_device = |driver| loader.devices(driver).len();
     let script = std::env::var("SOLUM_STUB_DEVICES").unwrap();
     let kinds: Vec<String> = script
@@ -229,7 +229,7 @@ fn order(loader: &Loader) {
     );
 }
 
-/// One class of drivers after the other, as the case says.
+/// One class of drivers after the other, as the case defines.
 fn lazily(loader: &Loader) {
     assert_eq!(loader.drivers(), Err(ZE_RESULT_ERROR_UNINITIALIZED));
     match std::env::var("EXPECTED_LIBRARIES").unwrap().as_str() {
@@ -256,7 +256,7 @@ fn lazily(loader: &Loader) {
     }
 }
 
-/// Vendors' drivers of the machine may be there too; ours is the last one.
+/// The machine may have vendors' drivers too; ours is the last one.
 fn beside(loader: &Loader) {
     assert_eq!(loader.init(0), ZE_RESULT_SUCCESS, "{:?}", loader.text());
     let drivers = loader.drivers().unwrap();
@@ -277,7 +277,7 @@ fn init_rules(loader: &Loader) {
         assert_eq!(
             loader.init(flags),
             ZE_RESULT_SUCCESS,
-            "the first result counts, whatever the flags ({flags})"
+            "the first result counts for any flags ({flags})"
         );
     }
     let drivers = loader.drivers().unwrap();
@@ -328,7 +328,7 @@ fn init_drivers_rules(loader: &Loader) {
             ZE_RESULT_ERROR_INVALID_NULL_POINTER
         );
     }
-    assert_eq!(count, 77, "the count stays untouched on failure");
+    assert_eq!(count, 77, "the count is unchanged on failure");
     let first = loader.init_drivers(ZE_INIT_DRIVER_TYPE_FLAG_GPU).unwrap();
     assert_eq!(first.len(), 2);
     for flags in [
@@ -352,7 +352,7 @@ fn init_drivers_without_support(loader: &Loader) {
         Err(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
     );
     assert!(
-        loader.text().1.contains("it has no zeInitDrivers"),
+        loader.text().1.contains("zeInitDrivers is missing"),
         "{:?}",
         loader.text()
     );
@@ -393,7 +393,7 @@ fn sysman(loader: &Loader) {
     assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
 }
 
-/// Functions that take a handle first and answer with a code: all but those that initialise, enumerate or describe.
+/// Functions that take a handle first and return a code, except those that initialise, enumerate or describe.
 fn handle_functions() -> impl Iterator<Item = &'static str> {
     const OTHERS: [&str; 9] = [
         "zeInit",
@@ -437,7 +437,7 @@ fn every_function(loader: &Loader) {
                 || loader.text().1.starts_with(&format!("{name}: p"))
         );
     }
-    // Where no object can lie; the reads would end the process.
+    // Addresses where no object can be; reading them would end the process.
     let junk = [1, 0x7ff8, 0xffff, 0x1_0001, usize::MAX - 1, usize::MAX];
     for (name, junk) in handle_functions().flat_map(|name| junk.map(|junk| (name, junk))) {
         assert_eq!(
@@ -526,7 +526,7 @@ fn old_tables(loader: &Loader) {
         loader
             .text()
             .1
-            .contains("needs Level Zero 1.17, the handle's driver offers 1.13"),
+            .contains("needs Level Zero 1.17, but the handle's driver supports 1.13"),
         "{:?}",
         loader.text()
     );
@@ -535,7 +535,7 @@ fn old_tables(loader: &Loader) {
         .unwrap();
     // SAFETY: a driver of this process.
     assert!(unsafe { default(driver) }.is_null());
-    // The runtime functions came with 1.14: this driver's runtime table ends before them.
+    // Version 1.14 introduced the runtime functions; this driver's runtime table is older.
     let default = loader
         .get::<zer_pfnGetDefaultContext_t>("zerGetDefaultContext")
         .unwrap();
@@ -548,7 +548,7 @@ fn old_tables(loader: &Loader) {
     );
 }
 
-/// Before and after initialisation, which may be tried several times.
+/// Before and after initialisation, which may be repeated.
 fn versions(loader: &Loader) {
     components(loader, &["loader"]);
     assert_eq!(loader.init_drivers(1).unwrap().len(), 1);
@@ -569,11 +569,7 @@ fn components(loader: &Loader, expected: &[&str]) {
                 ZE_RESULT_ERROR_INVALID_NULL_POINTER
             );
             assert_eq!(get(&raw mut count, null_mut()), ZE_RESULT_SUCCESS);
-            assert_eq!(
-                count,
-                expected.len(),
-                "an uninitialised count is not looked at"
-            );
+            assert_eq!(count, expected.len(), "an uninitialised count is not read");
             count = 4;
             assert_eq!(get(&raw mut count, found.as_mut_ptr()), ZE_RESULT_SUCCESS);
         }
@@ -653,7 +649,7 @@ fn default_driver(loader: &Loader) {
     let context: zer_pfnGetDefaultContext_t = loader.get("zerGetDefaultContext");
     let (to_identifier, to_device, context) =
         (to_identifier.unwrap(), to_device.unwrap(), context.unwrap());
-    // SAFETY: handles of this process, and what is being tested for refusal.
+    // SAFETY: handles of this process, and invalid ones that must be rejected.
     unsafe {
         assert!(context().is_null() && to_device(0).is_null());
         assert_eq!(to_identifier(null_mut()), u32::MAX, "before init");
@@ -661,15 +657,19 @@ fn default_driver(loader: &Loader) {
         assert_eq!(
             loader.text(),
             (ZE_RESULT_SUCCESS, "stub driver's text".into()),
-            "the driver is asked"
+            "the driver is called"
         );
         let drivers = loader.drivers().unwrap();
         let own = loader.devices(drivers[0])[0];
         assert!(!context().is_null());
         assert_eq!((to_identifier(own), to_device(0)), (0, own));
         assert_eq!(to_identifier(null_mut()), u32::MAX);
-        assert_eq!(loader.text().1, "stub driver's text", "the driver is asked");
-        assert_eq!(to_identifier(16 as *mut _), u32::MAX, "no object");
+        assert_eq!(
+            loader.text().1,
+            "stub driver's text",
+            "the driver is called"
+        );
+        assert_eq!(to_identifier(16 as *mut _), u32::MAX, "not an object");
         assert!(
             loader
                 .text()
@@ -705,7 +705,7 @@ unsafe extern "C" fn third() {
     CALLED.lock().unwrap().push(3);
 }
 
-/// Registers a callback: its index and the function that takes it back.
+/// Registers a callback: returns its index and the function that removes it.
 fn register(loader: &Loader, callback: unsafe extern "C" fn()) -> (u32, unsafe extern "C" fn(u32)) {
     let register = loader
         .get::<zel_pfnRegisterTeardownCallback_t>("zelRegisterTeardownCallback")
@@ -746,7 +746,7 @@ fn teardown_callbacks(loader: &Loader) {
     unsafe { registered[0].1(1) };
 }
 
-/// Two adapters, each with a loader handle and a callback of its own; the first goes away.
+/// Two adapters, each with its own loader handle and callback; the first is unloaded.
 fn one_client_leaves(stays: Loader, path: &Path) {
     let leaves = Loader::open(path);
     assert_eq!(stays.init(0), ZE_RESULT_SUCCESS);
@@ -757,7 +757,7 @@ fn one_client_leaves(stays: Loader, path: &Path) {
     unsafe { back.1(back.0) };
     leaves.call_with_nulls("zelSetDelayLoaderContextTeardown");
     leaves.call_with_nulls("zelLoaderContextTeardown");
-    assert!(!leaves.close(path), "the other client holds it");
+    assert!(!leaves.close(path), "the other client keeps it loaded");
     let driver = stays.drivers().unwrap()[0];
     stays.create_context(driver).unwrap();
     assert_eq!(*CALLED.lock().unwrap(), [] as [u32; 0]);
@@ -770,7 +770,7 @@ fn unloading(mut loader: Loader, path: &Path) {
         assert_eq!(
             loader.drivers(),
             Err(ZE_RESULT_ERROR_UNINITIALIZED),
-            "round {round} starts afresh"
+            "round {round} starts again"
         );
         assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
         // A thread that has used the loader and its text ends before the unloading: nothing of it may be left.

@@ -1,10 +1,10 @@
-//! As much of ELF64 (little-endian) as it takes to list a library's exports and its SONAME.
+//! A minimal reader of ELF64 (little-endian) that lists a library's exports and its SONAME.
 
 use std::path::Path;
 
 pub(crate) struct Export {
     pub(crate) name: String,
-    /// `STB_GLOBAL` is 1; `STB_GNU_UNIQUE`, which would keep the library from unloading, is 10.
+    /// `STB_GLOBAL` is 1; `STB_GNU_UNIQUE`, which would prevent unloading, is 10.
     pub(crate) binding: u8,
 }
 

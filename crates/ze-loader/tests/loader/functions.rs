@@ -1,4 +1,4 @@
-//! The functions of the API as the tests see them: read from the API table's text, not from what is generated from it.
+//! The API's functions for the tests: read from the API table's text, independently of the generated code.
 
 use std::collections::HashMap;
 
@@ -6,20 +6,20 @@ const FUNCTIONS: &str = include_str!("../../../../spec/level-zero-1.17/functions
 const TABLES: &str = include_str!("../../../../spec/level-zero-1.17/tables.txt");
 const TYPES: &str = include_str!("../../../../spec/level-zero-1.17/types.txt");
 
-/// What a parameter is to a test.
+/// The role of a parameter in a test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     /// A handle of this type.
     Handle { optional: bool, releases: bool },
     /// An array of handles, counted by a parameter.
     Array { count: String },
-    /// Where one handle is returned.
+    /// Returns one handle.
     Output,
-    /// An array that is filled; the count is behind a pointer.
+    /// An array that is filled; a pointer gives the count.
     Listed { count: String },
     /// A pointer to anything else, or to a number.
     Pointer,
-    /// Other words: how many registers they take; 0 for those in floating-point registers.
+    /// Other words: the number of registers they take; 0 for floating-point registers.
     Words(usize),
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum Role {
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) role: Role,
-    /// The opaque type of the handle that it is or points to; empty for others.
+    /// The opaque type of the handle or of the handle it points to; empty for others.
     pub(crate) kind: &'static str,
 }
 
@@ -48,7 +48,7 @@ fn handles() -> HashMap<&'static str, &'static str> {
         .collect()
 }
 
-/// Array parameters whose length the table does not say.
+/// Array parameters whose length is not in the table.
 const COUNTS: [(&str, &str); 2] = [
     ("phMetrics", "metricCount"),
     ("phMetricGroups", "metricGroupCount"),
@@ -109,7 +109,7 @@ fn parameter(
     Parameter { name, role, kind }
 }
 
-/// Functions that destroy their first handle, which the table does not say.
+/// Functions that destroy their first handle, which is not in the table.
 fn releases_first(function: &str) -> bool {
     [
         "zetMetricGroupDestroyExp",
@@ -121,7 +121,7 @@ fn releases_first(function: &str) -> bool {
     .contains(&function)
 }
 
-/// The functions that a handle decides, with a code as their result.
+/// Functions that are dispatched by a handle and return a code.
 pub(crate) fn all() -> Vec<Function> {
     let handles = handles();
     let mut functions: Vec<Function> = Vec::new();

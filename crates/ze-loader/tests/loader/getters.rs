@@ -1,4 +1,4 @@
-//! The loader's own getters, by which static loaders find its functions.
+//! The loader's own getters, through which static loaders find its functions.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -10,7 +10,7 @@ use crate::{EXPORTS, functions};
 
 type Getter = unsafe extern "C" fn(ze_api_version_t, *mut *mut c_void) -> ze_result_t;
 
-/// As static loaders of any version ask.
+/// As static loaders of any version request.
 pub(crate) fn all(loader: &Loader) {
     let getters = || {
         EXPORTS
@@ -47,7 +47,7 @@ pub(crate) fn all(loader: &Loader) {
             }
             assert!(
                 table.iter().all(|slot| *slot == untouched),
-                "{name} fills a table that it refuses"
+                "{name} fills a table that it rejects"
             );
             assert_eq!(
                 get(ZE_API_VERSION_1_17, table.as_mut_ptr()),
@@ -79,12 +79,12 @@ pub(crate) fn all(loader: &Loader) {
     assert_eq!(result, ZE_RESULT_SUCCESS);
     assert!(
         table.pfnCreate.is_some() && table.pfnCounterBasedCreate.is_none(),
-        "slots of later versions stay"
+        "slots of later versions are unchanged"
     );
     older_versions(loader);
 }
 
-/// Each version's slots are filled and nothing behind them: an older client's table ends there.
+/// The slots of each version are filled and none after them, because an older client's table ends there.
 fn older_versions(loader: &Loader) {
     let tables = functions::tables();
     let getters = functions::getters();

@@ -46,7 +46,7 @@ pub(crate) fn tracer_functions(loader: &Loader) {
         );
     }
     assert!(!tracing_state(loader));
-    // An unmatched disabling changes nothing; enablings are counted.
+    // An unmatched disable changes nothing; enables are counted.
     for (name, expected) in [
         ("zelDisableTracingLayer", false),
         ("zelEnableTracingLayer", true),
@@ -61,7 +61,7 @@ pub(crate) fn tracer_functions(loader: &Loader) {
     }
 }
 
-/// `ZE_ENABLE_TRACING_LAYER`: on from the start, whatever clients take back.
+/// `ZE_ENABLE_TRACING_LAYER`: on from the start, regardless of clients' disables.
 pub(crate) fn traced_by_environment(loader: &Loader) {
     assert_eq!(loader.init(0), ZE_RESULT_SUCCESS);
     for name in [
@@ -169,12 +169,12 @@ pub(crate) fn tracers(loader: &Loader) {
         ZE_RESULT_SUCCESS
     );
     create(false);
-    // A null handle is refused through the layers, too.
+    // A null handle is also rejected through the layers.
     assert_eq!(
         loader.call("zeContextGetStatus", &[0]),
         ZE_RESULT_ERROR_INVALID_NULL_HANDLE
     );
-    // A static loader finds these functions through the tracing library's handle.
+    // Static loaders find these functions through the tracing library's handle.
     let handle: Option<unsafe extern "C" fn() -> *mut c_void> =
         loader.get("zeLoaderGetTracingHandle");
     // SAFETY: no arguments; the handle is the dynamic linker's.
@@ -206,18 +206,18 @@ pub(crate) fn validated(loader: &Loader) {
         assert!(
             text.contains("zeContextDestroy: hContext")
                 && text.contains("was destroyed by zeContextDestroy"),
-            "the last-error text names the mistake: {text}"
+            "the last-error text describes the mistake: {text}"
         );
         assert_eq!(
             destroy(driver.addr()),
             ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-            "a driver is no context"
+            "a driver is not a context"
         );
     }
     assert_eq!(destroy(0), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
-/// Initialisation fails for what a variable says.
+/// Initialisation fails because of a variable's value.
 pub(crate) fn refused_by_variable(loader: &Loader, text: &str) {
     for _ in 0..2 {
         assert_eq!(loader.init(0), ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -1,4 +1,4 @@
-//! Wrappers that come and go with their objects.
+//! Wrappers are created and freed with their objects.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn event_functions(
     })
 }
 
-/// Wrappers come and go: those of destroyed objects are used again, and none is used twice at once.
+/// Wrappers of destroyed objects are reused, and none is used for two live objects.
 pub(crate) fn many_objects(loader: &Loader, stage: &Path) {
     let (_, create) = event_functions(loader, stage);
     let mut seen = BTreeSet::new();
@@ -114,7 +114,7 @@ pub(crate) fn many_threads(loader: &Loader, stage: &Path) {
     );
 }
 
-/// A driver that uses an address anew, and one that opens the same object twice.
+/// A driver that reuses an address, and one that opens the same object twice.
 pub(crate) fn reused_addresses(loader: &Loader, stage: &Path) {
     let (_, create) = event_functions(loader, stage);
     let native = translate(loader, create().unwrap());
@@ -144,7 +144,7 @@ pub(crate) fn reused_addresses(loader: &Loader, stage: &Path) {
     assert_eq!(loader.call("zeEventDestroy", &[again]), ZE_RESULT_SUCCESS);
 }
 
-/// A driver that refuses to destroy: the handle stays what it was.
+/// A driver that refuses to destroy: the handle stays valid.
 pub(crate) fn refused_destruction(loader: &Loader, stage: &Path) {
     let (_, create) = event_functions(loader, stage);
     let event = create().unwrap();

@@ -1,4 +1,4 @@
-//! The loader's log: its file, and the files that others put in its place.
+//! The loader's log: its file, and files that other users put in its place.
 
 use super::{artefacts, run_in};
 
@@ -38,7 +38,7 @@ fn the_log_goes_to_its_file() {
 #[test]
 fn a_planted_log_is_not_written() {
     let stage = artefacts::stage("refused@planted", &[]);
-    // Other users can put links and pipes there: neither is followed or waited for.
+    // Other users can create links and pipes there: neither is followed or waited for.
     let shared = stage.join("shared");
     let own = stage.join("own");
     std::fs::create_dir(&shared).unwrap();

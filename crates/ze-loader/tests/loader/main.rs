@@ -1,5 +1,5 @@
-//! The loader as a C library, tested on stub drivers. What a process can do only once (initialise, tear down) runs in a
-//! process of its own: the test binary starts itself again with the name of a case.
+//! The loader as a C library, tested on stub drivers. A process can initialise and tear down only once, so such cases
+//! run in separate processes: the test binary starts itself again with the name of a case.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The names of the reference loader 1.32 and the one that it declares and forgets.
+/// The names of the reference loader 1.32, and one that it declares but does not export.
 const EXPORTS: &str = include_str!("exports-1.32.txt");
 
 /// Names the case in the environment of the process that runs it.
@@ -32,7 +32,7 @@ const CASES: &str = "cases_run_in_processes_of_their_own";
 /// Names the folder with the case's libraries.
 const STAGE: &str = "SOLUM_LOADER_STAGE";
 
-/// Runs a case in a process of its own; `environment` may say `{stage}` for its folder. Returns its stderr.
+/// Runs a case in a separate process; `environment` may contain `{stage}` for its folder. Returns its stderr.
 fn run(case: &str, stubs: &[&str], environment: &[(&str, &str)]) -> String {
     let stage = artefacts::stage(case, stubs);
     let stderr = run_in(&stage, case, environment);
@@ -56,7 +56,7 @@ fn run_in(stage: &Path, case: &str, environment: &[(&str, &str)]) -> String {
     stderr
 }
 
-/// Starts this binary anew with the case's name and without what the user's environment says about Level Zero.
+/// Starts this binary again with the case's name and without the user's variables for Level Zero.
 fn start(stage: &Path, case: &str, environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([CASES, "--exact", "--nocapture", "--test-threads", "1"]);
@@ -81,7 +81,7 @@ const TWO: (&str, &str) = (
     "{stage}/stub_a.so,{stage}/stub_b.so",
 );
 
-/// In a process that was started for a case, the case; else the proof that a failing case is seen.
+/// In a process for a case, the case; otherwise a check that a failing case is detected.
 #[test]
 fn cases_run_in_processes_of_their_own() {
     if let Ok(case) = std::env::var(CASE) {
@@ -130,7 +130,7 @@ fn exports_are_the_reference_loaders() {
 }
 
 #[test]
-fn without_a_driver_init_says_why() {
+fn init_without_a_driver_gives_the_reasons() {
     run("no_driver", &[], &[("ZE_ENABLE_ALT_DRIVERS", "")]);
 }
 
@@ -145,7 +145,7 @@ fn bad_entries_do_not_hide_good_ones() {
 }
 
 #[test]
-fn each_refused_driver_has_its_reason() {
+fn each_rejected_driver_has_its_reason() {
     type Row = (
         &'static str,
         &'static [(&'static str, &'static str)],
@@ -155,12 +155,12 @@ fn each_refused_driver_has_its_reason() {
         (
             "getter",
             &[("SOLUM_STUB_RESULT", "zeGetDriverProcAddrTable=0x78000003")],
-            "its zeGetDriverProcAddrTable returned ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+            "zeGetDriverProcAddrTable returned ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
         ),
         (
             "version-of-driver",
             &[("SOLUM_STUB_RESULT", "zeDriverGetApiVersion=0x78000001")],
-            "its zeDriverGetApiVersion returned ZE_RESULT_ERROR_UNINITIALIZED",
+            "zeDriverGetApiVersion returned ZE_RESULT_ERROR_UNINITIALIZED",
         ),
         (
             "extensions",
@@ -171,7 +171,7 @@ fn each_refused_driver_has_its_reason() {
                     "zeDriverGetExtensionProperties=0x78000003",
                 ),
             ],
-            "its zeDriverGetExtensionProperties returned ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+            "zeDriverGetExtensionProperties returned ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
         ),
         (
             "init",
@@ -181,12 +181,12 @@ fn each_refused_driver_has_its_reason() {
         (
             "get",
             &[("SOLUM_STUB_RESULT", "zeDriverGet=0x78000001")],
-            "its zeDriverGet returned",
+            "zeDriverGet returned",
         ),
         (
             "no-init",
             &[("SOLUM_STUB_NULL", "zeInit")],
-            "it has no zeInit",
+            "zeInit is missing",
         ),
         (
             "itself",
@@ -200,13 +200,13 @@ fn each_refused_driver_has_its_reason() {
         assert!(stderr.contains(expected), "{name}: {stderr}");
         assert!(
             !stderr.contains("ZE_LOADER_DEBUG_TRACE"),
-            "{name} traces without being asked: {stderr}"
+            "{name} logs without being enabled: {stderr}"
         );
     }
 }
 
 #[test]
-fn reasons_are_traced_when_asked_for() {
+fn reasons_are_logged_if_enabled() {
     let line = "not used: nothing.so: ";
     let table: [(&[(&str, &str)], &str); 6] = [
         (
@@ -247,7 +247,7 @@ fn reasons_are_traced_when_asked_for() {
             .copied()
             .collect();
         let stderr = run(&format!("refused@trace{index}"), &[], &environment);
-        // The case itself prints the text without a mark, indented.
+        // The case itself prints the text without a prefix, indented.
         let found = stderr.lines().find(|text| text.contains(line));
         match mark {
             "" => assert_eq!(found, None, "{environment:?}"),
@@ -260,7 +260,7 @@ fn reasons_are_traced_when_asked_for() {
 }
 
 #[test]
-fn a_refused_driver_does_not_disturb_the_other() {
+fn a_rejected_driver_does_not_disturb_the_other() {
     let script = "stub_a:zeInit=0x78000001,stub_a:zeInitDrivers=0x78000001";
     run(
         "one_driver@init",
@@ -275,17 +275,17 @@ fn each_wrapped_driver_has_its_reason() {
         (
             "legacy",
             ("SOLUM_STUB_LEGACY", "1"),
-            "its handles carry no DDI tables",
+            "its handles have no DDI tables",
         ),
         (
             "version",
             ("SOLUM_STUB_VERSION", "1.12"),
-            "version 1.12, this loader dispatches through 1.13",
+            "version 1.12, but the loader requires 1.13",
         ),
         (
             "extension",
             ("SOLUM_STUB_EXTENSION", "1.0"),
-            "this loader dispatches through 1.1",
+            "the loader requires 1.1",
         ),
         (
             "table",
@@ -306,7 +306,7 @@ fn each_wrapped_driver_has_its_reason() {
 }
 
 #[test]
-fn a_table_that_drivers_may_leave_out_is_missed_only_by_its_functions() {
+fn without_an_optional_table_only_its_functions_are_unsupported() {
     for table in [
         "zeRTASBuilderCreateExt",
         "zeFabricVertexGetExp",
@@ -323,7 +323,7 @@ fn a_table_that_drivers_may_leave_out_is_missed_only_by_its_functions() {
     }
 }
 
-/// Runs a case with stubs of these letters, with more of their environment.
+/// Runs a case with stubs of these letters and more variables.
 fn run_stubs(case: &str, letters: &str, environment: &[(&str, &str)]) {
     let files: Vec<String> = letters
         .chars()
@@ -357,12 +357,12 @@ fn every_function_reaches_the_driver_of_its_handles() {
         ("a", "1", "0", &[]),
         ("abcdefgh", "8", "0", &[]),
         ("a", "1", "1", &[("SOLUM_STUB_LEGACY", "1")]),
-        // Of the version that brought the headers, without them: behind an object's first word memory ends.
+        // A version with the headers, but a driver without them: memory ends after an object's first word.
         ("ab", "2", "2", &NO_HEADERS),
         ("ab", "2", "2", &[("SOLUM_STUB_LEGACY", "1")]),
         ("ab", "2", "1", &[("SOLUM_STUB_LEGACY", mixed)]),
         ("abcdefgh", "8", "4", &[("SOLUM_STUB_LEGACY", mixed)]),
-        // The header of 24 bytes, at whose end memory ends.
+        // The header of 24 bytes, after which memory ends.
         (
             "ab",
             "2",
@@ -382,7 +382,7 @@ fn every_function_reaches_the_driver_of_its_handles() {
 }
 
 #[test]
-fn objects_made_behind_the_loader_are_not_mistaken() {
+fn objects_created_without_the_loader_are_rejected() {
     run_stubs("wrapped_behind_the_loader@ddi", "a", &[]);
     run_stubs(
         "wrapped_behind_the_loader@legacy",
@@ -535,7 +535,7 @@ fn the_null_driver_comes_first_when_asked_for() {
     }
 }
 
-/// Which libraries are opened shows in the log of the stubs, which a library writes to only when it is called.
+/// The log of the stubs shows which libraries are opened; a library writes to it only when it is called.
 #[test]
 fn libraries_are_opened_when_flags_concern_them() {
     for (case, gpu, npu) in [
@@ -572,7 +572,7 @@ fn our_driver_is_found_beside_the_loader() {
     for name in ["libze_solum_cpu.so.1", "libze_solum_cpu.so"] {
         run(&format!("beside@{name}"), &[name], &[]);
     }
-    // Through a link in another folder, as a package manager or a developer makes it.
+    // Through a link in another folder, as package managers and developers create it.
     let stage = artefacts::stage("beside@link", &["libze_solum_cpu.so.1"]);
     let links = stage.join("links");
     std::fs::create_dir(&links).unwrap();
@@ -585,7 +585,7 @@ fn our_driver_is_found_beside_the_loader() {
     std::fs::remove_dir_all(&stage).unwrap();
 }
 
-/// Cases that need one or two well-behaved stubs and say all themselves.
+/// Cases with one or two correct stubs that check everything themselves.
 macro_rules! plain {
     ($($case:ident $(($($variable:literal = $value:literal),+))?;)+) => {
         $(
@@ -649,7 +649,7 @@ fn layers_see_calls_on_every_kind_of_driver() {
 }
 
 #[test]
-fn mistakes_are_named_by_the_validation_layer() {
+fn the_validation_layer_reports_mistakes() {
     for (index, legacy) in ["0", "1", "stub_b:1"].into_iter().enumerate() {
         let environment = [
             TWO,
@@ -696,14 +696,15 @@ fn tracing_is_turned_on_by_the_environment() {
         ];
         let name = format!("traced_by_environment@{value}");
         let stderr = run(&name, &["stub_a.so"], &environment);
-        let line = "ZET_ENABLE_API_TRACING_EXP no longer has an effect; ZE_ENABLE_TRACING_LAYER=1";
+        let line =
+            "ZET_ENABLE_API_TRACING_EXP no longer has an effect; set ZE_ENABLE_TRACING_LAYER=1";
         assert_eq!(stderr.contains(line), said, "{stderr}");
     }
 }
 
-/// Level, success lines wanted; successes, failures and findings in the log.
+/// Level, whether successes are wanted; whether successes, failures and findings are in the log.
 #[test]
-fn findings_and_ends_of_calls_stand_in_the_log() {
+fn findings_and_results_of_calls_are_logged() {
     for (level, successes, expected) in [
         ("warn", "0", [false, false, true]),
         ("trace", "0", [false, true, true]),
@@ -752,7 +753,7 @@ fn a_recorder_script_that_is_wrong_fails_initialisation() {
     assert!(stderr.contains("solum: SOLUM_RECORDER: "), "{stderr}");
 }
 
-/// What holds for drivers with DDI handles holds for wrapped ones, and for both beside each other.
+/// The rules of drivers with DDI handles also hold for wrapped ones, and for both together.
 #[test]
 fn wrapped_drivers_keep_the_rules_of_initialisation() {
     let cases = [
@@ -786,7 +787,7 @@ fn wrapped_drivers_keep_the_rules_of_initialisation() {
     }
 }
 
-/// The same answers for one driver and for eight, of one kind or of both.
+/// The same results for one driver and for eight, of one kind or of both.
 #[test]
 fn errors_are_the_same_for_eight_drivers() {
     let eight = "abcdefgh";
@@ -808,7 +809,7 @@ fn errors_are_the_same_for_eight_drivers() {
 }
 
 #[test]
-fn a_trace_that_cannot_be_recorded_is_said() {
+fn a_trace_that_cannot_be_recorded_is_reported() {
     let trace = ("SOLUM_TRACE", "{stage}/trace");
     let stderr = run("one_driver@no-trace", &["stub_a.so"], &[ONE, trace]);
     assert!(
@@ -820,7 +821,7 @@ fn a_trace_that_cannot_be_recorded_is_said() {
     let files = ["stub_a.so", "libsolum_trace.so.1"];
     let stderr = run("one_driver@bad-trace", &files, &[ONE, trace]);
     assert!(
-        stderr.contains("libsolum_trace.so.1: it has no solum_trace_attach"),
+        stderr.contains("libsolum_trace.so.1: solum_trace_attach is missing"),
         "{stderr}"
     );
 }
@@ -836,9 +837,9 @@ fn random_calls_on_wrapped_drivers_never_crash() {
     run_stubs("wrapped_random_calls@reuse", "ab", &guard);
 }
 
-/// A legacy driver whose getters know only older versions, or fail for some tables, works as far as it goes.
+/// A legacy driver whose getters know only older versions, or fail for some tables, works with the rest.
 #[test]
-fn older_getters_are_asked_in_their_version() {
+fn older_getters_are_called_with_their_version() {
     let script = [
         ("SOLUM_STUB_LEGACY", "1"),
         ("SOLUM_STUB_API", "1.3"),
@@ -849,9 +850,9 @@ fn older_getters_are_asked_in_their_version() {
     run_stubs("null_slot@getter", "a", &[script[0], result]);
 }
 
-/// One driver needs no order, so its devices are not asked for: that would start it.
+/// A single driver needs no order, so its devices are not queried, which would start it up.
 #[test]
-fn initialisation_asks_nothing_that_it_does_not_need() {
+fn initialisation_makes_no_unnecessary_calls() {
     let stage = artefacts::stage("one_driver@quiet", &["stub_a.so"]);
     run_in(
         &stage,

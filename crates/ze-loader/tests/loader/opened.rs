@@ -1,4 +1,4 @@
-//! The loader as a program meets it: opened at run time, functions by name.
+//! The loader as programs use it: opened at run time, functions by name.
 
 use std::ffi::{CStr, CString, c_void};
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(crate) struct Loader {
 // SAFETY: the handle is only passed to the dynamic linker, and Level Zero's functions may be called from any thread.
 unsafe impl Sync for Loader {}
 
-/// A function of any signature, called with more null arguments than any has.
+/// A function of any signature, called with more null arguments than any function has.
 type Nulls = unsafe extern "C" fn(
     usize,
     usize,
@@ -38,7 +38,7 @@ impl Loader {
         Loader { handle }
     }
 
-    /// Gives the library back; true when it is really gone.
+    /// Closes the library. Returns whether it was unloaded.
     pub(crate) fn close(self, path: &Path) -> bool {
         // SAFETY: the handle is open and no function of it is used afterwards.
         assert_eq!(unsafe { libc::dlclose(self.handle) }, 0);
@@ -69,7 +69,7 @@ impl Loader {
         unsafe { std::mem::transmute_copy(&address) }
     }
 
-    /// Calls a function with these words as its arguments, and zeroes behind them.
+    /// Calls a function with these words as its arguments, followed by zeroes.
     pub(crate) fn call(&self, name: &str, words: &[usize]) -> ze_result_t {
         type Words = unsafe extern "C" fn(
             usize,
@@ -91,7 +91,7 @@ impl Loader {
         w[..words.len()].copy_from_slice(words);
         // SAFETY: no function takes more words; surplus arguments are the caller's affair in this calling convention.
         let function = unsafe { std::mem::transmute::<*mut c_void, Words>(self.address(name)) };
-        // SAFETY: the words are what the function's parameters require, or what is being tested for refusal.
+        // SAFETY: the words satisfy the function's contract, or are invalid values that must be rejected.
         ze_result_t(unsafe {
             function(
                 w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
@@ -100,12 +100,12 @@ impl Loader {
         })
     }
 
-    /// Calls a function with nothing but nulls.
+    /// Calls a function with null arguments only.
     pub(crate) fn call_with_nulls(&self, name: &str) -> ze_result_t {
         // SAFETY: the functions under test read no more than twelve words; surplus arguments are the caller's affair
         // in this calling convention.
         let function = unsafe { std::mem::transmute::<*mut c_void, Nulls>(self.address(name)) };
-        // SAFETY: null is what is being tested.
+        // SAFETY: null must be rejected.
         ze_result_t(unsafe { function(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) })
     }
 
@@ -114,7 +114,7 @@ impl Loader {
         unsafe { self.get::<ze_pfnInit_t>("zeInit").unwrap()(flags) }
     }
 
-    /// `zeDriverGet` in two steps.
+    /// `zeDriverGet` in two calls.
     pub(crate) fn drivers(&self) -> Result<Vec<ze_driver_handle_t>, ze_result_t> {
         let get = self.get::<ze_pfnDriverGet_t>("zeDriverGet").unwrap();
         let mut count = 0;
@@ -130,7 +130,7 @@ impl Loader {
         Ok(drivers)
     }
 
-    /// `zeInitDrivers` in two steps; the count is garbage when the array is null.
+    /// `zeInitDrivers` in two calls; the count is garbage with a null array.
     pub(crate) fn init_drivers(&self, flags: u32) -> Result<Vec<ze_driver_handle_t>, ze_result_t> {
         let init = self.get::<ze_pfnInitDrivers_t>("zeInitDrivers").unwrap();
         let mut desc = ze_init_driver_type_desc_t {
@@ -141,7 +141,7 @@ impl Loader {
         // SAFETY: places of this frame.
         let result = unsafe { init(&raw mut count, std::ptr::null_mut(), &raw mut desc) };
         if result != ZE_RESULT_SUCCESS {
-            assert_eq!(count, 0xdead_beef, "the count stays untouched on failure");
+            assert_eq!(count, 0xdead_beef, "the count is unchanged on failure");
             return Err(result);
         }
         let mut drivers = vec![std::ptr::null_mut(); count as usize];
@@ -151,7 +151,7 @@ impl Loader {
         Ok(drivers)
     }
 
-    /// The last-error text of this thread, with the code of asking for it.
+    /// This thread's last-error text, with the result code of the call that returns it.
     pub(crate) fn text(&self) -> (ze_result_t, String) {
         let get = self
             .get::<zer_pfnGetLastErrorDescription_t>("zerGetLastErrorDescription")

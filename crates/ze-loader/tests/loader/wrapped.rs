@@ -1,4 +1,5 @@
-//! Every function of the API through drivers with and without DDI handles: the stubs' log says what reached whom.
+//! Every function of the API through drivers with and without DDI handles: the stubs' log shows which arguments reached
+//! which driver.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
@@ -64,7 +65,7 @@ impl Log {
     }
 }
 
-/// A driver as the test uses it: handles of each type, made when they are needed.
+/// A driver in the test, with handles of each type that are created on demand.
 pub(crate) struct Driver<'l> {
     loader: &'l Loader,
     file: String,
@@ -72,7 +73,7 @@ pub(crate) struct Driver<'l> {
     pub(crate) handles: HashMap<&'static str, usize>,
 }
 
-/// What each call may write to or read from: zeroes, and room for any struct.
+/// Memory that each call may write to or read from: zeroes, with room for any struct.
 struct Scratch(Vec<Vec<u64>>);
 
 impl Scratch {
@@ -126,7 +127,7 @@ impl<'l> Driver<'l> {
             .collect()
     }
 
-    /// A handle of this type, through whatever function returns one.
+    /// A handle of this type, from any function that returns one.
     fn make(
         &mut self,
         kind: &'static str,
@@ -225,14 +226,14 @@ impl<'l> Driver<'l> {
     }
 }
 
-/// The words of one call; by parameter, the place that it points to and its first word.
+/// The words of one call; for each parameter, the address that it points to and the first word there.
 struct Arguments {
     words: Vec<usize>,
     places: Vec<usize>,
     starts: Vec<usize>,
 }
 
-/// Every function on every driver: the right driver gets its own handles, and what it returns is translated back.
+/// Every function on every driver: the right driver gets its own handles, and its results are translated back.
 pub(crate) fn every_function(loader: &Loader, stage: &Path) {
     assert_eq!(loader.init(0), ZE_RESULT_SUCCESS, "{:?}", loader.text());
     let functions = functions::all();
@@ -315,7 +316,7 @@ fn good_call(driver: &Driver<'_>, function: &Function, log: &mut Log) {
     assert_eq!((&line.file, line.function.as_str()), (&driver.file, name));
     assert!(
         lines.iter().all(|line| line.file == driver.file),
-        "{name} touches other drivers"
+        "{name} calls other drivers"
     );
     for (index, parameter) in function.parameters.iter().enumerate() {
         match parameter.role {
@@ -353,7 +354,7 @@ fn good_call(driver: &Driver<'_>, function: &Function, log: &mut Log) {
     }
 }
 
-/// Each handle in turn is null, of another driver, of another type, the driver's own, and no address at all.
+/// Each handle in turn is null, of another driver, of another type, the driver's own, or not an address.
 fn bad_calls(drivers: &[Driver<'_>], index: usize, function: &Function, log: &mut Log) {
     let driver = &drivers[index];
     let name = function.name;
@@ -407,7 +408,7 @@ fn bad_calls(drivers: &[Driver<'_>], index: usize, function: &Function, log: &mu
             let mut scratch = Scratch(Vec::new());
             let mut call = driver.arguments(function, &mut scratch);
             if array {
-                // Where an array decides, its first element does; else the second one is as good.
+                // If an array decides, its first element does; the second may then be of another driver.
                 let place = if decides { 0 } else { 8 };
                 // SAFETY: a place of the scratch memory.
                 unsafe { *((call.places[number] + place) as *mut usize) = handle };
@@ -434,7 +435,7 @@ fn bad_calls(drivers: &[Driver<'_>], index: usize, function: &Function, log: &mu
     }
 }
 
-/// After a call that destroys a handle, the handle is refused where it was wrapped.
+/// After a call that destroys a wrapped handle, the handle is rejected.
 fn stale_call(driver: &mut Driver<'_>, function: &Function, log: &mut Log) {
     let released = function
         .parameters
@@ -478,7 +479,7 @@ pub(crate) fn first<'l>(
     (driver, log)
 }
 
-/// Objects that a driver made behind the loader's back.
+/// Objects that a driver created without the loader.
 pub(crate) fn behind_the_loader(loader: &Loader, stage: &Path) {
     let (driver, mut log) = first(loader, stage, &["_ze_context_handle_t"]);
     let context = translate(loader, driver.handles["_ze_context_handle_t"]);
@@ -520,7 +521,7 @@ pub(crate) fn behind_the_loader(loader: &Loader, stage: &Path) {
         assert_eq!(loader.call(name, &[event]), expected, "{name}");
         if driver.legacy {
             assert!(
-                loader.text().1.contains("was not given out by this loader"),
+                loader.text().1.contains("was not returned by this loader"),
                 "{:?}",
                 loader.text()
             );
@@ -530,7 +531,7 @@ pub(crate) fn behind_the_loader(loader: &Loader, stage: &Path) {
     assert_eq!(use_it(translate(loader, event)), 0);
 }
 
-/// Handles that hide in values and descriptors.
+/// Handles inside values and descriptors.
 pub(crate) fn hidden_handles(loader: &Loader, stage: &Path) {
     const KERNEL: &str = "_ze_kernel_handle_t";
     const IMAGE: &str = "_ze_image_handle_t";
@@ -554,7 +555,7 @@ pub(crate) fn hidden_handles(loader: &Loader, stage: &Path) {
         log.more().pop().unwrap().handles.get(parameter).cloned()
     };
     let set = "zeKernelSetArgumentValue";
-    // An odd address: values may lie anywhere.
+    // An odd address, because values may be unaligned.
     let mut bytes = [0_u8; 17];
     for (value, expected) in [
         (handle(IMAGE), translate(loader, handle(IMAGE))),
@@ -569,20 +570,20 @@ pub(crate) fn hidden_handles(loader: &Loader, stage: &Path) {
         assert_eq!(
             logged(set, "pArgValue", &[handle(KERNEL), 0, 4, address]),
             None,
-            "four bytes are no handle"
+            "four bytes are not a handle"
         );
     }
     assert_eq!(
         loader.call(set, &[handle(KERNEL), 0, 8, 0]),
         ZE_RESULT_SUCCESS,
-        "a null value is the driver's affair"
+        "a null value is passed to the driver"
     );
     let stranger = handle(KERNEL);
     let place = (&raw const stranger).addr();
     assert_eq!(
         loader.call(set, &[handle(KERNEL), 0, 8, place]),
         ZE_RESULT_ERROR_INVALID_ARGUMENT,
-        "a kernel is no value"
+        "a kernel is not a value"
     );
 
     let values = [handle(IMAGE), handle(SAMPLER)];
@@ -602,7 +603,7 @@ pub(crate) fn hidden_handles(loader: &Loader, stage: &Path) {
     ];
     let name = "zeCommandListAppendLaunchKernelWithArguments";
     assert_eq!(loader.call(name, &words), ZE_RESULT_SUCCESS);
-    // The log has the parameter's last value; the array of the application is untouched.
+    // The log has the parameter's last value; the application's array is unchanged.
     let found = log.more().pop().unwrap().handles["pArguments"].clone();
     assert_eq!(found, [translate(loader, handle(SAMPLER))]);
     assert_eq!(values, [handle(IMAGE), handle(SAMPLER)]);
@@ -628,10 +629,10 @@ pub(crate) fn hidden_handles(loader: &Loader, stage: &Path) {
     assert_eq!(
         source.requirementsSrc.addr(),
         handle(MODULE),
-        "the application's struct is untouched"
+        "the application's struct is unchanged"
     );
 
-    // In a chain, behind a struct of known size, and behind one that nobody knows.
+    // In a chain, after a struct of known size, and after an unknown one.
     let image = handle(IMAGE);
     let argument = ze_mutable_kernel_argument_exp_desc_t {
         argSize: 8,
@@ -691,7 +692,7 @@ pub(crate) fn default_driver(loader: &Loader, stage: &Path) {
         loader.get("zerTranslateIdentifierToDeviceHandle");
     let context: zer_pfnGetDefaultContext_t = loader.get("zerGetDefaultContext");
     let context_of: ze_pfnDriverGetDefaultContext_t = loader.get("zeDriverGetDefaultContext");
-    // SAFETY: handles of this process, and what is being tested for refusal.
+    // SAFETY: handles of this process, and invalid ones that must be rejected.
     unsafe {
         let (to_identifier, to_device, context, context_of) = (
             to_identifier.unwrap(),
@@ -715,7 +716,7 @@ pub(crate) fn default_driver(loader: &Loader, stage: &Path) {
     }
 }
 
-/// What an older legacy driver does not have.
+/// Functions that an older legacy driver lacks.
 pub(crate) fn older_functions(loader: &Loader, stage: &Path) {
     let (driver, _) = first(loader, stage, &["_ze_context_handle_t"]);
     assert!(driver.legacy);
@@ -732,13 +733,13 @@ pub(crate) fn older_functions(loader: &Loader, stage: &Path) {
         loader
             .text()
             .1
-            .contains("needs Level Zero 1.17, the handle's driver offers 1.3"),
+            .contains("needs Level Zero 1.17, but the handle's driver supports 1.3"),
         "{:?}",
         loader.text()
     );
 }
 
-/// Functions of later versions than the getters serve.
+/// Functions of later versions than the getters support.
 pub(crate) fn older_getters(loader: &Loader, stage: &Path) {
     let (driver, _) = first(
         loader,
@@ -760,8 +761,8 @@ pub(crate) fn older_getters(loader: &Loader, stage: &Path) {
     assert_eq!(pool, 0, "nothing was written");
 }
 
-/// Random calls with handles that are good, stale, of other drivers and types, the drivers' own, or none at all: no call
-/// crashes, and each one that is refused says why.
+/// Random calls with handles that are valid, stale, of other drivers and types, the drivers' own, or invalid: no call
+/// crashes, and each rejected one has an error text.
 pub(crate) fn random_calls(loader: &Loader, stage: &Path) {
     assert_eq!(loader.init(0), ZE_RESULT_SUCCESS, "{:?}", loader.text());
     let functions = functions::all();
@@ -797,7 +798,7 @@ pub(crate) fn random_calls(loader: &Loader, stage: &Path) {
                 _ => {}
             }
         }
-        // What an application may still hold: its own handles, also after they are gone, and the driver's.
+        // Handles that an application may still hold: its own, even destroyed ones, and the driver's.
         let held = driver
             .handles
             .values()
@@ -844,7 +845,7 @@ pub(crate) fn random_calls(loader: &Loader, stage: &Path) {
                 );
             }
         }
-        // Another call may have destroyed what this driver counts on.
+        // Another call may have destroyed an object that this driver relies on.
         for driver in &mut drivers {
             driver.handles.retain(|_, handle| is_live(loader, *handle));
         }
