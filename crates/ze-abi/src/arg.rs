@@ -17,17 +17,17 @@ pub trait AbiArg: Sized {
         Ok(())
     }
 
-    /// Gives a result the value that it has when the call fails; runs for all parameters before anything is checked.
+    /// Sets an output to its value for a failed call; called for all parameters before any check.
     ///
     /// # Safety
     /// As for [`Self::from_raw`].
     #[inline(always)]
     unsafe fn clear(_raw: &Self::Raw) {}
 
-    /// Checks what can be checked without trusting the caller, then wraps.
+    /// Checks everything that needs no trust in the caller, then wraps.
     ///
     /// # Errors
-    /// The code the specification gives for a null value of this kind.
+    /// The specification's code for a null value of this kind.
     /// # Safety
     /// `raw` is null or valid as the specification defines for this parameter, for as long as the returned
     /// value lives.
@@ -114,19 +114,19 @@ impl<T> AbiArg for Out<'_, T> {
     }
 }
 
-/// `T*` for a result that the caller may not want.
+/// `T*` for an optional output.
 #[derive(Debug)]
 pub struct OptOut<'a, T>(Option<&'a mut std::mem::MaybeUninit<T>>);
 
 impl<T> OptOut<'_, T> {
-    /// Stores the result where it is wanted.
+    /// Stores the result, if requested.
     pub fn write(self, value: T) {
         if let Some(slot) = self.0 {
             slot.write(value);
         }
     }
 
-    /// True when the caller wants the result.
+    /// Whether the caller requested the result.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
@@ -143,7 +143,7 @@ impl<T> AbiArg for OptOut<'_, T> {
     }
 }
 
-/// `T**` for a new handle. It is null when the call fails: what a program leaves there uninitialised is used no more.
+/// `T**` for a new handle. It is set to null if the call fails, so that programs do not use an uninitialised value.
 #[derive(Debug)]
 pub struct OutHandle<'a, T>(Out<'a, *mut T>);
 
@@ -167,18 +167,17 @@ impl<T> AbiArg for OutHandle<'_, T> {
     }
 }
 
-/// `T**` for a handle that the caller may not want. It is null when the call fails, for whatever reason: programs look at
-/// it then.
+/// `T**` for an optional handle. It is set to null if the call fails for any reason, because programs read it then.
 #[derive(Debug)]
 pub struct OptOutHandle<'a, T>(OptOut<'a, *mut T>);
 
 impl<T> OptOutHandle<'_, T> {
-    /// Stores the handle where it is wanted.
+    /// Stores the handle, if requested.
     pub fn write(self, handle: *mut T) {
         self.0.write(handle);
     }
 
-    /// True when the caller wants the handle.
+    /// Whether the caller requested the handle.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.0.is_wanted()
@@ -200,7 +199,7 @@ impl<T> AbiArg for OptOutHandle<'_, T> {
     }
 }
 
-/// A properties struct: the caller has set `stype` and `pNext`, the rest is filled in place.
+/// A properties struct: the caller has set `stype` and `pNext`, the driver fills the rest in place.
 #[derive(Debug)]
 pub struct Prop<'a, T>(&'a mut T);
 

@@ -85,8 +85,9 @@ impl ChainMut<'_> {
         }
     }
 
-    /// The chain behind a properties struct of type `own`; empty where `found` is another type: the program has not
-    /// initialised the struct, and its `pNext` is whatever lay on the stack. Zero is left by programs that only clear it.
+    /// The chain of a properties struct of type `own`; empty if `found` is another type: the program has not
+    /// initialised the struct, and its `pNext` is undefined. Zero is accepted, because some programs only clear the
+    /// struct.
     ///
     /// # Safety
     /// As for [`ChainMut::new`], if `found` is `own` or zero.
@@ -149,7 +150,7 @@ mod tests {
     };
 
     #[test]
-    fn a_chain_ends_also_when_it_is_a_cycle() {
+    fn a_cyclic_chain_ends_too() {
         let mut first = ze_base_desc_t {
             stype: ZE_STRUCTURE_TYPE_CONTEXT_DESC,
             pNext: std::ptr::null(),

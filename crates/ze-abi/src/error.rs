@@ -1,4 +1,4 @@
-//! The error on its way to C, and the buffer behind `zeDriverGetLastErrorDescription`.
+//! Errors on their way to C, and the buffer of `zeDriverGetLastErrorDescription`.
 
 use level_zero_sys::ze_result_t;
 use std::cell::UnsafeCell;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// Bytes of the last-error buffer, the final zero included.
 const LAST_ERROR_SIZE: usize = 1024;
 
-/// What an entry point's body returns.
+/// The result of an entry point's body.
 pub type ZeResult<T = ()> = Result<T, ZeError>;
 
 /// An error on its way to C: the code C sees and the text that describes it.
@@ -20,7 +20,7 @@ pub struct ZeError {
 
 #[derive(Debug)]
 enum Text {
-    /// A code that is an answer, not a mistake (`NOT_READY`): the last error stays as it is.
+    /// A code that is not an error (`NOT_READY`): the last error stays unchanged.
     None,
     Owned(String),
 }
@@ -58,7 +58,7 @@ impl ZeError {
         }
     }
 
-    /// Stores the text for this thread; gives the code.
+    /// Stores the text for this thread and returns the code.
     pub(crate) fn publish(self, symbol: &str) -> ze_result_t {
         if let Text::Owned(text) = &self.text {
             record_error(symbol, text);
@@ -85,7 +85,7 @@ thread_local! {
     static LAST: Buffer = const { Buffer(UnsafeCell::new([0; LAST_ERROR_SIZE])) };
 }
 
-/// Makes `symbol: text` this thread's last error; what is too long is cut at a character's start.
+/// Sets `symbol: text` as this thread's last error; long texts are cut at a character boundary.
 pub fn record_error(symbol: &str, text: &str) {
     let _ = LAST.try_with(|last| {
         // SAFETY: only this thread has the buffer, and no reference into it outlives this function.

@@ -1,4 +1,4 @@
-//! The guard around every entry point, and the state in which calls are answered at all.
+//! The guard around every entry point, and the state of the driver.
 
 use crate::{ZeError, ZeResult};
 use level_zero_sys::{
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const _: () = assert!(cfg!(panic = "unwind"), "`guard` needs unwinding panics");
 
-/// What calls are answered with.
+/// The result of calls in this state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Gate {
@@ -41,7 +41,7 @@ pub fn set_gate(to: Gate) {
 fn refused() -> ZeError {
     let text = match gate() {
         Gate::Forked => {
-            "the process is a fork of one that had initialised the driver; start it anew with exec to use Level Zero"
+            "the process is a fork of one that had initialised the driver; call exec to use Level Zero in the child"
         }
         _ => "the driver is not initialised; call zeInit or zeInitDrivers first",
     };
@@ -60,8 +60,8 @@ pub fn guard(symbol: &str, body: impl FnOnce() -> ZeResult) -> ze_result_t {
 /// As [`guard`], in any state.
 #[inline]
 pub fn guard_any_state(symbol: &str, body: impl FnOnce() -> ZeResult) -> ze_result_t {
-    // AssertUnwindSafe: a body that panics has published nothing; state it shares sits behind locks
-    // that the panic poisons and that tolerate poison.
+    // AssertUnwindSafe: a body that panics has published nothing; its shared state is behind locks that the panic
+    // poisons and that tolerate poison.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => ZE_RESULT_SUCCESS,
         Ok(Err(error)) => publish(error, symbol),
@@ -83,7 +83,7 @@ fn panicked(symbol: &str, payload: Box<dyn std::any::Any + Send>) -> ze_result_t
     ZeError::new(ZE_RESULT_ERROR_UNKNOWN, text).publish(symbol)
 }
 
-/// For functions that return something else than a code: `fallback` on errors, which leave a text.
+/// For functions that do not return a code: `fallback` on errors, which set the text.
 pub fn guard_value<T>(symbol: &str, fallback: T, body: impl FnOnce() -> ZeResult<T>) -> T {
     let mut value = None;
     let _ = guard(symbol, || {
@@ -109,7 +109,7 @@ mod tests {
     use std::ffi::CStr;
 
     #[test]
-    fn guard_answers_by_outcome_and_state() {
+    fn guard_returns_by_outcome_and_state() {
         type Body = fn() -> ZeResult;
         let cases: [(Gate, Body, ze_result_t, &str); 6] = [
             (

@@ -59,19 +59,19 @@ impl Head {
     }
 }
 
-/// A type whose address is given out as a handle, owned by an [`Arc`].
+/// A type whose address is a handle, owned by an [`Arc`].
 ///
 /// # Safety
-/// `Self` is `repr(C)` and starts with a [`Head`]; handles are made by [`Object::give`] only.
+/// `Self` is `repr(C)` and starts with a [`Head`]; handles are created by [`Object::give`] only.
 pub unsafe trait Object: Sized + Send + Sync {
-    /// What the C handle type points to.
+    /// The type that the C handle points to.
     type Opaque;
     /// Unique among the driver's types, not zero.
     const TAG: u32;
     /// For texts: "command list".
     const WHAT: &'static str;
 
-    /// Gives one reference to C.
+    /// Passes one reference to C.
     fn give(this: Arc<Self>) -> *mut Self::Opaque {
         Arc::into_raw(this).cast_mut().cast()
     }
@@ -81,10 +81,10 @@ pub unsafe trait Object: Sized + Send + Sync {
         std::ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// The object behind a handle that is not null.
+    /// The object of a handle that is not null.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT when the tag is another's: a handle of the wrong type or one just destroyed.
+    /// INVALID_ARGUMENT if the tag is different: a handle of the wrong type or one that was just destroyed.
     /// # Safety
     /// `raw` is a handle of any of the driver's types, valid for the returned lifetime.
     unsafe fn from_handle<'a>(raw: *mut Self::Opaque, name: &str) -> ZeResult<&'a Self> {
@@ -99,7 +99,7 @@ pub unsafe trait Object: Sized + Send + Sync {
     }
 }
 
-// Out of line, as what follows: every entry has these checks, and few calls fail them.
+// A separate function, like the next ones: every entry has these checks, and few calls fail them.
 #[cold]
 fn no_live_handle(raw: *const (), name: &str, what: &str) -> ZeError {
     ZeError::new(
@@ -112,11 +112,11 @@ fn no_live_handle(raw: *const (), name: &str, what: &str) -> ZeError {
 fn null_handle(name: &str, what: &str) -> ZeError {
     ZeError::new(
         ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-        format!("{name} is null, a {what} handle is required"),
+        format!("{name} is null; a {what} handle is required"),
     )
 }
 
-/// A live object behind a handle that must not be null.
+/// The live object of a handle that must not be null.
 #[derive(Debug)]
 pub struct Handle<'a, T: Object>(&'a T);
 
@@ -151,7 +151,7 @@ impl<'a, T: Object> Handle<'a, T> {
         unsafe { Arc::from_raw(raw) }
     }
 
-    /// Takes the reference of C back: the handle is dead, the object lives while commands need it.
+    /// Takes back C's reference: the handle is invalid, the object lives while commands need it.
     #[must_use]
     pub fn take(self) -> Arc<T> {
         let raw = std::ptr::from_ref(self.0);

@@ -18,7 +18,7 @@ pub trait AbiPair: std::marker::Sized {
     /// Checks and wraps; `name` is the pair's.
     ///
     /// # Errors
-    /// INVALID_NULL_POINTER, INVALID_SIZE and INVALID_NULL_HANDLE as the kind says.
+    /// INVALID_NULL_POINTER, INVALID_SIZE and INVALID_NULL_HANDLE, by the kind.
     /// # Safety
     /// Each is null or valid as the specification defines, for as long as the returned value lives.
     unsafe fn from_raw(
@@ -35,8 +35,8 @@ fn array_null(name: &str, count: u32) -> ZeError {
     )
 }
 
-/// Elements of an array that are looked at before memory is taken for more. A count that is a mistake then meets its error,
-/// or the end of the array, before it takes the memory of the process. Arrays of programs are shorter.
+/// Elements of an array that are checked before memory is allocated for more. A wrong count then runs into an invalid
+/// element, or the end of the array, before it exhausts the process's memory. Arrays of real programs are shorter.
 const STEP: usize = 1024;
 
 #[cold]
@@ -47,10 +47,10 @@ fn no_memory(name: &str, count: usize, size: usize) -> ZeError {
     )
 }
 
-/// An empty vector with room for `count` elements, which a caller asks for.
+/// An empty vector with room for `count` elements, a number from the caller.
 ///
 /// # Errors
-/// OUT_OF_HOST_MEMORY, where an allocation that fails would end the process.
+/// OUT_OF_HOST_MEMORY, where a failed allocation would end the process.
 pub fn with_room<T>(name: &str, count: usize) -> ZeResult<Vec<T>> {
     let mut room = Vec::new();
     match room.try_reserve_exact(count) {
@@ -114,7 +114,7 @@ impl<T: Object> AbiPair for Handles<'_, T> {
                 if handle.is_null() {
                     return Err(ZeError::new(
                         ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                        format!("{name}[{i}] is null, a {} handle is required", T::WHAT),
+                        format!("{name}[{i}] is null; a {} handle is required", T::WHAT),
                     ));
                 }
                 // SAFETY: not null, so a live handle by this function's contract.
@@ -127,7 +127,7 @@ impl<T: Object> AbiPair for Handles<'_, T> {
 
 /// The two-call idiom over elements: `uint32_t* pCount, T* array`.
 ///
-/// With a null array or a count of 0 the number that exists is written; else at most that many elements are
+/// With a null array or a count of 0 the number of elements is written; otherwise at most that many elements are
 /// filled, and a count that is too large is corrected.
 #[derive(Debug)]
 pub struct Enumerate<'a, T> {
@@ -137,11 +137,11 @@ pub struct Enumerate<'a, T> {
 }
 
 impl<T> Enumerate<'_, T> {
-    /// Whether only the number is asked for.
+    /// Whether only the number is requested.
     pub fn asks_how_many(&self) -> bool {
         self.array.is_null() || *self.count == 0
     }
-    /// Answers with `n` elements; `fill` writes element `i` in place, over what the caller had there.
+    /// Returns `n` elements; `fill` writes element `i` in place, over the caller's value.
     pub fn fill(self, n: usize, mut fill: impl FnMut(usize, &mut T)) {
         let have = u32::try_from(n).unwrap_or(u32::MAX);
         if self.asks_how_many() {
@@ -179,7 +179,7 @@ pub struct Sized<'a> {
 }
 
 impl Sized<'_> {
-    /// Answers with `bytes`. With null data the size is written; a size that is too small gets a prefix.
+    /// Returns `bytes`. With null data the size is written; a size that is too small gets a prefix.
     pub fn fill(self, bytes: &[u8]) {
         if self.data.is_null() || *self.size == 0 {
             *self.size = bytes.len();
@@ -187,7 +187,7 @@ impl Sized<'_> {
         }
         let n = (*self.size).min(bytes.len());
         *self.size = n;
-        // SAFETY: the caller's buffer has `*size` bytes at least, `n` is no more, and it is not ours.
+        // SAFETY: the caller's buffer has at least `*size` bytes, `n` is no more, and it does not overlap ours.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.data, n) };
     }
 }
@@ -207,7 +207,7 @@ impl AbiPair for Sized<'_> {
 pub struct Text<'a>(Sized<'a>);
 
 impl Text<'_> {
-    /// Answers with `text` and a zero after it; a buffer that is too small gets a prefix and its zero.
+    /// Returns `text` and a terminating zero; a buffer that is too small gets a prefix and the zero.
     pub fn fill(self, text: &str) {
         let Sized { size, data } = self.0;
         if data.is_null() || *size == 0 {

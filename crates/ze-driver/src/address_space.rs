@@ -34,7 +34,7 @@ pub enum Access {
     ReadOnly,
 }
 
-/// Memory without an address, in a file of its own. It is freed when the last holder and the last mapping are gone.
+/// Memory without an address, in a separate file. It is freed when the last holder and the last mapping are gone.
 pub trait Pages: Send + Sync {
     /// The file; it begins with the memory's first byte.
     fn file(&self) -> BorrowedFd<'_>;
@@ -59,13 +59,13 @@ pub trait AddressSpace: Send + Sync {
     /// # Errors
     /// [`AllocError`].
     fn pages(&self, size: u64) -> Result<Arc<dyn Pages>, AllocError>;
-    /// Maps `size` bytes of a file from `offset` on into a reservation; `false` when the system refuses.
+    /// Maps `size` bytes of a file from `offset` into a reservation; `false` if the system fails.
     fn map(&self, at: usize, size: u64, file: BorrowedFd<'_>, offset: u64, access: Access) -> bool;
     /// Unmaps a part of a reservation.
     fn unmap(&self, at: usize, size: u64) -> bool;
     /// Changes the access rights of a mapped part of a reservation.
     fn protect(&self, at: usize, size: u64, access: Access) -> bool;
-    /// As [`Platform::allocate`](crate::device::Platform::allocate), at the beginning of a file of its own.
+    /// As [`Platform::allocate`](crate::device::Platform::allocate), at the beginning of a separate file.
     ///
     /// # Errors
     /// [`AllocError`].
@@ -89,8 +89,8 @@ pub trait AddressSpace: Send + Sync {
         offset: u64,
         opened: bool,
     ) -> Result<*mut u8, AllocError>;
-    /// Makes the program's own memory at `base` an allocation; freeing it leaves the memory untouched. `false` when an
-    /// allocation is already there.
+    /// Turns the program's own memory at `base` into an allocation; freeing it leaves the memory unchanged. `false` if
+    /// an allocation is already there.
     fn adopt(&self, request: &AllocRequest, base: *mut u8) -> bool;
     /// Populates the missing pages of a range, where it is memory; contents are kept.
     fn populate(&self, base: usize, size: u64) {

@@ -1,4 +1,4 @@
-//! Requests for memory, and what platforms answer; [`crate::device`] passes these types on.
+//! Memory requests and their results; [`crate::device`] re-exports these types.
 
 /// Kinds of USM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,18 +35,18 @@ pub struct MemoryUse {
     pub set_by: &'static str,
 }
 
-/// Why memory was refused.
+/// Why an allocation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocError {
     /// No memory is free now.
     OutOfMemory,
     /// More than there can ever be.
     TooLarge,
-    /// The memory needs a file, and the system gave none.
+    /// The memory needs a file, and the system could not create one.
     NoFile(NoFile),
 }
 
-/// Why the system gave no memory file.
+/// Why the system could not create a memory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoFile {
     /// The system's error number (errno).
@@ -69,12 +69,12 @@ impl std::fmt::Display for NoFile {
     }
 }
 
-/// Why memory cannot be given to other processes.
+/// Why memory cannot be shared with other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportError {
     /// No allocation begins there, or the program itself allocated the memory.
     NotOurs,
-    /// The system gave no file.
+    /// The system could not create a file.
     NoFile(NoFile),
 }
 
@@ -89,7 +89,7 @@ impl From<NoFile> for ExportError {
 pub struct AllocInfo {
     /// First byte.
     pub base: *mut u8,
-    /// Bytes asked for.
+    /// The requested bytes.
     pub size: u64,
     /// Kind.
     pub kind: MemoryKind,

@@ -3,7 +3,7 @@
 use crate::device::{GroupCount, Launch, Platform};
 use std::sync::Arc;
 
-/// Asks the platform about launches that follow each other, once for equal ones.
+/// Asks the platform about launches that follow each other; once for equal ones.
 pub(crate) struct BriefLaunches<'a> {
     platform: &'a dyn Platform,
     last: Option<(&'a Launch, bool)>,

@@ -10,12 +10,12 @@ pub(crate) fn error<T>(code: ze_result_t, text: impl Into<String>) -> ZeResult<T
     Err(ZeError::new(code, text))
 }
 
-/// NOT_READY, which is no error and leaves the last error unchanged.
+/// NOT_READY, which is not an error and leaves the last error unchanged.
 pub(crate) fn not_ready<T>() -> ZeResult<T> {
     Err(ZeError::status(ZE_RESULT_NOT_READY))
 }
 
-/// INVALID_ENUMERATION unless all bits of `value` lie in `mask`.
+/// INVALID_ENUMERATION unless all bits of `value` are in `mask`.
 pub(crate) fn flags(name: &str, value: u32, mask: u32) -> ZeResult {
     if value & !mask != 0 {
         return error(

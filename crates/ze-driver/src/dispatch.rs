@@ -24,6 +24,6 @@ pub(crate) fn connect(tables: Tables) {
 pub(crate) fn tables() -> Tables {
     let connected = CONNECTED.get();
     connected
-        .expect("the driver is installed before it makes objects")
+        .expect("the driver is installed before it creates objects")
         .0
 }

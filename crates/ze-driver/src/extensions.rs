@@ -82,7 +82,7 @@ pub const INTEL_EXTENSIONS: &[(&str, u32)] =
 /// An entry point outside the tables: name and address.
 pub(crate) type NamedFunction = (&'static str, fn() -> *const c_void);
 
-/// Entry points that `zeDriverGetExtensionFunctionAddress` gives; `beyond.txt` describes them.
+/// Entry points of `zeDriverGetExtensionFunctionAddress`; `beyond.txt` describes them.
 pub(crate) const FUNCTIONS: &[NamedFunction] = &[
     ("zeSolumRTASIntersect", crate::rtas::intersect::address),
     ("zexCommandListAppendWaitOnMemory", memory_sync::wait32),
@@ -108,7 +108,7 @@ mod tests {
             .chain(TOOLS_EXTENSIONS)
         {
             let known = ze_spec::extension(name);
-            let known = known.unwrap_or_else(|| panic!("{name} is no extension of 1.17"));
+            let known = known.unwrap_or_else(|| panic!("{name} is not an extension of 1.17"));
             let versions = known.versions.iter().any(|v| v.to_bits() == *version);
             assert!(versions, "{name} has no version {version:#x}");
         }

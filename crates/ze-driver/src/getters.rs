@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_getter_fills_the_slots_of_the_version_asked_for() {
+    fn a_getter_fills_the_slots_of_the_requested_version() {
         // (version, result, slots filled in the device table)
         let cases = [
             (0x1_0000, ZE_RESULT_SUCCESS, 14),
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_finds_what_the_tables_hold() {
+    fn a_lookup_finds_the_functions_of_the_tables() {
         let mut table = ze_kernel_dditable_t::default();
         // SAFETY: a writable table.
         let code = unsafe { zeGetKernelProcAddrTable(ZE_API_VERSION_1_17, &raw mut table) };

@@ -3,7 +3,7 @@
 use crate::core::driver::{self, Factory};
 use crate::{dispatch, tables};
 
-/// Names the function that makes the platform of this process. The first call counts.
+/// Sets the function that creates the platform of this process. The first call counts.
 pub fn install(factory: Factory) {
     dispatch::connect(tables::all());
     driver::set_factory(factory);

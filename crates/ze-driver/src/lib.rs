@@ -55,7 +55,7 @@ mod core;
 pub mod device;
 mod dispatch;
 pub mod extensions;
-#[expect(dead_code, reason = "entries that ours replace are generated all the same")]
+#[expect(dead_code, reason = "defaults of implemented entries are generated too")]
 #[rustfmt::skip]
 #[path = "generated/unsupported.rs"]
 mod unsupported_entries;
@@ -95,7 +95,7 @@ mod lock_audit;
 #[path = "../tests/driver/platform.rs"]
 mod platform;
 
-/// Answers for every slot without an entry point of ours.
+/// The default of every slot without an entry point of this driver.
 fn unsupported(name: &str) -> level_zero_sys::ze_result_t {
     let answer = || {
         Err(ze_abi::ZeError::new(
@@ -106,7 +106,7 @@ fn unsupported(name: &str) -> level_zero_sys::ze_result_t {
     ze_abi::guard_any_state(name, answer)
 }
 
-/// Nulls the new handle that such a slot does not give.
+/// Sets the output handle to null.
 fn clear<T>(handle: *mut *mut T) {
     if !handle.is_null() {
         // SAFETY: not null, so valid for writes by the specification's contract with the caller.

@@ -1,4 +1,4 @@
-//! Which locks several threads take: objects that have nothing to do with each other share none.
+//! Finds locks that several threads take: threads with independent objects share none.
 
 use crate::api::*;
 use level_zero_sys::*;
@@ -18,11 +18,11 @@ static TAKEN: Mutex<Taken> = Mutex::new(Taken {
     shared: BTreeSet::new(),
 });
 
-/// Who takes which locks, and where.
+/// The threads and locations of each lock.
 struct Taken {
     /// By address, of locks that are there.
     live: BTreeMap<usize, (HashSet<ThreadId>, &'static Location<'static>)>,
-    /// Where locks of several threads were taken.
+    /// Locations where several threads took the same lock.
     shared: BTreeSet<String>,
 }
 
@@ -41,7 +41,7 @@ thread_local! {
     static CLIENT: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// A lock is taken.
+/// Records that a lock is taken.
 #[track_caller]
 pub(crate) fn note<T>(mutex: &Mutex<T>) {
     let address = std::ptr::from_ref(mutex).addr();
@@ -54,7 +54,7 @@ pub(crate) fn note<T>(mutex: &Mutex<T>) {
     threads.insert(std::thread::current().id());
 }
 
-/// A lock ends: the next one at its address is another.
+/// A lock was destroyed: the next one at its address is another.
 pub(crate) fn forget<T>(mutex: &Mutex<T>) {
     if COUNTING.load(Ordering::Relaxed) {
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +62,7 @@ pub(crate) fn forget<T>(mutex: &Mutex<T>) {
     }
 }
 
-/// What one thread works with.
+/// The objects of one thread.
 struct Objects {
     kernel: ze_kernel_handle_t,
     immediate: ze_command_list_handle_t,

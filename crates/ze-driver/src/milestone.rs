@@ -31,7 +31,7 @@ impl Milestone {
         self.reached.load(Ordering::Acquire)
     }
 
-    /// Says that this thread is about to sleep for `number`. It looks at its condition once more before it sleeps.
+    /// Announces that this thread is about to sleep for `number`. It checks its condition once more before it sleeps.
     #[inline]
     pub(crate) fn want(&self, number: u64) {
         if self.wanted.load(Ordering::Relaxed) > number {

@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 /// A signal that lanes wait for.
 pub(crate) type Signal = signal::Signal<CommandLane>;
 
-/// What a command does.
+/// The work of a command.
 pub(crate) enum Op {
     /// Nothing: a barrier, a signal, a wait.
     Nothing,
@@ -52,7 +52,7 @@ pub(crate) enum Op {
 
 /// One recorded command; shared by all executions of its list.
 pub(crate) struct Command {
-    /// What it does.
+    /// The work.
     pub(crate) op: Op,
     /// It starts when all of these are set.
     pub(crate) waits: Vec<Arc<Signal>>,
@@ -228,7 +228,7 @@ struct LaneState {
     running: usize,
     /// Number of the last command pushed; the first is 1.
     pushed: u64,
-    /// A thread is in `drive`. It looks at everything again under the lock before it leaves.
+    /// A thread is in `drive`. It checks everything again under the lock before it leaves.
     driving: bool,
     /// The head waits for a signal, which may never be set.
     is_blocked: bool,
@@ -486,7 +486,7 @@ impl CommandLane {
         lock(&self.state).pushed
     }
 
-    /// True when nothing is pending or running.
+    /// Whether nothing is pending or running.
     pub(crate) fn is_idle(&self) -> bool {
         self.retired.reached() >= self.pushed()
     }
@@ -784,7 +784,7 @@ fn poll_signal(signal: &Arc<Signal>, platform: &Arc<dyn Platform>) {
         !polled.is_empty()
     }));
     if !served {
-        // No thread could be started. Waiting host threads look at the signal themselves; the next lane that is blocked tries
+        // No thread could be started. Waiting host threads poll the signal themselves; the next blocked lane tries
         // again.
         polled.clear();
     }

@@ -278,7 +278,7 @@ impl<Subscriber> Signal<Subscriber> {
         &self.slots.get()[self.index]
     }
 
-    /// The word that waits for this signal sleep on.
+    /// The word on which waits for this signal sleep.
     pub(crate) fn word(&self) -> &AtomicU32 {
         &self.slot().word
     }
@@ -490,7 +490,7 @@ impl<Subscriber> Signal<Subscriber> {
     }
 }
 
-/// How often a waiting thread looks at a counter that the application writes.
+/// The interval at which a waiting thread polls a counter that the application writes.
 const LOOK_NS: u64 = 50_000;
 
 /// Blocks until `done` or the timeout in ns (`u64::MAX`: none); returns `done()`.

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_those_of_the_types() {
+    fn constant_sizes_are_the_sizes_of_their_types() {
         let words = [
             4 << 16 | OP_DECORATE,
             10,

@@ -9,7 +9,7 @@
 pub enum ReadError {
     /// The system denies access. The text says what to allow.
     Denied(String),
-    /// The machine has no such value. The text says what was looked for.
+    /// The machine does not have the value. The text says where it was looked for.
     Absent(String),
 }
 

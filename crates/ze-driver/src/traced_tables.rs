@@ -10,8 +10,8 @@ use crate::tracing::{Installed, Tracing, install_with, installed};
 use level_zero_sys::*;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Adds tracing to this process's driver; without it `zetTracerExp*` answer UNSUPPORTED_FEATURE. Call it before any getter;
-/// the first call counts.
+/// Adds tracing to this process's driver; without it `zetTracerExp*` return UNSUPPORTED_FEATURE. Call it before any
+/// getter; the first call counts.
 pub fn install_tracing(tracing: Tracing) {
     install_with(|| Installed {
         tracing,
@@ -26,7 +26,7 @@ macro_rules! core_tables {
             ze_dditable_t { $($table: tables::$ours,)* }
         }
 
-        /// The table that a getter gives for one of ours.
+        /// The table that a getter returns for one of ours.
         pub(crate) fn served<T>(ours: &'static T) -> &'static T {
             let Some(Installed { traced, .. }) = installed() else {
                 return ours;

@@ -9,11 +9,11 @@ use crate::check::lock;
 use level_zero_sys::*;
 use std::sync::{Mutex, OnceLock};
 
-/// The functions that run callbacks. They take and return the same as those of that name in `zel_tracing_api.h`. Any
-/// thread may call them.
+/// The functions that run callbacks. Their parameters and results are those of the functions with these names in
+/// `zel_tracing_api.h`. Any thread may call them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tracing {
-    /// Makes tables whose functions run callbacks around the given ones. Called once.
+    /// Creates tables whose functions run callbacks around the given ones. Called once.
     pub over: fn(ze_dditable_t) -> &'static ze_dditable_t,
     /// A tracer, disabled and without callbacks.
     pub create: unsafe fn(*const zel_tracer_desc_t, *mut zel_tracer_handle_t) -> ze_result_t,
@@ -25,16 +25,16 @@ pub struct Tracing {
     pub set_epilogues: unsafe fn(zel_tracer_handle_t, *const zel_core_callbacks_t) -> ze_result_t,
     /// Enables or disables.
     pub set_enabled: fn(zel_tracer_handle_t, ze_bool_t) -> ze_result_t,
-    /// True while no tracer is enabled.
+    /// Whether no tracer is enabled.
     pub is_idle: fn() -> bool,
 }
 
-/// Tracing, and the tables that it made.
+/// Tracing, and its tables.
 pub(crate) struct Installed {
     pub(crate) tracing: Tracing,
     /// The core tables with callbacks.
     pub(crate) traced: &'static ze_dditable_t,
-    /// Makes handles lead to those tables, or to the driver's own when there are none.
+    /// Points handles to those tables, or to the driver's own without any.
     pub(crate) redirect: fn(Option<&'static ze_dditable_t>),
 }
 
@@ -45,12 +45,12 @@ pub(crate) fn install_with(make: impl FnOnce() -> Installed) {
     INSTALLED.get_or_init(make);
 }
 
-/// Tracing and its tables, where a product has brought them.
+/// Tracing and its tables, if a product has installed them.
 pub(crate) fn installed() -> Option<&'static Installed> {
     INSTALLED.get()
 }
 
-/// Makes handles lead where calls must go now: call it after any tracer was enabled or disabled.
+/// Points handles to the tables that calls need now: call it after any tracer was enabled or disabled.
 pub(crate) fn follow() {
     // The last caller sees all changes, so the tables that it chooses stay.
     static TURN: Mutex<()> = Mutex::new(());

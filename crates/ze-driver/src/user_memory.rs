@@ -38,7 +38,7 @@ impl Word {
         may_read(self.address)
     }
 
-    /// Whether the word is still there. If not, the context is lost, and another thread calls `on_loss`.
+    /// Whether the word is still accessible. If not, the context is lost, and another thread calls `on_loss`.
     fn look(self, context: &Arc<Context>, what: &str, on_loss: OnLoss) -> bool {
         if self.is_there(context) {
             return true;
@@ -59,7 +59,7 @@ impl Word {
     }
 }
 
-/// Whether a word can be read; `true` where the system does not say.
+/// Whether a word can be read; `true` if the system does not report it.
 fn may_read(address: usize) -> bool {
     let mut word = 0_u32;
     let to = libc::iovec {
@@ -211,7 +211,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds now; true for a word that is gone.
+    /// Whether the condition holds now; true for a word that was freed.
     pub(crate) fn holds(&self) -> bool {
         let what = "a word that a command list waits for";
         if !self.word.look(&self.context, what, self.on_loss) {

@@ -34,7 +34,7 @@ impl CaptureSlot {
         })
     }
 
-    /// Whether the capture still goes on.
+    /// Whether the capture is still active.
     pub(crate) fn is_valid(&self) -> bool {
         self.graph.is_in_round(self.round)
     }
@@ -50,7 +50,7 @@ impl CaptureSlot {
             .ok_or_else(|| {
                 ZeError::new(
                     ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED,
-                    "the graph capture that hCommandList takes part in was broken off",
+                    "the graph capture of hCommandList was aborted",
                 )
             })
     }
@@ -69,7 +69,7 @@ pub(crate) static CAPTURES: Captures = Captures {
 };
 
 impl Captures {
-    /// True when no list is in capture mode.
+    /// Whether no list is in capture mode.
     pub(crate) fn is_idle(&self) -> bool {
         // Relaxed: a capture that begins on another thread is not ordered with this call anyway.
         self.count.load(Ordering::Relaxed) == 0

@@ -24,7 +24,7 @@ pub(crate) struct Context {
 object!(Context, _ze_context_handle_t, b"ZeCt", "context");
 
 impl Context {
-    /// A context of those devices.
+    /// Creates a context of those devices.
     pub(crate) fn new(driver: &'static Driver, devices: Vec<Arc<Device>>) -> Arc<Self> {
         Arc::new(Self {
             head: Head::new::<Self>(dispatch::tables()),
@@ -51,7 +51,7 @@ impl Context {
         self.driver.platform()
     }
 
-    /// True for the context that `zeDriverGetDefaultContext` gives.
+    /// Whether this is the context of `zeDriverGetDefaultContext`.
     pub(crate) fn is_default(&self) -> bool {
         DEFAULT
             .get()

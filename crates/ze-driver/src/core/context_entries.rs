@@ -47,7 +47,7 @@ pub(crate) fn zeContextCreateEx(
     Ok(())
 }
 
-/// Ends the handle; commands in flight keep what they need; core/context.yml.
+/// Destroys the handle; unfinished commands keep what they need; core/context.yml.
 #[ze_entry(ze_pfnContextDestroy_t)]
 pub(crate) fn zeContextDestroy(hContext: Handle<'_, Context>) -> ZeResult {
     if hContext.is_default() {

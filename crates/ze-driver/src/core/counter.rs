@@ -44,7 +44,7 @@ pub(super) fn ring_index(number: u64) -> usize {
 }
 
 impl Counter {
-    /// One of this process alone.
+    /// A signal of this process alone.
     pub(crate) fn new(flags: u32) -> Self {
         Self {
             flags,

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use ze_abi::{Gate, Head, ZeResult, gate, set_gate};
 
-/// Makes the platform. Called once, at the first `zeInit*`; an error says what to change.
+/// Creates the platform. Called once, at the first `zeInit*`; an error says what to change.
 pub type Factory = fn() -> Result<Arc<dyn Platform>, String>;
 
 static FACTORY: OnceLock<Factory> = OnceLock::new();
@@ -33,12 +33,12 @@ extern "C" fn in_forked_child() {
     }
 }
 
-/// The driver; the first call makes it.
+/// The driver; the first call creates it.
 pub(crate) fn initialise() -> ZeResult<&'static Arc<Driver>> {
     if gate() == Gate::Forked {
         return error(
             ZE_RESULT_ERROR_UNINITIALIZED,
-            "the process is a fork of one that had initialised the driver; start it anew with exec to use Level Zero",
+            "the process is a fork of one that had initialised the driver; call exec to use Level Zero in the child",
         );
     }
     let Some(factory) = FACTORY.get() else {
@@ -137,7 +137,7 @@ impl Driver {
             .collect()
     }
 
-    /// True when `device` is `root`, or its sub-device.
+    /// Whether `device` is `root`, or its sub-device.
     pub(crate) fn is_part(&self, device: usize, root: usize) -> bool {
         device == root
             || self

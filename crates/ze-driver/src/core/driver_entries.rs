@@ -20,7 +20,7 @@ pub(crate) fn zeInit(flags: u32) -> ZeResult {
     if flags == ZE_INIT_FLAG_VPU_ONLY {
         return error(
             ZE_RESULT_ERROR_UNINITIALIZED,
-            "flags asks for NPU drivers only, this driver has CPU devices typed GPU and CPU",
+            "flags selects NPU drivers only, but this driver has CPU devices of types GPU and CPU",
         );
     }
     driver::initialise().map(drop)

@@ -49,7 +49,7 @@ pub(crate) fn zeEventCreate(
     Ok(())
 }
 
-/// Ends the handle; commands in flight keep the signal; core/event.yml.
+/// Destroys the handle; unfinished commands keep the signal; core/event.yml.
 #[ze_entry(ze_pfnEventDestroy_t)]
 pub(crate) fn zeEventDestroy(hEvent: Handle<'_, Event>) -> ZeResult {
     drop(hEvent.take());

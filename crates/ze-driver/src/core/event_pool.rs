@@ -15,7 +15,7 @@ use ze_abi_macros::ze_entry;
 
 /// Bits of `ze_event_pool_flags_t`.
 const POOL_FLAGS: u32 = 0xf;
-/// The most events of a pool (64 bytes each); a larger number is taken for a mistake.
+/// The most events of a pool (64 bytes each); a larger number is treated as a mistake.
 const MAX_EVENTS: u32 = 1 << 24;
 
 /// A pool.
@@ -52,7 +52,7 @@ impl EventPool {
         self.counter_based
     }
 
-    /// True when its events carry timestamps.
+    /// Whether its events carry timestamps.
     pub(crate) fn has_timestamps(&self) -> bool {
         self.flags
             & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)
@@ -209,7 +209,7 @@ pub(crate) fn zeEventPoolOpenIpcHandle(
     Ok(())
 }
 
-/// Ends the handle of an opened pool; core/event.yml.
+/// Destroys the handle of an opened pool; core/event.yml.
 #[ze_entry(ze_pfnEventPoolCloseIpcHandle_t)]
 pub(crate) fn zeEventPoolCloseIpcHandle(hEventPool: Handle<'_, EventPool>) -> ZeResult {
     if !hEventPool.opened {
@@ -222,7 +222,7 @@ pub(crate) fn zeEventPoolCloseIpcHandle(hEventPool: Handle<'_, EventPool>) -> Ze
     Ok(())
 }
 
-/// Ends the handle; events and commands keep the memory; core/event.yml.
+/// Destroys the handle; events and commands keep the memory; core/event.yml.
 #[ze_entry(ze_pfnEventPoolDestroy_t)]
 pub(crate) fn zeEventPoolDestroy(hEventPool: Handle<'_, EventPool>) -> ZeResult {
     drop(hEventPool.take());

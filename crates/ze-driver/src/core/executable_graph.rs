@@ -1,7 +1,7 @@
-//! The executable graph object: a graph's commands, executed as often as the program likes.
+//! The executable graph object: a graph's commands, which can be executed any number of times.
 //!
-//! An executable graph has signals of its own for the counter-based events inside, and lanes of its own for all branches
-//! but the primary one, which goes to the list that the graph is appended to.
+//! An executable graph has its own signals for the counter-based events inside, and its own lanes for all branches
+//! except the primary one, which goes to the list that the graph is appended to.
 
 use crate::check::lock;
 use crate::core::dependencies::Dependencies;
@@ -26,7 +26,7 @@ pub(crate) struct ExecutableGraph {
     lanes: Vec<Arc<CommandLane>>,
     /// Signals of the uses that only the graph has.
     own: Vec<Option<Arc<Signal>>>,
-    /// Commands by branch; none for those that each execution makes anew.
+    /// Commands by branch; empty for branches that each execution creates again.
     pub(super) commands: Vec<Vec<Option<Arc<Command>>>>,
     begin: Arc<Signal>,
     ends: Vec<Arc<Signal>>,

@@ -17,7 +17,7 @@ pub(crate) const EXPORTS: u32 = IMPORTS;
 pub(crate) enum Source {
     /// New memory.
     Fresh {
-        /// In a file of its own, to be exported.
+        /// In a separate file, for export.
         exported: bool,
     },
     /// An imported file.
@@ -51,7 +51,7 @@ fn compression(hint: u32) -> ZeResult {
     }
 }
 
-/// The source that an allocation's or image's descriptor chain asks for.
+/// The source in the descriptor chain of an allocation or image.
 pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
     let mut source = Source::default();
     // SAFETY: the caller's chain of descriptors, valid for the call.
@@ -98,7 +98,7 @@ pub(crate) fn source(next: *const c_void) -> ZeResult<Source> {
             ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32 => {
                 return error(
                     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                    "the descriptor's chain asks for an import by a Windows handle",
+                    "the descriptor's chain requests an import by a Windows handle, which Linux does not support",
                 );
             }
             _ => {}

@@ -34,7 +34,7 @@ struct Imported(Mutex<BTreeMap<usize, usize>>);
 static IMPORTED: Imported = Imported(Mutex::new(BTreeMap::new()));
 
 impl Imported {
-    /// Adds a range; `false` when it overlaps another. A known range, or its beginning, may be added again.
+    /// Adds a range; `false` if it overlaps another. A known range, or one with the same beginning, may be added again.
     fn add(&self, at: usize, size: usize) -> bool {
         let mut ranges = lock(&self.0);
         let end = at.saturating_add(size);
@@ -84,7 +84,7 @@ fn zexDriverImportExternalPointer(
     )
 }
 
-/// Forgets a range.
+/// Removes a range.
 #[ze_entry(ReleaseFn)]
 fn zexDriverReleaseImportedPointer(_hDriver: Handle<'_, Driver>, ptr: *mut c_void) -> ZeResult {
     not_null("ptr", ptr)?;
@@ -112,7 +112,7 @@ fn zexDriverGetHostPointerBaseAddress(
         );
     };
     if !base.is_null() {
-        // SAFETY: not null, the caller's; the address is part of what the caller imported.
+        // SAFETY: not null, and the caller's; the address is part of an imported range.
         unsafe { base.write(ptr.with_addr(found)) };
     }
     Ok(())

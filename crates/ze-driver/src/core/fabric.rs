@@ -42,7 +42,7 @@ impl Vertex {
     }
 }
 
-/// Of the devices that `zeDeviceGet` gives; core/fabric.yml.
+/// Of the devices of `zeDeviceGet`; core/fabric.yml.
 #[ze_entry(ze_pfnFabricVertexGetExp_t)]
 pub(crate) fn zeFabricVertexGetExp(
     hDriver: Handle<'_, Driver>,
@@ -92,7 +92,7 @@ pub(crate) fn zeFabricVertexGetPropertiesExp(
     Ok(())
 }
 
-/// The device that the vertex stands for; core/fabric.yml.
+/// The vertex's device; core/fabric.yml.
 #[ze_entry(ze_pfnFabricVertexGetDeviceExp_t)]
 pub(crate) fn zeFabricVertexGetDeviceExp(
     hVertex: Handle<'_, Vertex>,
@@ -102,7 +102,7 @@ pub(crate) fn zeFabricVertexGetDeviceExp(
     Ok(())
 }
 
-/// The vertex that stands for the device; core/fabric.yml.
+/// The device's vertex; core/fabric.yml.
 #[ze_entry(ze_pfnDeviceGetFabricVertexExp_t)]
 pub(crate) fn zeDeviceGetFabricVertexExp(
     hDevice: Handle<'_, Device>,

@@ -58,7 +58,7 @@ pub(crate) fn zeFenceCreate(
     Ok(())
 }
 
-/// Ends the handle; core/fence.yml.
+/// Destroys the handle; core/fence.yml.
 #[ze_entry(ze_pfnFenceDestroy_t)]
 pub(crate) fn zeFenceDestroy(hFence: Handle<'_, Fence>) -> ZeResult {
     drop(hFence.take());

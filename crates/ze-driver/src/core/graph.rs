@@ -78,7 +78,7 @@ impl Graph {
         (state.phase == Phase::Recording).then(|| look(&mut state.content))
     }
 
-    /// Whether that capture still goes on.
+    /// Whether that capture is still active.
     pub(crate) fn is_in_round(&self, round: u64) -> bool {
         let state = lock(&self.state);
         state.phase == Phase::Recording && state.round == round

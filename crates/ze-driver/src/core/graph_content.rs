@@ -284,7 +284,7 @@ impl Content {
         })
     }
 
-    /// Forgets internal events: the capture is over.
+    /// Drops internal events, because the capture has ended.
     pub(crate) fn close(&mut self) {
         self.marks.retain(|_, mark| !is_internal(&mark.event));
     }

@@ -124,7 +124,7 @@ pub(crate) fn zeCommandListEndGraphCaptureExt(
     if slot.branch != 0 {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "hCommandList is a fork of the capture, which the list that began it ends",
+            "hCommandList is a fork of the capture; end the capture on the list that began it",
         );
     }
     CAPTURES.remove(&graph);
@@ -144,7 +144,7 @@ pub(crate) fn zeCommandListEndGraphCaptureExt(
         Some(branch) => error(
             ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS,
             format!(
-                "list {branch} that joined the capture has work which hCommandList does not wait for at the end"
+                "list {branch} joined the capture and has work that hCommandList does not wait for at the end"
             ),
         ),
     }
@@ -258,7 +258,7 @@ pub(crate) fn zeGraphDumpContentsExt(
     }
 }
 
-/// Ends the handle and runs the callbacks; executable graphs live on; core/graph.yml (1.17).
+/// Destroys the handle and runs the callbacks; executable graphs live on; core/graph.yml (1.17).
 #[ze_entry(ze_pfnGraphDestroyExt_t)]
 pub(crate) fn zeGraphDestroyExt(hGraph: Handle<'_, Graph>) -> ZeResult {
     let graph = hGraph.take();
@@ -331,7 +331,7 @@ pub(crate) fn zeCommandListAppendGraphExt(
     hCommandList.context().check()
 }
 
-/// The graph that it was made of; core/graph.yml (1.17).
+/// The graph that it was made from; core/graph.yml (1.17).
 #[ze_entry(ze_pfnExecutableGraphGetSourceGraphExt_t)]
 pub(crate) fn zeExecutableGraphGetSourceGraphExt(
     hGraph: Handle<'_, ExecutableGraph>,
@@ -341,7 +341,7 @@ pub(crate) fn zeExecutableGraphGetSourceGraphExt(
     Ok(())
 }
 
-/// Ends the handle; executions under way end as they would; core/graph.yml (1.17).
+/// Destroys the handle; running executions complete; core/graph.yml (1.17).
 #[ze_entry(ze_pfnExecutableGraphDestroyExt_t)]
 pub(crate) fn zeExecutableGraphDestroyExt(hGraph: Handle<'_, ExecutableGraph>) -> ZeResult {
     drop(hGraph.take());

@@ -6,7 +6,7 @@
 pub(crate) enum Mode {
     /// Root devices, which have sub-devices.
     Composite,
-    /// Sub-devices, as if each were a device of its own.
+    /// Sub-devices are shown as root devices.
     Flat,
     /// Sub-devices, which know their root.
     Combined,
@@ -26,16 +26,16 @@ impl Mode {
 /// A device's relatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// What `zeDeviceGetRootDevice` gives.
+    /// The result of `zeDeviceGetRootDevice`.
     pub(crate) root: Option<usize>,
-    /// What `zeDeviceGetSubDevices` gives.
+    /// The result of `zeDeviceGetSubDevices`.
     pub(crate) subs: Vec<usize>,
 }
 
 /// The positions of all devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hierarchy {
-    /// What `zeDeviceGet` gives.
+    /// The result of `zeDeviceGet`.
     pub(crate) listed: Vec<usize>,
     /// By index of the platform.
     pub(crate) positions: Vec<Position>,
@@ -74,7 +74,7 @@ impl Hierarchy {
                 match chosen[..] {
                     [] if all.is_empty() && wants(None) => listed.push(root),
                     [] => {}
-                    // Alone it is a device of its own.
+                    // A single one is shown as a root device.
                     [only] => listed.push(only),
                     _ => {
                         listed.push(root);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn hidden_devices_are_not_shown() {
-        // Mode, mask, what is shown.
+        // Mode, mask, visible devices.
         type Case = (Option<&'static str>, Option<&'static str>, &'static [usize]);
         let cases: [Case; 5] = [
             (None, None, &[0, 1, 2, 3, 4, 5]),

@@ -457,7 +457,7 @@ fn allocate(
         Source::System { .. } => {
             return error(
                 ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                "an image lies in the program's own memory by ze_image_pitched_exp_desc_t, not by ze_external_memmap_sysmem_ext_desc_t",
+                "use ze_image_pitched_exp_desc_t for an image in the program's memory, not ze_external_memmap_sysmem_ext_desc_t",
             );
         }
     };
@@ -477,7 +477,7 @@ fn allocate(
     }
 }
 
-/// An image in memory of its own, a client's or another process's; chains: memory and its pitches, bindless use, export
+/// An image in its own memory, a client's or another process's; chains: memory and its pitches, bindless use, export
 /// and import by descriptor; core/image.yml, core/bindlessimages.yml.
 #[ze_entry(ze_pfnImageCreate_t)]
 pub(crate) fn zeImageCreate(
@@ -524,7 +524,7 @@ pub(crate) fn zeImageCreate(
     Ok(())
 }
 
-/// INVALID_SIZE when `ptr` lies in an allocation that ends before the image does.
+/// INVALID_SIZE if `ptr` is in an allocation that ends before the image does.
 fn check_room(context: &Context, ptr: *mut c_void, size: u64) -> ZeResult {
     let Some(info) = context.platform().find(ptr.cast()) else {
         return Ok(());
@@ -534,7 +534,7 @@ fn check_room(context: &Context, ptr: *mut c_void, size: u64) -> ZeResult {
         return error(
             ZE_RESULT_ERROR_INVALID_SIZE,
             format!(
-                "the image needs {size} bytes, behind ze_image_pitched_exp_desc_t::ptr there are {}",
+                "the image needs {size} bytes, but ze_image_pitched_exp_desc_t::ptr has only {}",
                 info.size.saturating_sub(before)
             ),
         );
@@ -542,7 +542,7 @@ fn check_room(context: &Context, ptr: *mut c_void, size: u64) -> ZeResult {
     Ok(())
 }
 
-/// Ends the handle; views, launches and copies keep the memory; core/image.yml.
+/// Destroys the handle; views, launches and copies keep the memory; core/image.yml.
 #[ze_entry(ze_pfnImageDestroy_t)]
 pub(crate) fn zeImageDestroy(hImage: Handle<'_, Image>) -> ZeResult {
     drop(hImage.take());

@@ -113,7 +113,7 @@ impl Region {
 /// Address of a region's first element.
 fn address(image: &Image, plane: &Plane, region: &Region) -> *mut u8 {
     let [x, y, z] = region.origin.map(u64::from);
-    // Inside the image, which lies in the address space.
+    // Inside the image, and so in the address space.
     let offset = plane.offset
         + z * plane.slice_pitch
         + y * plane.row_pitch
@@ -174,7 +174,7 @@ fn between_images(
         if overlap && !to.is_empty() {
             return error(
                 ZE_RESULT_ERROR_OVERLAPPING_REGIONS,
-                format!("both regions lie in one image, {to:?} and {from:?}"),
+                format!("both regions are in one image, {to:?} and {from:?}"),
             );
         }
         let (to, from) = (to.in_plane(to_plane)?, from.in_plane(from_plane)?);

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_a_texel_cannot_hold_are_refused() {
+    fn types_that_do_not_fit_a_texel_are_rejected() {
         let cases = [
             (ZE_IMAGE_FORMAT_LAYOUT_32, ZE_IMAGE_FORMAT_TYPE_UNORM, true),
             (ZE_IMAGE_FORMAT_LAYOUT_32, ZE_IMAGE_FORMAT_TYPE_FLOAT, true),

@@ -1,4 +1,4 @@
-//! Immediate command lists: lanes of their own, which execute what is appended, or record it into a graph.
+//! Immediate command lists: each has its own lane, which executes appended commands or records them into a graph.
 
 use crate::check::lock;
 use crate::core::capture::{CAPTURES, CaptureSlot, unsupported};

@@ -82,7 +82,7 @@ fn give_out(driver: &Driver, ptr: *const c_void) -> ZeResult<shared_file::Handle
     given.or_else(|refused| match refused {
         ExportError::NotOurs => error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            format!("the memory at {ptr:p} cannot be exported: the program itself allocated it"),
+            format!("the memory at {ptr:p} cannot be exported: it was allocated by the program, not by the driver"),
         ),
         ExportError::NoFile(why) => error(
             ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
@@ -123,7 +123,7 @@ pub(crate) fn zeMemGetIpcHandleWithProperties(
             if desc.typeFlags & ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE != 0 {
                 return error(
                     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                    "typeFlags asks for a handle that a fabric carries: there is none",
+                    "typeFlags requests a fabric handle, but there is no fabric",
                 );
             }
         }
@@ -208,7 +208,7 @@ pub(crate) fn zeMemOpenIpcHandle(
     let space = hContext.driver().address_space()?;
     let any_user = hContext.trusts_all_users();
     let (part, file) = if shared_file::is_descriptor_alone(&handle.data) {
-        // A number is no secret: a peer could name memory that it was never given.
+        // A descriptor number is no secret: a peer could name memory that was never shared with it.
         let number = shared_file::descriptor(&handle.data);
         if !space.opens_descriptors() || EXPORTS.has(number) {
             return error(

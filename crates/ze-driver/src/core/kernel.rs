@@ -42,7 +42,7 @@ pub(crate) struct Kernel {
     variants: Mutex<Vec<(Vec<u32>, Variant)>>,
 }
 
-/// A program of one kernel; none where the platform cannot make it.
+/// A program of one kernel; `None` if the platform cannot create it.
 type Variant = Option<Arc<dyn Program>>;
 
 object!(Kernel, _ze_kernel_handle_t, b"ZeKe", "kernel");
@@ -59,8 +59,8 @@ pub(crate) struct KernelState {
     pub(crate) images: Vec<(u32, Arc<Image>)>,
 }
 
-/// The same values while they are being set. By the specification programs do not set one kernel from several threads at
-/// once. Each word is atomic, so programs that do so get one of the values.
+/// The values while they are being set. The specification forbids setting one kernel from several threads at once. Each
+/// word is atomic, so a program that does so gets one of the values.
 struct Settings {
     /// The argument block, in words.
     args: Box<[AtomicU64]>,
@@ -72,7 +72,7 @@ struct Settings {
 }
 
 impl Settings {
-    /// The argument block: whole words.
+    /// The argument block, in whole words.
     fn bytes(&self) -> Box<[u8]> {
         let mut bytes = Vec::with_capacity(self.args.len() * 8);
         for word in &self.args {
@@ -141,7 +141,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// The program for launches whose pointers at these offsets are null. The first such launch makes it.
+    /// The program for launches whose pointers at these offsets are null. The first such launch creates it.
     pub(crate) fn variant(&self, offsets: Vec<u32>) -> Variant {
         let mut variants = lock(&self.variants);
         if let Some(at) = variants.iter().position(|(of, _)| *of == offsets) {
@@ -203,7 +203,7 @@ impl Kernel {
         unsafe { self.set_any_argument(index, size, value) }
     }
 
-    /// As [`Self::set_argument`], whatever the argument is.
+    /// As [`Self::set_argument`], for any kind of argument.
     ///
     /// # Safety
     /// As there.
@@ -296,7 +296,7 @@ pub(crate) unsafe fn write_argument(
         error(
             ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
             format!(
-                "argSize is {size} bytes, argument {index} of kernel \"{}\" takes {want}",
+                "argSize is {size} bytes, but argument {index} of kernel \"{}\" has {want}",
                 facts.name
             ),
         )
@@ -357,7 +357,7 @@ pub(crate) unsafe fn write_argument(
     let Some(slot) = args.get_mut(at..at.saturating_add(width)) else {
         return error(
             ZE_RESULT_ERROR_UNKNOWN,
-            format!("argument {index} lies outside the argument block"),
+            format!("argument {index} is outside the argument block"),
         );
     };
     slot.fill(0);
@@ -470,7 +470,7 @@ pub(crate) fn zeKernelCreate(
     Ok(())
 }
 
-/// Ends the handle; core/module.yml.
+/// Destroys the handle; core/module.yml.
 #[ze_entry(ze_pfnKernelDestroy_t)]
 pub(crate) fn zeKernelDestroy(hKernel: Handle<'_, Kernel>) -> ZeResult {
     drop(hKernel.take());

@@ -74,7 +74,7 @@ fn ignored_nulls(list: &CommandList, facts: &KernelFacts, launch: &Launch) -> Op
     (!nulls.is_empty()).then_some(nulls)
 }
 
-/// Chooses the program anew for a launch whose arguments have changed.
+/// Chooses the program again for a launch whose arguments have changed.
 pub(crate) fn follow_nulls(list: &CommandList, launch: &mut Launch) -> ZeResult {
     let origin = launch.program.origin();
     if let Some((program, index)) = origin.map(|(program, index)| (Arc::clone(program), index)) {
@@ -242,7 +242,7 @@ pub(crate) fn zeCommandListAppendLaunchCooperativeKernel(
     )
 }
 
-/// Whether the chain asks for a cooperative launch; UNSUPPORTED_FEATURE for other structs.
+/// Whether the chain requests a cooperative launch; UNSUPPORTED_FEATURE for other structs.
 fn parameters(next: *const c_void) -> ZeResult<bool> {
     let mut cooperative = false;
     // SAFETY: the caller's chain, valid for the call.

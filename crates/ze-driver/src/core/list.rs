@@ -118,7 +118,7 @@ impl CommandList {
                     };
                     slot.record(std::iter::once(command), dependencies)
                 }
-                // Made before the lane takes its lock.
+                // Created before the lane takes its lock.
                 None => list.submit(std::iter::once(dependencies.command(op, drain))),
             },
         }

@@ -81,7 +81,7 @@ pub(crate) fn zeCommandListCreateImmediate(
     Ok(())
 }
 
-/// Ends the handle; submitted work continues; core/cmdlist.yml.
+/// Destroys the handle; submitted work continues; core/cmdlist.yml.
 #[ze_entry(ze_pfnCommandListDestroy_t)]
 pub(crate) fn zeCommandListDestroy(hCommandList: Handle<'_, CommandList>) -> ZeResult {
     if let Kind::Immediate(list) = &hCommandList.kind {

@@ -131,13 +131,13 @@ fn beyond_limit(platform: &dyn Platform, size: u64) -> Option<ZeError> {
     Some(ZeError::new(
         ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
         format!(
-            "no {size} bytes of memory: {} of {} bytes are taken; the limit is set by {}",
+            "{size} bytes of memory are not available: {} of {} bytes are in use; the limit is set by {}",
             of.used, of.limit, of.set_by
         ),
     ))
 }
 
-/// The error for `size` bytes that the platform has refused.
+/// The error for `size` bytes that the platform could not allocate.
 pub(crate) fn refusal(
     platform: &dyn Platform,
     kind: MemoryKind,
@@ -206,7 +206,7 @@ pub(crate) fn import(
     Ok(space.import(wanted, file.into(), part.offset, false))
 }
 
-/// Makes the program's own memory an allocation, at the same address.
+/// Turns the program's own memory into an allocation, at the same address.
 fn adopt(
     driver: &Driver,
     wanted: &AllocRequest,
@@ -236,7 +236,7 @@ fn adopt(
     }
     error(
         ZE_RESULT_ERROR_INVALID_ARGUMENT,
-        format!("pSystemMemory is {base:p}, where an allocation is already"),
+        format!("pSystemMemory is {base:p}, which is already part of an allocation"),
     )
 }
 
@@ -369,7 +369,7 @@ fn free(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
 pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeResult {
     check_base(hContext.driver(), ptr)?;
     if hContext.is_lost() {
-        // The program was told that all use has ended, while commands of other lanes still run.
+        // The caller promised that all use has ended, but commands of other lanes are still running.
         free_behind(&hContext, busy_lanes(&hContext), ptr);
         return Ok(());
     }

@@ -39,7 +39,7 @@ const SCOPES: u32 = 0x7;
 /// Structure type of [`DataSize`].
 pub(crate) const DATA_SIZE: ze_structure_type_t = ze_structure_type_t(0x0003_0017);
 
-/// Device properties: the smallest word of a wait in bytes.
+/// Device properties: the smallest size of a word to wait for, in bytes.
 #[repr(C)]
 pub(crate) struct DataSize {
     stype: ze_structure_type_t,
@@ -119,7 +119,7 @@ fn check_word(list: &CommandList, ptr: *mut c_void, size: usize) -> ZeResult {
     }
     error(
         ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
-        format!("ptr is {ptr:p}, a multiple of the word's {size} bytes is required"),
+        format!("ptr is {ptr:p}; it must be a multiple of the word's {size} bytes"),
     )
 }
 

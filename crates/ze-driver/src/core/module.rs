@@ -17,7 +17,7 @@ use ze_abi::{
 };
 use ze_abi_macros::ze_entry;
 
-/// The most modules in one program; a larger count is taken for a mistake.
+/// The most modules in one program; a larger count is treated as a mistake.
 const MAX_INPUTS: u32 = 1 << 16;
 
 /// A built program on one device of a context.
@@ -211,7 +211,7 @@ fn program_input(desc: &ze_module_desc_t) -> ZeResult<ProgramInput> {
     if desc.format != ZE_MODULE_FORMAT_IL_SPIRV {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "desc->format is NATIVE, a module program takes IL_SPIRV only",
+            "desc->format is NATIVE, but a module program must be IL_SPIRV",
         );
     }
     // SAFETY: the type says which struct it is.
@@ -297,7 +297,7 @@ pub(crate) fn zeModuleCreate(
     phBuildLog: OptOutHandle<'_, _ze_module_build_log_handle_t>,
 ) -> ZeResult {
     let built = build(&hContext, &hDevice, &desc);
-    // Also for input that was refused before the build: programs read the log whenever the call fails.
+    // Also for input that was rejected before the build: programs read the log whenever the call fails.
     if phBuildLog.is_wanted() {
         phBuildLog.write(build_log(match &built {
             Ok((program, _)) => program.log().to_owned(),
@@ -318,14 +318,14 @@ pub(crate) fn zeModuleCreate(
     Ok(())
 }
 
-/// Ends the handle; kernels and commands keep the program; core/module.yml.
+/// Destroys the handle; kernels and commands keep the program; core/module.yml.
 #[ze_entry(ze_pfnModuleDestroy_t)]
 pub(crate) fn zeModuleDestroy(hModule: Handle<'_, Module>) -> ZeResult {
     drop(hModule.take());
     Ok(())
 }
 
-/// Ends the log; core/module.yml.
+/// Destroys the log; core/module.yml.
 #[ze_entry(ze_pfnModuleBuildLogDestroy_t)]
 pub(crate) fn zeModuleBuildLogDestroy(hModuleBuildLog: Handle<'_, BuildLog>) -> ZeResult {
     drop(hModuleBuildLog.take());

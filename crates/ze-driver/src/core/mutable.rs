@@ -237,7 +237,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandsExp(
                     return error(
                         ZE_RESULT_ERROR_INVALID_ARGUMENT,
                         format!(
-                            "desc's chain holds {other:?}, which is no change of a mutable command"
+                            "desc's chain has {other:?}, which does not change a mutable command"
                         ),
                     );
                 }
@@ -339,7 +339,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandKernelsExp(
             if handle.is_null() {
                 return error(
                     ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                    "phKernels[i] is null, a kernel handle is required",
+                    "phKernels[i] is null; a kernel handle is required",
                 );
             }
             // SAFETY: not null, so a live handle by the specification.
@@ -349,7 +349,7 @@ pub(crate) fn zeCommandListUpdateMutableCommandKernelsExp(
                 return error(
                     ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE,
                     format!(
-                        "phKernels[i] is none of the kernels that command {id} was announced with"
+                        "phKernels[i] is not one of the kernels that were given for command {id}"
                     ),
                 );
             }

@@ -43,7 +43,7 @@ impl MutableCommands {
         }
     }
 
-    /// Forgets all commands.
+    /// Removes all commands.
     pub(crate) fn clear(&mut self) {
         self.next = None;
         self.slots.clear();

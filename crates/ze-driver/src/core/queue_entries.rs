@@ -35,7 +35,7 @@ pub(crate) fn zeCommandQueueCreate(
     Ok(())
 }
 
-/// Ends the handle; submitted work continues; core/cmdqueue.yml.
+/// Destroys the handle; submitted work continues; core/cmdqueue.yml.
 #[ze_entry(ze_pfnCommandQueueDestroy_t)]
 pub(crate) fn zeCommandQueueDestroy(hCommandQueue: Handle<'_, CommandQueue>) -> ZeResult {
     drop(hCommandQueue.take());

@@ -172,7 +172,7 @@ impl VirtualMemory {
         })
     }
 
-    /// Runs `act` on the reservation that contains the range; INVALID_ARGUMENT when there is none.
+    /// Runs `act` on the reservation that contains the range; INVALID_ARGUMENT without one.
     pub(super) fn within<T>(
         &self,
         at: usize,

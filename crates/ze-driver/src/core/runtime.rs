@@ -34,7 +34,7 @@ pub(crate) fn zerTranslateIdentifierToDeviceHandle(
         _ => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
-                "identifier is {identifier}, allowed are those that zerTranslateDeviceHandleToIdentifier gives for the {} devices of this process and their sub-devices",
+                "identifier is {identifier}; allowed are the results of zerTranslateDeviceHandleToIdentifier for the {} devices of this process and their sub-devices",
                 driver.hierarchy().listed.len()
             ),
         ),

@@ -77,7 +77,7 @@ pub(crate) fn zeSamplerCreate(
     Ok(())
 }
 
-/// Ends the handle; launches keep the sampler's word; core/sampler.yml.
+/// Destroys the handle; launches keep the sampler's word; core/sampler.yml.
 #[ze_entry(ze_pfnSamplerDestroy_t)]
 pub(crate) fn zeSamplerDestroy(hSampler: Handle<'_, Sampler>) -> ZeResult {
     drop(hSampler.take());

@@ -192,7 +192,7 @@ pub(crate) fn open_descriptor(bytes: &HandleBytes, any_user: bool) -> ZeResult<(
     }
 }
 
-/// Why a file is refused.
+/// Why a file is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refused {
     Unreachable,
@@ -325,12 +325,12 @@ pub(crate) fn duplicate(fd: RawFd) -> Result<File, NotCopied> {
     if !has_sealed_size(fd) {
         return Err(NotCopied::Unsealed);
     }
-    // SAFETY: a number that is no open descriptor only makes the call fail; the new one is ours alone.
+    // SAFETY: for a number that is not an open descriptor the call only fails; the new one is owned here alone.
     let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
     if copy < 0 {
         return Err(NotCopied::Closed);
     }
-    // SAFETY: new and ours alone.
+    // SAFETY: new and owned here alone.
     let copy = unsafe { File::from_raw_fd(copy) };
     if sealed(&copy) {
         Ok(copy)
@@ -344,7 +344,7 @@ const MARK: u64 = 0x5a2;
 /// The same for a part that no position can encode.
 const UNTOLD: u64 = 0x5a3;
 const MARK_AT: u32 = 52;
-/// Allocations begin at multiples of this many bytes ...
+/// Allocations are aligned to this many bytes ...
 const STEP: u64 = 128;
 /// ... in the first page of their file, as the lowest bits of a position. The size comes above.
 const STEP_BITS: u32 = 5;
@@ -487,7 +487,7 @@ mod tests {
         }
     }
 
-    /// A handle as [`encode`] makes it, of any file, with a token of its sender's invention.
+    /// A handle as [`encode`] makes it, for any file, with a token that the sender invented.
     fn forged(file: BorrowedFd<'_>, part: Part) -> HandleBytes {
         let like = memory_file(1 << 20);
         let mut bytes = encode(Purpose::Memory, like.as_fd(), part).unwrap();
@@ -509,14 +509,14 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_was_never_given_out_cannot_be_named() {
+    fn memory_that_was_never_exported_cannot_be_opened() {
         let private = memory_file(1 << 20);
         let known = encode(Purpose::Memory, private.as_fd(), PART).unwrap();
         let mut guessed = known;
         guessed[56] ^= 1;
         assert!(open(Purpose::Memory, &known).is_ok());
         assert!(open(Purpose::Memory, &guessed).is_err(), "another token");
-        // The descriptor that the process keeps for itself has no mark.
+        // The process's own descriptor has no mark.
         let mut alone = known;
         alone[4..].fill(0);
         assert!(open_descriptor(&alone).is_err(), "a number alone");
@@ -595,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_alone_is_a_handle_of_memory() {
+    fn a_descriptor_alone_is_a_valid_handle() {
         let part = Part {
             words: [0; 2],
             offset: 256,
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_number_keeps_the_locks_of_its_file() {
+    fn rejecting_a_descriptor_keeps_its_file_locks() {
         let named = Named::new("locked");
         std::fs::write(&named.0, [7_u8; 4096]).unwrap();
         let file = OpenOptions::new()
@@ -660,7 +660,7 @@ mod tests {
 
     /// The owner is judged before the file is opened for reading and writing. Needs the rights of root.
     #[test]
-    fn another_users_file_is_refused_before_it_is_opened() {
+    fn another_users_file_is_rejected_before_it_is_opened() {
         let theirs = std::thread::spawn(|| {
             // SAFETY: changes this thread's user for files alone; the thread ends here.
             unsafe { libc::syscall(libc::SYS_setfsuid, 4_321) };
@@ -705,7 +705,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marked_descriptor_says_its_part() {
+    fn a_marked_descriptor_encodes_its_part() {
         // (offset, size, whether it can be told)
         for (offset, size, told) in [
             (0, 1 << 20, true),
@@ -748,7 +748,7 @@ mod tests {
             };
             assert_eq!(part.room(4096), room, "{offset} {size}");
         }
-        // Positions from outside: what reaches beyond the file, and what is no mark.
+        // Positions from outside: one that exceeds the file, and one that is not a mark.
         let file = File::from(memory_file(8192));
         for (position, part) in [
             (MARK << MARK_AT | 8193 << STEP_BITS, None),

@@ -75,7 +75,7 @@ fn attribute(access: ze_memory_access_attribute_t) -> ZeResult<Access> {
 fn refused<T>() -> ZeResult<T> {
     error(
         ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-        "the system refused to change the address space",
+        "the system could not change the mappings of the address space",
     )
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn zeVirtualMemFree(
         ),
         None => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("ptr is {ptr:p}, where no virtual reservation begins"),
+            format!("ptr is {ptr:p}, which is not the beginning of a virtual reservation"),
         ),
     }
 }
@@ -216,7 +216,7 @@ pub(crate) fn zePhysicalMemCreate(
         Source::System { .. } => {
             return error(
                 ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                "physical memory cannot be made from the program's own memory",
+                "physical memory cannot be created from the program's own memory",
             );
         }
     };
@@ -262,7 +262,7 @@ fn imported(file: File, size: u64, page: u64) -> ZeResult<Backing> {
     }
 }
 
-/// Ends the handle; mappings stay; core/virtual.yml.
+/// Destroys the handle; mappings stay; core/virtual.yml.
 #[ze_entry(ze_pfnPhysicalMemDestroy_t)]
 pub(crate) fn zePhysicalMemDestroy(
     _hContext: Handle<'_, Context>,

@@ -32,7 +32,7 @@ fn bind(slot: &Mutex<Bound>, operation: Arc<Operation>) -> ZeResult {
     if matches!(*bound, Bound::Building(_)) {
         return error(
             ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-            "hParallelOperation takes part in another build, which has not been joined to its end",
+            "hParallelOperation is in use by another build; join that until it ends",
         );
     }
     *bound = Bound::Building(operation);
@@ -214,7 +214,7 @@ macro_rules! form {
             }
         }
 
-        /// Ends the handle; core/RTAS.yml, RTASBuilder.yml.
+        /// Destroys the handle; core/RTAS.yml, RTASBuilder.yml.
         #[ze_entry($destroy_pfn)]
         pub(crate) fn $destroy(hBuilder: Handle<'_, $Builder>) -> ZeResult {
             drop(hBuilder.take());
@@ -253,7 +253,7 @@ macro_rules! form {
             join(&parallel.bound)
         }
 
-        /// Ends the handle; core/RTAS.yml, RTASBuilder.yml.
+        /// Destroys the handle; core/RTAS.yml, RTASBuilder.yml.
         #[ze_entry($parallel_destroy_pfn)]
         pub(crate) fn $parallel_destroy(hParallelOperation: Handle<'_, $Parallel>) -> ZeResult {
             drop(hParallelOperation.take());

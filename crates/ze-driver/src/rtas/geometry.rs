@@ -244,7 +244,7 @@ fn check_mesh(mesh: &Mesh, formats: [u8; 2], wanted: u32) -> ZeResult {
     if u32::from(formats[0]) != wanted || u32::from(formats[1]) != vertex {
         return error(
             ZE_RESULT_ERROR_INVALID_ENUMERATION,
-            format!("a mesh's formats are {formats:?}, {wanted} and {vertex} are required"),
+            format!("a mesh's formats are {formats:?}; they must be {wanted} and {vertex}"),
         );
     }
     if mesh.count == 0 {

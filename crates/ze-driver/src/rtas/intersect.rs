@@ -46,12 +46,12 @@ type Procedural = unsafe extern "C" fn(*mut c_void, u32, u32, *const SolumRay) -
 /// The structure at an address.
 ///
 /// # Safety
-/// `at` is null or a structure of ours, not written meanwhile.
+/// `at` is null or a structure of this driver, which is not written meanwhile.
 unsafe fn structure<'a>(at: *const u8) -> Option<Structure<'a>> {
     // SAFETY: null is handled by `as_ref`; a structure has a head.
     let head = unsafe { at.cast::<[u8; 16]>().as_ref() }?;
     let size = Structure::size(head)?;
-    // SAFETY: a structure of ours has the size that its head says.
+    // SAFETY: a structure of this driver has the size in its header.
     Structure::new(unsafe { std::slice::from_raw_parts(at, size) })
 }
 
@@ -66,7 +66,7 @@ unsafe extern "C" fn intersect(
         not_null("rtas", rtas)?;
         not_null("ray", ray)?;
         not_null("hit", hit)?;
-        // SAFETY: not null; a structure of ours, by the caller's word.
+        // SAFETY: not null; by the caller's contract a structure of this driver.
         let Some(structure_here) = (unsafe { structure(rtas.cast()) }) else {
             return error(
                 ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -95,7 +95,7 @@ unsafe extern "C" fn intersect(
             let distance = unsafe { procedural?(user, geometry, primitive, &raw const seen) };
             (distance >= 0.0).then_some(distance)
         };
-        // SAFETY: instances name structures of ours that live, by the specification.
+        // SAFETY: by the specification instances refer to live structures of this driver.
         let find = |at: u64| unsafe { structure(std::ptr::with_exposed_provenance(at as usize)) };
         let met = structure_here.nearest(&local, &find, &mut ask);
         let met = met.unwrap_or(Hit {

@@ -221,7 +221,7 @@ pub(crate) fn zesDriverGetDeviceByUuidExp(
     let Some(found) = found else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "uuid is that of no device of this driver",
+            "uuid does not belong to a device of this driver",
         );
     };
     let facts = found.facts();

@@ -133,7 +133,7 @@ impl Events {
     }
 }
 
-/// Registers for events of the device; 0 ends listening; sysman/events.yml.
+/// Registers for events of the device; 0 unregisters; sysman/events.yml.
 #[ze_entry(zes_pfnDeviceEventRegister_t)]
 pub(crate) fn zesDeviceEventRegister(hDevice: Handle<'_, Device>, events: u32) -> ZeResult {
     flags("events", events, ALL)?;
@@ -162,7 +162,7 @@ unsafe fn listen(
     Ok(())
 }
 
-/// Waits up to that many milliseconds, without end for UINT32_MAX; sysman/events.yml.
+/// Waits up to that many milliseconds, forever for UINT32_MAX; sysman/events.yml.
 #[ze_entry(zes_pfnDriverEventListen_t)]
 pub(crate) fn zesDriverEventListen(
     _hDriver: Handle<'_, Driver>,
@@ -176,7 +176,7 @@ pub(crate) fn zesDriverEventListen(
     unsafe { listen(limit, phDevices.get(), &mut pNumDeviceEvents, pEvents) }
 }
 
-/// Waits up to that many milliseconds, without end for UINT64_MAX; sysman/events.yml.
+/// Waits up to that many milliseconds, forever for UINT64_MAX; sysman/events.yml.
 #[ze_entry(zes_pfnDriverEventListenEx_t)]
 pub(crate) fn zesDriverEventListenEx(
     _hDriver: Handle<'_, Driver>,

@@ -211,7 +211,7 @@ pub(crate) fn zesDeviceGetEccState(
     if !corrects(&hDevice) {
         return error(
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            "the system counts no memory errors (/sys/devices/system/edac): whether memory corrects them is not known",
+            "the system does not count memory errors (/sys/devices/system/edac), so it is not known whether memory corrects them",
         );
     }
     let state = ZES_DEVICE_ECC_STATE_ENABLED;

@@ -26,7 +26,7 @@ fn reset(device: &Device, force: bool) -> ZeResult {
         return error(
             ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
             format!(
-                "{} queues or immediate lists have work under way on the device; force ends it",
+                "{} queues or immediate lists have unfinished work on the device; set force to end it",
                 busy.len()
             ),
         );

@@ -22,7 +22,7 @@ pub(crate) struct MetricGroup {
     pub(super) device: usize,
     /// Among the device's groups.
     pub(super) index: usize,
-    /// Where the counters come from.
+    /// The source of the counters.
     pub(super) source: Source,
     /// Read at intervals rather than around commands.
     pub(super) stream: bool,
@@ -57,7 +57,7 @@ impl MetricGroup {
         };
         let (facts, made_of) = report::metrics(source, &counters, stream);
         let what = match source {
-            Source::Engine => "what the engine does, of all devices of the process".to_owned(),
+            Source::Engine => "work of the engine on all devices of the process".to_owned(),
             Source::System => {
                 let missing = telemetry.counters_missing();
                 let missing = if missing.is_empty() {
@@ -513,7 +513,7 @@ pub(crate) fn zetMetricGroupCalculateMetricExportDataExp(
     let Some(group) = group else {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "pExportData is not what zetMetricGroupGetExportDataExp gives on a machine with these counters",
+            "pExportData was not exported by zetMetricGroupGetExportDataExp on a machine with these counters",
         );
     };
     let raw = data.get(EXPORT_HEAD + skip.saturating_mul(group.report_size())..);

@@ -72,7 +72,7 @@ pub(crate) fn zetMetricQueryPoolCreate(
     if hMetricGroup.stream {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "hMetricGroup is read at intervals, queries need one that is event-based",
+            "hMetricGroup is time-based; queries require an event-based group",
         );
     }
     if desc.count == 0 {
@@ -91,7 +91,7 @@ pub(crate) fn zetMetricQueryPoolCreate(
     Ok(())
 }
 
-/// Ends the handle; queries live on; tools/metric.yml.
+/// Destroys the handle; queries live on; tools/metric.yml.
 #[ze_entry(zet_pfnMetricQueryPoolDestroy_t)]
 pub(crate) fn zetMetricQueryPoolDestroy(hMetricQueryPool: Handle<'_, MetricQueryPool>) -> ZeResult {
     drop(hMetricQueryPool.take());
@@ -124,7 +124,7 @@ pub(crate) fn zetMetricQueryCreate(
     Ok(())
 }
 
-/// Ends the handle; tools/metric.yml.
+/// Destroys the handle; tools/metric.yml.
 #[ze_entry(zet_pfnMetricQueryDestroy_t)]
 pub(crate) fn zetMetricQueryDestroy(hMetricQuery: Handle<'_, MetricQuery>) -> ZeResult {
     drop(hMetricQuery.take());

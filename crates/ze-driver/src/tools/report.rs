@@ -179,7 +179,7 @@ pub(crate) fn metrics(
         ),
         metric(
             "Time",
-            "What the report spans",
+            "Duration of the report",
             "Clock",
             TIME,
             Formula::Length,
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_from_what_was_counted() {
+    fn values_are_calculated_from_counters() {
         let (metrics, counters) = metrics(Source::Engine, &[], true);
         let begin = sample(1_000, [100, 0, 1, 10, 0]);
         let middle = sample(3_000, [2_100, 400, 3, 74, 8_000]);
@@ -401,7 +401,7 @@ mod tests {
         let best = greatest(&values, metrics.len());
         // SAFETY: times are integers.
         assert_eq!(unsafe { best[0].value.ui64 }, 4000);
-        // What is no row of this source's reports.
+        // Not a row of this source's reports.
         assert!(calculate(&raw[1..], Source::Engine, counters, &metrics).is_none());
         assert!(calculate(&[], Source::Engine, counters, &metrics).is_none());
         assert!(calculate(&raw, Source::System, counters, &metrics).is_none());

@@ -183,7 +183,7 @@ pub(crate) fn zetMetricStreamerOpen(
     if !hMetricGroup.stream {
         return error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            "hMetricGroup is read around commands, streamers need one that is time-based",
+            "hMetricGroup is event-based; streamers require a time-based group",
         );
     }
     if !metric::is_active(&hContext, &hMetricGroup)? {
@@ -227,7 +227,7 @@ pub(crate) fn zetMetricStreamerOpen(
     if let Err(why) = started {
         return error(
             ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-            format!("the system gives no thread to read counters on: {why}"),
+            format!("no thread can be started to read counters: {why}"),
         );
     }
     let streamer = MetricStreamer {
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_that_find_no_room_are_dropped_and_told() {
+    fn reports_without_room_are_dropped_and_reported() {
         let mut state = stream();
         let most = MOST_REPORTS as u64;
         let time = 1000 + 10 * (most + 3);

@@ -66,7 +66,7 @@ pub(crate) fn zetTracerExpCreate(
     let mut key = std::ptr::null_mut();
     // SAFETY: both are this function's.
     let code = unsafe { (tracing.create)(&raw const wish, &raw mut key) };
-    answered(code, "no tracer could be made")?;
+    answered(code, "a tracer could not be created")?;
     let tracer = Tracer {
         head: Head::new::<Tracer>(dispatch::tables()),
         key: key.addr(),
@@ -75,12 +75,12 @@ pub(crate) fn zetTracerExpCreate(
     Ok(())
 }
 
-/// Ends a disabled tracer, once its last callback has returned; tools/tracing.yml.
+/// Destroys a disabled tracer, once its last callback has returned; tools/tracing.yml.
 #[ze_entry(zet_pfnTracerExpDestroy_t)]
 pub(crate) fn zetTracerExpDestroy(hTracer: Handle<'_, Tracer>) -> ZeResult {
     answered(
         (installed()?.destroy)(hTracer.key()),
-        "hTracer is enabled, or destroyed by a callback of its own; disable it first (zetTracerExpSetEnabled), outside of its callbacks",
+        "hTracer is enabled, or its own callback destroys it; disable it first (zetTracerExpSetEnabled), outside its callbacks",
     )?;
     drop(hTracer.take());
     Ok(())

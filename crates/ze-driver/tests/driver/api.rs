@@ -1,4 +1,4 @@
-//! The driver as a loader sees it: the tables behind a handle, and short words for common calls.
+//! The driver as a loader sees it: the tables behind a handle, and short functions for common calls.
 
 use level_zero_sys::*;
 use std::ffi::{CStr, c_void};
@@ -7,8 +7,8 @@ use std::ptr::{null, null_mut};
 /// Calls a slot of the driver's own tables.
 macro_rules! ze {
     ($table:ident.$slot:ident($($arg:expr),* $(,)?)) => {{
-        // SAFETY: the driver's tables are complete; the test passes what the specification asks for, or the
-        // nulls that the driver must answer.
+        // SAFETY: the driver's tables are complete; the test passes valid arguments, or nulls that the driver must
+        // reject.
         unsafe { ((*(*crate::api::core()).$table).$slot.expect("tables are complete"))($($arg),*) }
     }};
 }

@@ -1,5 +1,5 @@
-//! Work stays where it belongs: lists, kernels and memory of other devices, and fences of other queues, are refused by name, and
-//! what happens to one context is nobody else's.
+//! Work stays on its device: lists, kernels and memory of other devices, and fences of other queues, are rejected by
+//! name, and the state of one context does not affect others.
 
 use crate::api::*;
 use crate::launches::{ONE, launch};
@@ -29,10 +29,10 @@ fn memory_on(context: ze_context_handle_t, on: usize) -> *mut c_void {
 }
 
 #[test]
-fn lists_and_kernels_of_other_devices_are_refused() {
+fn lists_and_kernels_of_other_devices_are_rejected() {
     let contexts = [context(), context()];
     let (queue, direct) = (queue(contexts[0]), immediate_on(contexts[0], 0));
-    // (context, device, the answer, what is told): contexts do not matter, because the conformance suite mixes them.
+    // (context, device, result, text): contexts do not matter, because the conformance suite mixes them.
     for (which, on, wanted, text) in [
         (0, 0, ZE_RESULT_SUCCESS, ""),
         (1, 0, ZE_RESULT_SUCCESS, ""),
@@ -78,7 +78,7 @@ fn lists_and_kernels_of_other_devices_are_refused() {
 }
 
 #[test]
-fn a_fence_serves_its_own_queue_and_tells_of_the_last_submission() {
+fn a_fence_belongs_to_its_queue_and_follows_the_last_submission() {
     let context = context();
     let (mine, other) = (queue(context), queue(context));
     let list = list(context, 0);
@@ -108,7 +108,7 @@ fn a_fence_serves_its_own_queue_and_tells_of_the_last_submission() {
 }
 
 #[test]
-fn a_device_is_waited_for_whatever_was_lost_on_it() {
+fn a_device_can_be_waited_for_after_a_loss() {
     // The discrete device: few others use it.
     let (lost, fine) = (context(), context());
     let list = immediate_on(lost, 2);
@@ -270,7 +270,7 @@ fn nothing_reaches_the_memory_of_a_device_without_peer_access() {
 }
 
 #[test]
-fn launches_that_cannot_run_are_refused_when_they_are_appended_or_changed() {
+fn impossible_launches_are_rejected_when_appended_or_changed() {
     let context = context();
     let count = kernel(context, c"count");
     let memory: *mut u32 = words(context, 1).as_mut_ptr();
@@ -333,7 +333,7 @@ fn launches_that_cannot_run_are_refused_when_they_are_appended_or_changed() {
         };
         assert_eq!(update((&raw const link).cast()), wanted, "{bytes} bytes");
     }
-    // What was refused has changed nothing.
+    // Rejected calls have changed nothing.
     ok!(CommandList.pfnClose(list));
     let (queue, mut lists) = (queue(context), [list]);
     ok!(CommandQueue.pfnExecuteCommandLists(queue, 1, lists.as_mut_ptr(), null_mut()));
@@ -370,7 +370,7 @@ fn timestamps_of_events_without_them_cannot_be_copied() {
 }
 
 #[test]
-fn contradicting_atomic_attributes_are_refused() {
+fn contradicting_atomic_attributes_are_rejected() {
     let context = context();
     let memory: *mut u32 = words(context, 1).as_mut_ptr();
     let no = ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS;

@@ -1,4 +1,4 @@
-//! Answers to wrong arguments, and properties.
+//! Results of wrong arguments, and properties.
 
 use crate::api::*;
 use level_zero_sys::*;
@@ -81,7 +81,7 @@ fn null_handles_come_before_null_pointers() {
             "not a live context handle",
         ),
     ];
-    // Only the last error can be asked for, so each text is checked for the last case of its kind.
+    // Only the last error can be queried, so each text is checked for the last case of its kind.
     for (i, (got, want, _)) in cases.iter().enumerate() {
         assert_eq!(got, want, "case {i}");
     }
@@ -99,7 +99,7 @@ fn null_handles_come_before_null_pointers() {
 }
 
 #[test]
-fn a_destroyed_handle_is_told_apart_while_it_is_in_use() {
+fn a_destroyed_handle_is_detected_while_it_is_in_use() {
     let context = context();
     let list = immediate(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0);
     // The list keeps the context alive, so the second destroy reads a live object.
@@ -172,7 +172,7 @@ fn lists_are_executed_closed_and_appended_open() {
     assert_eq!(run(&mut open, 1), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     ok!(CommandList.pfnClose(open));
     assert_eq!(run(&mut open, 1), ZE_RESULT_SUCCESS);
-    // Left out, as the conformance suite wants; the last error says so.
+    // Left out, as the conformance suite expects; the last error says so.
     let [event] = events(context, false);
     ok!(CommandList.pfnAppendBarrier(open, event, 0, null_mut()));
     assert!(last_error().contains("is closed"), "{}", last_error());
@@ -260,7 +260,7 @@ fn memory_is_imported_at_any_address(driver: ze_driver_handle_t) {
             .cast::<c_void>()
     };
     let usm = words(context(), 16).as_mut_ptr().cast::<c_void>();
-    // (address, bytes, answer)
+    // (address, bytes, result)
     for (ptr, size, answer) in [
         (null_mut(), 1, ZE_RESULT_ERROR_INVALID_NULL_POINTER),
         (at(7), 0, ZE_RESULT_ERROR_INVALID_SIZE),
@@ -385,7 +385,7 @@ fn device_properties_fill_what_they_know_in_the_chain() {
 }
 
 #[test]
-fn what_is_missing_says_so() {
+fn missing_features_are_reported() {
     let context = context();
     let mut at = null_mut();
     let got = ze!(VirtualMem.pfnReserve(context, null(), 4096, &raw mut at));
@@ -435,25 +435,29 @@ fn what_is_missing_says_so() {
             ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
         );
     }
-    assert!(last_error().contains("no such sensor"), "{}", last_error());
+    assert!(
+        last_error().contains("does not have this sensor"),
+        "{}",
+        last_error()
+    );
 }
 
-/// Where a failed call would leave what was there before.
+/// A failed call would leave the previous value.
 const CANARY: usize = 0xdead_beef_dead_beef;
 
-/// By the table of the specification: whoever does not look at the result finds null, also where the caller may leave the
-/// handle out, and where the driver has nothing to give.
+/// From the table of the specification: a caller that ignores the result finds null, even for optional handles, and
+/// when the driver has nothing to return.
 #[test]
 fn new_handles_are_null_after_a_failure() {
     /// Words that are passed in registers.
     const REGISTERS: usize = 6;
-    /// What lies on the stack: further words, or structs by value.
+    /// Arguments on the stack: further words, or structs by value.
     #[repr(C)]
     struct Stack([usize; 16]);
     driver();
     let (mut optional, mut seen) = (Vec::new(), 0);
     for function in &ze_spec::FUNCTIONS {
-        // Of the tracing layer's own there is none in a driver.
+        // A driver has no functions of the tracing layer.
         if function.namespace == ze_spec::Namespace::Zel || function.slot.is_none() {
             continue;
         }
@@ -536,7 +540,7 @@ fn new_handles_are_null_after_a_failure() {
 }
 
 #[test]
-fn a_failed_build_has_a_log_whatever_was_wrong() {
+fn every_failed_build_has_a_log() {
     let (context, device) = (context(), device(0));
     // The test's platform builds everything else.
     let input = b"!bad";
@@ -546,7 +550,7 @@ fn a_failed_build_has_a_log_whatever_was_wrong() {
         pInputModule: input.as_ptr(),
         ..Default::default()
     };
-    // (descriptor, what the log tells)
+    // (descriptor, text in the log)
     for (desc, told) in [
         (
             ze_module_desc_t {
@@ -569,7 +573,7 @@ fn a_failed_build_has_a_log_whatever_was_wrong() {
             },
             "desc->pInputModule",
         ),
-        (desc, "no SPIR-V"),
+        (desc, "not SPIR-V"),
     ] {
         let (mut module, mut log) = (null_mut(), CANARY as ze_module_build_log_handle_t);
         let result = ze!(Module.pfnCreate(

@@ -68,7 +68,7 @@ fn a_list_that_signals_and_waits_is_executed_again_and_again() {
 }
 
 #[test]
-fn the_counter_is_where_the_event_says() {
+fn the_counter_is_at_the_events_address() {
     let context = context();
     let (_, event) = create(context, 1, null());
     let [gate] = events(context, false);
@@ -148,7 +148,7 @@ fn an_external_allocation_holds_work_until_somebody_writes() {
     assert_eq!(VALUE.load(Ordering::SeqCst), 7);
 }
 
-/// Whoever looks at the application's counter may never see it between two signals with the same value.
+/// A reader of the application's counter never sees the same value between two signals.
 #[test]
 fn an_external_allocation_may_be_written_the_same_again() {
     static VALUE: AtomicU64 = AtomicU64::new(0);
@@ -195,7 +195,7 @@ fn an_aggregate_is_completed_by_several_signals() {
 }
 
 #[test]
-fn a_counter_whose_memory_is_freed_loses_the_context_and_nobody_waits_for_ever() {
+fn freeing_a_counters_memory_loses_the_context_and_ends_waits() {
     // The counter alone, or where the host looks.
     for freed in 0..2 {
         let context = context();
@@ -210,7 +210,7 @@ fn a_counter_whose_memory_is_freed_loses_the_context_and_nobody_waits_for_ever()
         assert_eq!(ze!(Event.pfnQueryStatus(event)), ZE_RESULT_NOT_READY);
         let ([done, never], list) = (events(context, false), immediate(context, ASYNC, 0));
         barrier(list, done, &mut [event]);
-        // Of another list that waits for what nobody gives.
+        // Of another list that waits for an event that is never signalled.
         let other = immediate(context, ASYNC, 0);
         barrier(other, null_mut(), &mut [never]);
         ok!(Mem.pfnFree(context, places[freed].cast()));
@@ -281,7 +281,7 @@ fn descriptors_of_counters_are_checked() {
     let open = ze!(Event.pfnCounterBasedOpenIpcHandle(context, handle, &raw mut event));
     assert_eq!(
         open, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-        "bytes that are no handle"
+        "bytes that are not a handle"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Counts and sizes that no memory holds: an error with a text, where an allocation that fails would end the process.
+//! Counts and sizes beyond any memory: an error with a text, rather than a failed allocation that ends the process.
 
 use crate::api::*;
 use level_zero_sys::*;
@@ -8,7 +8,8 @@ use std::ptr::null_mut;
 
 /// Set in the process that makes the calls.
 const CHILD: &str = "SOLUM_TEST_COUNTS";
-/// What that process may map, so that the machine's memory does not matter: room for the test, not for any of the counts.
+/// The address space of that process, so that the machine's memory does not matter: enough for the test, but not for
+/// any of the counts.
 const ADDRESS_SPACE: u64 = 768 << 20;
 
 #[test]
@@ -49,7 +50,7 @@ fn calls() {
     let context = context();
     let none = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 
-    // Elements are looked at before memory is taken for all of them.
+    // Elements are checked before memory is allocated for all of them.
     let mut waits = [events::<1>(context, false)[0], null_mut()];
     let list = immediate(context, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, 0);
     is(
@@ -58,7 +59,7 @@ fn calls() {
         "phWaitEvents[1] is null",
     );
 
-    // More than are looked at in one step.
+    // More than are checked in one step.
     let mut many = vec![waits[0]; 3000];
     let append = |many: &mut [ze_event_handle_t]| {
         let count = many.len() as u32;

@@ -1,4 +1,4 @@
-//! A forked child is told to start anew, whatever it calls, without touching a lock.
+//! Every call in a forked child returns an error that says what to do, without taking a lock.
 
 use crate::api::*;
 use level_zero_sys::*;
@@ -28,7 +28,7 @@ fn a_forked_child_gets_uninitialized() {
         unsafe { libc::_exit(i32::from(!good)) };
     }
     let mut status = -1;
-    // SAFETY: waits for the child just made.
+    // SAFETY: waits for the child that was just created.
     let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
     assert_eq!((waited, status), (child, 0));
     ok!(CommandList.pfnHostSynchronize(list, 0));

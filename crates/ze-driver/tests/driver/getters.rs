@@ -1,10 +1,10 @@
-//! What objects say of how they were created, and other small calls that the conformance suite leaves out.
+//! Properties that objects report about their creation, and other small calls that the conformance suite leaves out.
 
 use crate::api::*;
 use level_zero_sys::*;
 use std::ptr::{null, null_mut};
 
-/// What a getter writes over a value.
+/// The value that a getter overwrites.
 macro_rules! got {
     ($table:ident.$slot:ident, $object:expr, $start:expr) => {{
         let mut value = $start;
@@ -17,7 +17,7 @@ const SYNC: ze_command_queue_mode_t = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
 const HIGH: ze_command_queue_priority_t = ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH;
 
 #[test]
-fn queues_and_lists_tell_their_descriptors() {
+fn queues_and_lists_report_their_descriptors() {
     let context = context();
     let in_order = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
     let cases = [
@@ -88,7 +88,7 @@ fn queues_and_lists_tell_their_descriptors() {
 }
 
 #[test]
-fn regular_lists_have_no_queue_to_tell_of() {
+fn regular_lists_report_no_queue() {
     let context = context();
     let flags = ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_MAXIMIZE_THROUGHPUT;
     let list = list(context, flags);
@@ -115,7 +115,7 @@ fn regular_lists_have_no_queue_to_tell_of() {
 }
 
 #[test]
-fn events_tell_where_they_are_from() {
+fn events_report_their_pool_and_context() {
     let context = context();
     let desc = ze_event_pool_desc_t {
         flags: ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP,
@@ -156,7 +156,7 @@ fn events_tell_where_they_are_from() {
 }
 
 #[test]
-fn the_number_of_timestamps_is_told_of_any_event() {
+fn any_event_reports_the_number_of_timestamps() {
     let context = context();
     let unsupported = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     let timed = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
@@ -289,7 +289,7 @@ fn kernels_give_their_binary_and_their_arguments_allocations() {
     let memory = words(context, 100);
     let base = memory.as_ptr().addr() as u64;
     let mut own = 0_u32;
-    // (what the argument points to, what is found)
+    // (bytes of the argument, result)
     for (at, found) in [
         (base, true),
         (base + 399, true),

@@ -1,4 +1,4 @@
-//! Graphs: capture, forks and joins, execution, what is refused.
+//! Graphs: capture, forks and joins, execution, rejected calls.
 
 use crate::api::*;
 use crate::launches::launch;
@@ -99,7 +99,7 @@ pub(crate) fn copy(
     ))
 }
 
-/// A counter-based event of its own.
+/// A separate counter-based event.
 pub(crate) fn counter(context: ze_context_handle_t, flags: u32) -> Ev {
     let desc = ze_event_counter_based_desc_t {
         flags: flags | ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE,
@@ -176,7 +176,7 @@ fn captured_work_runs_when_the_graph_does() {
     ok!(Graph.pfnDestroyExt(graph));
 }
 
-/// a = first word + 1 on the parent; two children add to words of their own; the parent adds both up.
+/// a = first word + 1 on the parent; two children add to their own words; the parent adds both up.
 fn diamond(context: ze_context_handle_t, lists: [List; 3], at: *mut u32, [fork, x, y]: [Ev; 3]) {
     let [parent, left, right] = lists;
     let word = |i: usize| at.wrapping_add(i);
@@ -220,7 +220,7 @@ fn forks_join_and_executions_follow_each_other() {
             "children leave too"
         );
         let run = instantiate(graph);
-        // Without a wait between: each execution begins after the one before.
+        // Without a wait in between: each execution begins after the previous one.
         for _ in 0..50 {
             execute(lists[0], run);
         }
@@ -320,7 +320,7 @@ fn graphs_and_lists_inside_graphs() {
         null_mut()
     ));
     let outer = instantiate(end(lists[0]));
-    // What was appended is in the graph, whatever happens to it.
+    // Appended commands are in the graph, whatever happens to it.
     ok!(CommandList.pfnReset(regular));
     ok!(ExecutableGraph.pfnDestroyExt(inner));
     for round in 1..=5 {
@@ -417,7 +417,7 @@ fn unjoined_work_makes_a_graph_invalid() {
 }
 
 #[test]
-fn what_a_capture_refuses() {
+fn calls_that_a_capture_rejects() {
     let context = context();
     let memory = words(context, 4);
     let at = memory.as_mut_ptr();
@@ -456,7 +456,7 @@ fn what_a_capture_refuses() {
     );
     end(one);
     end(two);
-    // Nobody joins a capture that is over, and the event is free again.
+    // No list joins a capture that has ended, and the event can be used again.
     assert_eq!(copy(blocking, at, at, internal, &mut []), ZE_RESULT_SUCCESS);
     ok!(Event.pfnQueryStatus(internal));
     let other = {
@@ -525,7 +525,7 @@ fn a_capture_breaks_off_with_its_list_or_graph() {
 }
 
 #[test]
-fn callbacks_are_called_at_the_graphs_end() {
+fn callbacks_are_called_when_the_graph_is_destroyed() {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     unsafe extern "C" fn call(data: *mut c_void) {
         CALLS.fetch_add(data.addr() as u32, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Images, views and samplers: layouts in memory, copies, refusals, what kernels get.
+//! Images, views and samplers: memory layouts, copies, rejected calls, and the words that kernels get.
 
 use crate::api::*;
 use crate::launches::launch;
@@ -127,7 +127,7 @@ fn sampler(
     sampler
 }
 
-/// One group of a kernel that looks at `image` through `sampler`, after `gates`.
+/// One group of a kernel that reads `image` through `sampler`, after `gates`.
 fn look(
     list: ze_command_list_handle_t,
     kernel: ze_kernel_handle_t,
@@ -141,7 +141,7 @@ fn look(
 }
 
 #[test]
-fn what_cannot_be_an_image_is_refused_by_name() {
+fn impossible_images_are_rejected_by_name() {
     let context = context();
     let two = |size| desc(ZE_IMAGE_TYPE_2D, ZE_IMAGE_FORMAT_LAYOUT_8, size);
     let mut bad_layout = two([4, 4, 1]);
@@ -189,7 +189,7 @@ fn what_cannot_be_an_image_is_refused_by_name() {
         assert_eq!(create(context, &desc).0, want, "{text}");
         assert!(last_error().contains(text), "{}", last_error());
     }
-    // The query answers in its chain instead, and agrees.
+    // The query returns its result in its chain instead, and agrees.
     let mut support = ze_image_format_support_ext_properties_t {
         supported: 1,
         ..Default::default()
@@ -524,10 +524,10 @@ fn kernels_get_records_and_words() {
     let kernel = kernel(context, c"look");
     finished(context, |list| {
         look(list, kernel, (image, sampler), &mut []);
-        // The launch has the sampler's word: the handle may go.
+        // The launch has the sampler's word, so the handle can be destroyed.
         ok!(Sampler.pfnDestroy(sampler));
     });
-    // What the test's platform writes: the sampler's word to the last texel.
+    // The test's platform writes the sampler's word to the last texel.
     let content = read(context, image, 32);
     assert_eq!(content[28..], [0x73, 0, 0, 0], "mirror, linear, normalised");
     // Wrong handles and sizes.
@@ -588,7 +588,7 @@ fn copies_keep_their_images() {
     ));
     ok!(Image.pfnDestroy(first));
     ok!(Image.pfnDestroy(second));
-    // Would lie where those did, had they ended with their handles.
+    // Would be at the same addresses, had those been freed with their handles.
     let others = [made(context, &size), made(context, &size)];
     let theirs = others.map(|other| fill(context, other, bytes));
     ok!(Event.pfnHostSignal(gate));
@@ -602,7 +602,7 @@ fn copies_keep_their_images() {
 }
 
 #[test]
-fn memory_of_images_is_back_when_what_used_it_has_been_waited_for() {
+fn memory_of_images_is_freed_when_its_users_have_been_waited_for() {
     let context = context();
     let sampler = sampler(
         context,

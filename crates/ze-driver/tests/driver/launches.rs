@@ -1,4 +1,4 @@
-//! Launches as most tests want them.
+//! Launches with the parameters that most tests use.
 
 use crate::api::*;
 use level_zero_sys::*;

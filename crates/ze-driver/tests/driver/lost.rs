@@ -1,6 +1,7 @@
-//! What every entry answers once a fault has lost the context: DEVICE_LOST with the fault's text where it would put work on
-//! the device or wait for some, success where it gives something back. Memory, lists, queues and fences are to be had:
-//! DPC++ hides why it got no memory, and crashes without the others; what is done with them next says what is lost.
+//! The result of every entry after a fault has lost the context: DEVICE_LOST with the fault's text if it submits work
+//! to the device or waits for some, success if it frees something. Memory, lists, queues and fences can be created,
+//! because DPC++ hides failed allocations, and crashes without the others; the next calls that use them report the
+//! loss.
 
 use crate::api::*;
 use crate::launches::{ONE, launch};
@@ -11,7 +12,7 @@ use std::ptr::null_mut;
 const FOREVER: u64 = u64::MAX;
 
 #[test]
-fn every_entry_says_that_the_device_is_lost_and_what_is_given_back_is_taken() {
+fn every_entry_reports_the_lost_device_and_objects_can_be_freed() {
     let context = context();
     let memory = words(context, 16);
     let at: *mut c_void = memory.as_mut_ptr().cast();

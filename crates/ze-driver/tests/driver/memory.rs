@@ -54,7 +54,7 @@ fn allocation_checks_size_and_alignment() {
 }
 
 #[test]
-fn any_pointer_may_be_asked_for() {
+fn any_pointer_can_be_queried() {
     let context = context();
     let shared = words(context, 100).as_mut_ptr();
     let local = 0_u32;
@@ -132,7 +132,7 @@ fn regions_are_copied_row_by_row() {
     }
     let target = words(context, 64);
     let list = immediate(context, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, 0);
-    // A 2 x 3 block of words out of rows of 8, to another place in rows of 4.
+    // A 2 x 3 block of words out of rows of 8, copied into rows of 4.
     let region = |x, y| ze_copy_region_t {
         originX: x,
         originY: y,
@@ -193,7 +193,7 @@ fn fills_repeat_their_pattern() {
 }
 
 #[test]
-fn a_device_without_peer_access_refuses_anothers_memory_by_name() {
+fn a_device_without_peer_access_rejects_anothers_memory_by_name() {
     let context = context();
     let desc = ze_command_queue_desc_t::default();
     let mut list = null_mut();

@@ -136,9 +136,9 @@ fn arguments_sizes_and_counts_change_for_the_next_execution_only() {
     }
 }
 
-/// A launch that comes to nothing takes none with it of those that would be one task with it.
+/// An empty launch removes none of the launches that would be one task with it.
 #[test]
-fn a_launch_of_no_groups_leaves_its_neighbours() {
+fn an_empty_launch_does_not_affect_its_neighbours() {
     let (context, memory) = (context(), words(context(), 64));
     let queue = queue(context);
     let kernel = kernel(context, c"add");
@@ -230,7 +230,7 @@ fn events_and_kernels_change_and_clones_stay_as_they_are() {
 }
 
 #[test]
-fn an_update_that_is_refused_changes_nothing() {
+fn a_rejected_update_changes_nothing() {
     let (context, memory) = (context(), words(context(), 64));
     let at = memory.as_mut_ptr();
     let (list, id) = adder(context, at, 1, 0, NO_EVENTS);
@@ -255,7 +255,7 @@ fn an_update_that_is_refused_changes_nothing() {
 }
 
 #[test]
-fn what_may_not_change_is_refused() {
+fn forbidden_changes_are_rejected() {
     let (context, memory) = (context(), words(context(), 64));
     let [event, wait, _] = events(context, false);
     let at = memory.as_mut_ptr();

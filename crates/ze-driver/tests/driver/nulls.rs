@@ -1,4 +1,4 @@
-//! Launches with null arguments: on a device that ignores them they run a variant, where there is one.
+//! Launches with null arguments: a device that ignores them runs a variant, if there is one.
 
 use crate::api::*;
 use crate::launches::launch;
@@ -35,10 +35,10 @@ fn storing(
 }
 
 #[test]
-fn null_arguments_are_ignored_on_devices_that_say_so_where_a_variant_is_to_be_had() {
+fn null_arguments_are_ignored_on_such_devices_if_there_is_a_variant() {
     let _one = ONE.lock();
     let (lost, well) = (ZE_RESULT_ERROR_DEVICE_LOST, ZE_RESULT_SUCCESS);
-    // Device, kernel, whether the argument is null; how a launch ends, and how many variants are asked for in two.
+    // Device, kernel, whether the argument is null; the result of a launch, and how many variants two launches request.
     for (index, name, null, ends, asked) in [
         (0, c"store", false, well, 0),
         (0, c"store", true, well, 1),

@@ -68,7 +68,7 @@ fn a_chain_over_two_queues_follows_its_events() {
 }
 
 #[test]
-fn the_host_signals_what_a_list_waits_for() {
+fn the_host_signals_an_event_that_a_list_waits_for() {
     let context = context();
     let [gate, done] = events(context, false);
     let memory = words(context, 2);
@@ -120,7 +120,7 @@ fn reset_clears_state_and_timestamps() {
 }
 
 #[test]
-fn a_list_with_a_reset_waits_anew_at_each_execution() {
+fn a_list_with_a_reset_waits_again_at_each_execution() {
     let context = context();
     let queue = queue(context);
     let [link] = events(context, false);
@@ -177,7 +177,7 @@ fn in_order_lists_need_no_events() {
 }
 
 #[test]
-fn barriers_and_signals_come_after_what_precedes_them() {
+fn barriers_and_signals_follow_earlier_commands() {
     let context = context();
     let [gate, after, late] = events(context, false);
     let memory = words(context, 2);
@@ -197,7 +197,7 @@ fn barriers_and_signals_come_after_what_precedes_them() {
 }
 
 #[test]
-fn a_fence_tells_of_its_submission() {
+fn a_fence_follows_its_submission() {
     let context = context();
     let queue = queue(context);
     let [gate] = events(context, false);
@@ -238,7 +238,7 @@ fn counter_based_events_need_no_reset() {
         memory[0] = value;
         copy(list, at.wrapping_add(1), at, event, &mut [gate]);
         assert_eq!(ze!(Event.pfnQueryStatus(event)), ZE_RESULT_NOT_READY);
-        // This wait is for the use of `event` above, whatever happens to it later.
+        // This wait is for the use of `event` above, independent of later uses.
         ok!(CommandList.pfnAppendBarrier(second, other, 1, &raw const event as *mut _));
         ok!(Event.pfnHostSignal(gate));
         ok!(Event.pfnHostSynchronize(other, FOREVER));
@@ -295,7 +295,7 @@ unsafe extern "C" fn count_up(data: *mut c_void) {
 }
 
 #[test]
-fn host_functions_run_in_their_place() {
+fn host_functions_run_in_order() {
     let context = context();
     let list = immediate(context, ASYNC, ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
     let counter = AtomicU32::new(0);
@@ -334,7 +334,7 @@ fn long_chains_of_markers_do_not_recurse() {
 }
 
 #[test]
-fn destroying_handles_leaves_commands_alone() {
+fn destroying_handles_does_not_affect_commands() {
     let context = context();
     let queue = queue(context);
     let [gate, done] = events(context, false);
@@ -354,7 +354,7 @@ fn destroying_handles_leaves_commands_alone() {
 }
 
 #[test]
-fn a_fault_loses_the_context_and_nobody_waits_for_ever() {
+fn a_fault_loses_the_context_and_ends_waits() {
     let context = context();
     let [never, done] = events(context, false);
     let memory = words(context, 2);
@@ -378,7 +378,7 @@ fn a_fault_loses_the_context_and_nobody_waits_for_ever() {
 }
 
 #[test]
-fn memory_of_a_lost_context_goes_after_what_still_runs() {
+fn memory_of_a_lost_context_is_freed_after_running_work() {
     static RUNS: AtomicBool = AtomicBool::new(false);
     static OPEN: AtomicBool = AtomicBool::new(false);
     unsafe extern "C" fn wait_until_open(_: *mut c_void) {
@@ -422,13 +422,13 @@ fn memory_of_a_lost_context_goes_after_what_still_runs() {
         OPEN.store(true, Ordering::SeqCst);
         assert!(kept, "another lane may still use it");
     });
-    // Nobody tells of the end of what runs in a lost context.
+    // The end of running work in a lost context is not reported.
     while is_there() {
         std::thread::yield_now();
     }
 }
 
-/// Appends beyond which a lane makes the host wait.
+/// After this many appends a lane makes the host wait.
 const BOUND: usize = 1 << 15;
 
 #[test]
@@ -480,7 +480,7 @@ fn graphs_beyond_the_bound_wait_for_work() {
             std::thread::yield_now();
         }
     }
-    // A graph of that many commands; with its begin and end one more at least.
+    // A graph of that many commands, with at least one more for its begin and end.
     const STEPS: usize = 63;
     const MOST: usize = BOUND / STEPS + 1;
     let context = context();
@@ -526,7 +526,7 @@ fn graphs_beyond_the_bound_wait_for_work() {
 }
 
 #[test]
-fn appends_never_wait_for_what_only_the_host_can_give() {
+fn appends_never_wait_for_a_signal_of_the_host() {
     let context = context();
     let [gate] = events(context, false);
     let counter = AtomicU32::new(0);

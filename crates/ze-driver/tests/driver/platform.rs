@@ -1,8 +1,8 @@
 //! A platform of three devices (the third with a memory of its own) that runs tasks on three threads, in any order.
 //!
-//! Kernels: `add` (pointer, u32: adds the value to one `u32` per work-item), `count` (pointer, local: writes the
-//! group count), `fault`, `store` and `stays` (pointer, u32: writes the value through the pointer unchecked; only of
-//! `store` there is a variant for null). SPIR-V is never read: the first input byte `'!'` makes a build fail.
+//! Kernels: `add` (pointer, u32: adds the value to one `u32` per work-item), `count` (pointer, local: writes the group
+//! count), `fault`, `store` and `stays` (pointer, u32: writes the value through the pointer unchecked; only of `store`
+//! there is a variant for null). SPIR-V is never read; a first input byte of `'!'` makes the build fail.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -84,7 +84,7 @@ fn device(gpu_typed: bool, integrated: bool) -> Arc<dyn Device> {
     }))
 }
 
-/// How often a variant for null arguments was asked for.
+/// How often a variant for null arguments was requested.
 pub(crate) static VARIANTS: AtomicUsize = AtomicUsize::new(0);
 
 struct FakeProgram {
@@ -312,7 +312,7 @@ impl Platform for Fake {
             return Err(BuildFailure {
                 not_a_binary: true,
                 link: false,
-                log: "word 0: no SPIR-V\nmore".into(),
+                log: "word 0: not SPIR-V\nmore".into(),
             });
         }
         let unresolved = if first.first() == Some(&b'?') {

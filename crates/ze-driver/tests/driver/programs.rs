@@ -33,7 +33,7 @@ fn desc(format: ze_module_format_t, input: &[u8]) -> ze_module_desc_t {
 }
 
 #[test]
-fn builds_answer_with_code_and_log() {
+fn builds_return_code_and_log() {
     let context = context();
     let (spirv, native) = (ZE_MODULE_FORMAT_IL_SPIRV, ZE_MODULE_FORMAT_NATIVE);
     let cases: [(_, &[u8], _, &str); 5] = [
@@ -42,13 +42,13 @@ fn builds_answer_with_code_and_log() {
             spirv,
             b"!bad",
             ZE_RESULT_ERROR_MODULE_BUILD_FAILURE,
-            "word 0: no SPIR-V\nmore",
+            "word 0: not SPIR-V\nmore",
         ),
         (
             native,
             b"!bad",
             ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
-            "word 0: no SPIR-V\nmore",
+            "word 0: not SPIR-V\nmore",
         ),
         (
             spirv,
@@ -70,7 +70,7 @@ fn builds_answer_with_code_and_log() {
 }
 
 #[test]
-fn the_input_beside_a_program_is_a_dummy() {
+fn the_input_of_a_descriptor_with_a_program_is_ignored() {
     let context = context();
     let modules: [&[u8]; 2] = [b"one", b"two"];
     let sizes = modules.map(<[u8]>::len);
@@ -220,7 +220,7 @@ fn arguments_are_checked_and_snapshotted() {
         1,
         waits.as_mut_ptr()
     ));
-    // What is set after the append belongs to the next launch.
+    // Values set after the append belong to the next launch.
     assert_eq!(arg(kernel, 1, 100_u32), ZE_RESULT_SUCCESS);
     ok!(Event.pfnHostSignal(gate));
     ok!(CommandList.pfnHostSynchronize(list, u64::MAX));

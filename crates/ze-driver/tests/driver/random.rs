@@ -1,4 +1,4 @@
-//! Random programs of queues, lists and events: everything finishes, and nothing starts before its time.
+//! Random programs of queues, lists and events: everything finishes, and no command starts too early.
 //!
 //! Each command is a host function that notes its number at start and end. A program's events form no cycle:
 //! a command waits only for events of commands submitted before it, or for gates that the host opens at random.
@@ -42,7 +42,7 @@ unsafe extern "C" fn note(data: *mut c_void) {
         .store(CLOCK.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
 }
 
-/// What must have ended before a command starts.
+/// The commands that must have ended before a command starts.
 #[derive(Default, Clone)]
 struct Rule {
     after: Vec<usize>,

@@ -14,7 +14,7 @@ pub(crate) struct Sensors {
 pub(crate) const LIMIT_MW: i32 = 120_000;
 /// The highest allowed.
 pub(crate) const MOST_MW: i32 = 200_000;
-/// What this user may not set.
+/// Sensors that this user may not set.
 pub(crate) const DENIED_MW: i32 = 13_000;
 
 impl Sensors {
@@ -27,7 +27,9 @@ impl Sensors {
 }
 
 fn absent<T>() -> Reading<T> {
-    Err(ReadError::Absent("the test has no such sensor".to_owned()))
+    Err(ReadError::Absent(
+        "the test does not have this sensor".to_owned(),
+    ))
 }
 
 impl Telemetry for Sensors {

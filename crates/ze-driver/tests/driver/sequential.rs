@@ -1,4 +1,4 @@
-//! Random programs that compute, against a model that does one step after another.
+//! Random programs that compute, compared with a sequential model.
 //!
 //! Copies, fills and kernels go to immediate lists and to lists that two queues execute. Steps are ordered only where
 //! their words conflict, each time by one of the ways there are: an event, the order of a list or queue, a barrier, a
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// What one command does to the words.
+/// The effect of one command on the words.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Add { at: usize, value: u32 },
@@ -111,12 +111,12 @@ impl Step {
     }
 }
 
-/// Where commands go: an immediate list, or a queue with the list that is recorded for it now.
+/// Where commands are appended: an immediate list, or a queue with the list that is being recorded for it.
 struct Sink {
     list: List,
     queue: ze_command_queue_handle_t,
     in_order: bool,
-    /// Steps in the list that is recorded now; of an immediate list those since the last barrier.
+    /// Steps in the list that is being recorded; for an immediate list those since the last barrier.
     open: Vec<usize>,
     /// Steps that any further one comes after.
     before: Vec<usize>,
@@ -174,7 +174,7 @@ impl Program {
         }
     }
 
-    /// Whether a step appended to `place` now comes after step `earlier` without a word.
+    /// Whether a step appended to `place` now follows step `earlier` without further synchronisation.
     fn follows(&self, place: usize, earlier: usize) -> bool {
         let here = &self.places[place];
         self.steps[earlier].known
@@ -192,7 +192,7 @@ impl Program {
             })
             .collect();
         for &earlier in &asked {
-            // Nobody can wait here for a list that may never be executed.
+            // No wait is possible here for a list that may never be executed.
             if !self.steps[earlier].submitted && self.steps[earlier].place != place {
                 self.submit(self.steps[earlier].place);
             }
@@ -232,7 +232,7 @@ impl Program {
         }
     }
 
-    /// Executes what is recorded for a queue, and sometimes waits for its fence.
+    /// Executes the commands recorded for a queue, and sometimes waits for its fence.
     fn submit(&mut self, place: usize) {
         let here = &mut self.places[place];
         if here.queue.is_null() || here.open.is_empty() && here.before.is_empty() {
@@ -245,7 +245,7 @@ impl Program {
             ok!(Fence.pfnCreate(here.queue, &raw const desc, &raw mut fence));
         }
         ok!(CommandQueue.pfnExecuteCommandLists(here.queue, 1, &raw mut here.list, fence));
-        // The list goes on being executed.
+        // The list is executed further.
         ok!(CommandList.pfnDestroy(here.list));
         here.list = list(
             self.context,
@@ -404,14 +404,14 @@ impl Program {
 }
 
 #[test]
-fn random_programs_compute_what_a_sequential_one_does() {
+fn random_programs_agree_with_a_sequential_model() {
     for seed in 0..150 {
         Program::run(seed);
     }
 }
 
 #[test]
-fn random_programs_of_many_threads_compute_what_sequential_ones_do() {
+fn random_programs_of_many_threads_agree_with_sequential_models() {
     std::thread::scope(|scope| {
         for thread in 1..=4 {
             scope.spawn(move || {

@@ -20,8 +20,8 @@ fn tools() -> *mut zet_dditable_driver_t {
 /// Calls a slot of those tables.
 macro_rules! call {
     ($tables:ident: $table:ident.$slot:ident($($arg:expr),* $(,)?)) => {{
-        // SAFETY: the driver's tables are complete; the test passes what the specification asks for, or the nulls
-        // that the driver must answer.
+        // SAFETY: the driver's tables are complete; the test passes valid arguments, or nulls that the driver must
+        // reject.
         unsafe { ((*(*$tables()).$table).$slot.expect("tables are complete"))($($arg),*) }
     }};
 }
@@ -49,7 +49,7 @@ fn power_is_energy_over_time_and_its_limit_can_be_set() {
         limit
     };
     assert_eq!(limit(), LIMIT_MW as u32);
-    // (milliwatts, answer, what the limit is then)
+    // (milliwatts, result, the limit afterwards)
     for (wanted, answer, then) in [
         (90_000, ZE_RESULT_SUCCESS, 90_000),
         (0, ZE_RESULT_ERROR_INVALID_ARGUMENT, 90_000),
@@ -93,14 +93,14 @@ fn memory_is_the_category_of_errors() {
         ));
         assert_eq!((got, count), (ZE_RESULT_SUCCESS, 1));
         assert_eq!(categories[0], ZES_RAS_ERROR_CATEGORY_EXP_MEMORY_ERRORS);
-        assert_eq!(categories[1].0, 99, "behind the end nothing is written");
+        assert_eq!(categories[1].0, 99, "nothing is written after the end");
     }
     let none = call!(sysman: RasExp.pfnGetSupportedCategoriesExp(sets[0], null_mut(), null_mut()));
     assert_eq!(none, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
 #[test]
-fn what_a_processor_lacks_is_empty() {
+fn missing_parts_are_enumerated_as_none() {
     let mut count = 9;
     let mut domain = null_mut();
     let got =
@@ -121,8 +121,8 @@ fn what_a_processor_lacks_is_empty() {
 }
 
 #[test]
-fn functions_on_what_a_processor_lacks_are_unsupported() {
-    // Nobody can have a handle for such a part: any word stands for one, and is not looked at.
+fn functions_on_missing_parts_are_unsupported() {
+    // There are no handles of such parts: any word represents one, and is not read.
     fn part<T>() -> *mut T {
         std::ptr::dangling_mut()
     }
@@ -254,7 +254,7 @@ fn functions_on_what_a_processor_lacks_are_unsupported() {
 
 #[test]
 fn errors_are_not_configured_and_metrics_not_composed() {
-    // As above: any word stands for a handle, and is not looked at.
+    // As above: any word represents a handle, and is not read.
     fn part<T>() -> *mut T {
         std::ptr::dangling_mut()
     }
@@ -315,7 +315,7 @@ fn errors_are_not_configured_and_metrics_not_composed() {
 }
 
 #[test]
-fn a_device_says_that_no_debugger_can_be_attached() {
+fn a_device_reports_that_no_debugger_can_be_attached() {
     let mut properties = zet_device_debug_properties_t {
         flags: u32::MAX,
         ..Default::default()
@@ -339,7 +339,7 @@ fn a_device_says_that_no_debugger_can_be_attached() {
 }
 
 #[test]
-fn exported_reports_that_are_none_are_refused() {
+fn invalid_exported_reports_are_rejected() {
     let mut desc = zet_metric_calculate_exp_desc_t::default();
     let (mut sets, mut values) = (0, 0);
     let kind = ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;

@@ -1,4 +1,4 @@
-//! Waits for, and writes of, words of memory: the functions beside the tables.
+//! Commands that wait for words of memory or write them: functions outside the tables.
 
 use crate::api::*;
 use level_zero_sys::*;
@@ -72,7 +72,7 @@ fn fill(list: List, at: *mut u32, value: u32) {
 }
 
 #[test]
-fn the_device_tells_how_much_a_wait_looks_at() {
+fn the_device_reports_the_size_of_a_waits_word() {
     /// `ze_intel_device_command_list_wait_on_memory_data_size_exp_desc_t`.
     #[repr(C)]
     struct DataSize {
@@ -106,7 +106,7 @@ fn the_device_tells_how_much_a_wait_looks_at() {
 }
 
 #[test]
-fn a_list_goes_on_when_the_word_compares_as_asked() {
+fn a_list_continues_when_the_comparison_holds() {
     let context = context();
     let memory = words(context, 2).as_mut_ptr();
     // SAFETY: live words of the test, shared as atomics from here on.
@@ -150,7 +150,7 @@ fn lists_wake_each_other_by_words() {
     // SAFETY: as above, of 8 bytes: allocations are aligned.
     let word = unsafe { AtomicU64::from_ptr(memory.cast()) };
     let high = 5_u64 << 32;
-    // Recorded and executed twice: the condition is judged anew each time.
+    // Recorded and executed twice: the condition is evaluated each time.
     let (queue, recorded) = (queue(context), list(context, 0));
     assert_eq!(
         wait64(recorded, 0x8, memory.cast(), high),
@@ -167,11 +167,11 @@ fn lists_wake_each_other_by_words() {
             ZE_RESULT_NOT_READY
         );
         let other = immediate(context, ASYNC, 0);
-        // The write comes after what is before it.
+        // The write follows the commands before it.
         fill(other, memory.wrapping_add(5), 8);
         assert_eq!(write(other, 4, memory.cast(), high), ZE_RESULT_SUCCESS);
         ok!(CommandQueue.pfnSynchronize(queue, FOREVER));
-        // SAFETY: written by lists that have ended, or before what woke them.
+        // SAFETY: written by lists that have ended, or before their wake-up.
         let seen = unsafe { [memory.wrapping_add(4).read(), memory.wrapping_add(5).read()] };
         assert_eq!(seen, [7, 8]);
         // SAFETY: nothing writes these now.
@@ -180,7 +180,7 @@ fn lists_wake_each_other_by_words() {
 }
 
 #[test]
-fn what_cannot_be_waited_for_is_refused() {
+fn impossible_waits_are_rejected() {
     let context = context();
     let memory: *mut c_void = words(context, 4).as_mut_ptr().cast();
     let list = immediate(context, ASYNC, 0);
