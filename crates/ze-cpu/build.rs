@@ -1,4 +1,5 @@
-//! Learns from `codegen-llvm` (feature `embedded`) whether LLVM is linked in; if not, the library is opened at run time.
+//! Finds out from `codegen-llvm` (feature `embedded`) whether LLVM is linked in; if not, the library is opened at run
+//! time.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

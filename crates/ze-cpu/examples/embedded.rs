@@ -1,5 +1,5 @@
-//! A Rust program with the whole of Solum inside, driver and compiler: it draws the Mandelbrot set on the terminal with a
-//! kernel compiled while it runs, and opens no library of ours.
+//! A Rust program that contains all of Solum, driver and compiler. It compiles a kernel at run time, draws the
+//! Mandelbrot set on the terminal with it, and opens no library of Solum.
 //!
 //! `cargo run --release -p ze-cpu --features embedded --example embedded`
 
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use level_zero::{Loader, ModuleSource};
 
-// From mandelbrot.cl beside it by clang -target spirv64.
+// Compiled from mandelbrot.cl by clang -target spirv64.
 static SPIRV: &[u8] = include_bytes!("../../level-zero/kernels/mandelbrot.spv");
 const WIDTH: u32 = 96;
 const HEIGHT: u32 = 64;
@@ -18,7 +18,7 @@ const SHADES: &[u8] = b" .:-=+*#%@";
 
 #[expect(clippy::print_stdout, reason = "an example talks to people")]
 fn main() -> Result<(), Box<dyn Error>> {
-    // The one line that differs from a program on a loader, which says `Loader::open()?`.
+    // The only difference from a program on a loader, which calls `Loader::open()?`.
     let loader = Loader::from_entry(ze_cpu::entry())?;
     let driver = loader.drivers()?.into_iter().next().ok_or("no driver")?;
     let device = driver.devices()?.into_iter().next().ok_or("no device")?;
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     list.synchronize(u64::MAX)?;
     let ran = began.elapsed().as_secs_f64() * 1e3;
 
-    // A character is twice as high as wide: it stands for two points.
+    // A character is twice as high as wide, so it stands for two points.
     for rows in steps.as_slice().chunks(2 * WIDTH as usize) {
         let (upper, lower) = rows.split_at(WIDTH as usize);
         let pairs = upper.iter().zip(lower);
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Darker where it takes longer to leave; the set itself is darkest.
+/// Darker for points that take longer to leave; the set itself is darkest.
 fn shade(steps: u32) -> u8 {
     let last = SHADES.len() - 1;
     // Half of all points leave within a few steps: the scale is logarithmic.

@@ -1,7 +1,8 @@
-//! Submissions of all kinds from several threads until so many millions are done, to find a wake-up that is lost:
-//! `cargo run --release -p ze-cpu --example soak -- 10`.
+//! Submissions of all kinds from several threads, for the given number of millions, to find lost wake-ups: `cargo run
+//! --release -p ze-cpu --example soak -- 10`.
 //!
-//! A hang is told by looks without progress and not by the clock, so that a program that was stopped meanwhile is none.
+//! A hang is detected by checks without progress rather than by the clock, so that a program that was stopped meanwhile
+//! does not count.
 #![expect(clippy::print_stdout, reason = "a measuring tool")]
 
 use std::sync::Arc;
@@ -10,13 +11,13 @@ use std::time::Duration;
 use ze_driver::device::{Need, Outcome, Platform, Priority, Task, Work};
 
 const THREADS: u64 = 3;
-/// Looks without progress, `PAUSE` apart at least, after which the watchdog gives up.
+/// Checks without progress, at least `PAUSE` apart, after which the watchdog gives up.
 const LOOKS: u32 = 3_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
 static ENDED: AtomicU64 = AtomicU64::new(0);
 
-/// Counts its word down, after it has submitted what follows it.
+/// Decrements its word, after it has submitted the tasks that follow it.
 struct Item {
     platform: Arc<dyn Platform>,
     left: Arc<AtomicU32>,
@@ -111,7 +112,7 @@ fn round(platform: &Arc<dyn Platform>, random: &mut Random, memory: &mut [u8]) {
     let done = || left.load(Ordering::Acquire) == 0;
     let wait = |deadline| platform.wait((&left, 0), &AtomicU32::new(0), &done, deadline);
     match random.below(8) {
-        // Nobody helps, and nobody tells that he waits.
+        // No thread helps, and no thread announces that it waits.
         0 => {
             while !done() {
                 std::thread::yield_now();

@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use ze_driver::Tracing;
 use ze_layers::{Tables, tracing};
 
-/// This driver for [`level_zero::Loader::from_entry`]: neither a loader nor a shared library of ours is needed.
+/// This driver for [`level_zero::Loader::from_entry`]: neither a loader nor a shared library of Solum is needed.
 ///
-/// The driver is one for the process, initialised by the first `Loader` made of it; its threads never end. Kernels are
-/// compiled by the code generator beside the program, or by the one inside it (feature `embedded`), or interpreted
-/// (`SOLUM_COMPILER=interpreter`). Callable from any thread, any number of times.
+/// The process has one driver, which the first `Loader` initialises; its threads never end. Kernels are compiled by the
+/// code generator beside the program, or by the one inside it (feature `embedded`), or interpreted
+/// (`SOLUM_COMPILER=interpreter`). May be called from any thread, any number of times.
 #[must_use]
 pub fn entry() -> Entry {
     install();

@@ -1,7 +1,7 @@
 //! The `SOLUM_*` variables: read once, checked, turned into [`Settings`].
 //!
-//! The table itself is `environment.txt`, which the command line tool prints too; a test holds that
-//! every variable read here stands there, and the other way round.
+//! The table is `environment.txt`, which the command line tool prints too; a test checks that it lists exactly the
+//! variables that are read here.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ pub struct Variable {
     pub name: &'static str,
     /// The default.
     pub default: &'static str,
-    /// Values allowed, in words.
+    /// The allowed values, as text.
     pub choices: &'static str,
     /// The library or tool that reads it.
     pub reader: &'static str,
@@ -61,7 +61,7 @@ pub enum Compiler {
 /// The code that kernels get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiers {
-    /// Baseline, made quickly; then full, of those that run long enough.
+    /// Baseline code, compiled quickly; then full code for kernels that run long enough.
     Both,
     /// Full from the beginning.
     Full,
@@ -77,7 +77,7 @@ pub enum Contents {
     Auto,
     /// Zeros.
     Zero,
-    /// A byte that makes large odd numbers and no addresses, also in memory that was never used.
+    /// A byte whose repetition makes large odd numbers and no addresses, also in memory that was never used.
     Poison,
 }
 
@@ -108,7 +108,7 @@ impl NullArguments {
 pub struct Settings {
     /// Devices in order; at least one.
     pub devices: Vec<DeviceChoice>,
-    /// Each device has a memory of its own.
+    /// Each device has its own memory.
     pub discrete: bool,
     /// Sub-devices of each; none: by the machine.
     pub sub_devices: Option<usize>,
@@ -142,7 +142,7 @@ pub struct Settings {
     pub null_arguments: NullArguments,
     /// Handles of other users' memory are opened; never with elevated privileges.
     pub ipc_any_user: bool,
-    /// Milliseconds that a kernel may take; none: any time.
+    /// Milliseconds that a kernel may run; `None` for any time.
     pub kernel_timeout: Option<usize>,
     /// Whether threads that wait without limit run the work that they wait for.
     pub run_while_waiting: bool,
@@ -181,7 +181,7 @@ impl Settings {
     ) -> Result<Self, String> {
         // Set but empty counts as not set, as with the reference's variables.
         let path = |name| get(name).filter(|value| !value.as_bytes().trim_ascii().is_empty());
-        // Paths are any bytes, all else is text.
+        // Paths are any bytes; all other values are text.
         let get = |name| -> Result<Option<String>, String> {
             let text = path(name).map(OsString::into_string).transpose();
             text.map_err(|value| refuse(name, &value.to_string_lossy()))
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_lists_what_is_read() {
+    fn the_table_lists_the_variables_that_are_read() {
         let asked = RefCell::new(BTreeSet::new());
         Settings::read(
             &|name| {
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values_are_checked_and_the_error_says_what_is_allowed() {
+    fn other_values_are_checked_and_errors_list_the_allowed_ones() {
         for (name, bad) in [
             ("SOLUM_COMPILER", "gcc"),
             ("SOLUM_CACHE", "yes"),
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn null_arguments_are_ignored_on_gpu_typed_devices_unless_told_otherwise() {
+    fn null_arguments_are_ignored_on_gpu_typed_devices_by_default() {
         for (value, gpu, cpu) in [
             ("", true, false),
             ("auto", true, false),
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_need_not_be_text_and_all_else_must() {
+    fn only_paths_may_be_invalid_text() {
         let read = |name: &'static str, value: &[u8]| {
             let value = OsStr::from_bytes(value);
             let settings = Settings::read(&|asked| (asked == name).then(|| value.into()), false);

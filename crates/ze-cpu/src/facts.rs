@@ -24,8 +24,8 @@ pub(crate) struct Chosen {
     pub(crate) device_id_gpu: u32,
     /// As [`Self::device_id_gpu`], but different, to distinguish the two devices.
     pub(crate) device_id_cpu: u32,
-    /// oneMKL asks it for a chip it knows: without one its matrix products and Fourier transforms
-    /// throw; with 12.55.0 it sends SPIR-V. DPC++ also takes immediate lists from this version on.
+    /// oneMKL checks it for a known chip: without one its matrix products and Fourier transforms throw; with 12.55.0 it
+    /// sends SPIR-V. DPC++ also uses immediate lists from this version on.
     pub(crate) ip_version_gpu: u32,
     /// 0: oneMKL looks only at GPU-typed devices, and takes its native host path on the other.
     pub(crate) ip_version_cpu: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Chosen {
     pub(crate) module_flags: u32,
     /// The first group with the COMPUTE flag wins; DPC++ takes its queues round robin.
     pub(crate) queue_count: u32,
-    /// DPC++ refuses kernels with more bytes of arguments.
+    /// DPC++ rejects kernels with more bytes of arguments.
     pub(crate) max_arguments_size: u32,
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn device(
         // Programs see the limit that the user has set.
         total_memory: settings.memory.unwrap_or(u64::MAX).min(machine.memory) / share,
         physical_memory: machine.memory / share,
-        // The product is what SYCL calls compute units, and the conformance tests take for threads.
+        // The product is the number of compute units in SYCL, and of threads in the conformance tests.
         num_slices: 1,
         num_subslices_per_slice: 1,
         num_eus_per_subslice: units(machine.cpus),
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chosen_figures_avoid_what_clients_misread() {
+    fn chosen_values_avoid_those_that_clients_misread() {
         assert_eq!(TABLE.driver_version, 0x0106_80e8);
         for id in [TABLE.device_id_gpu, TABLE.device_id_cpu] {
             assert!(![0xbd0, 0xb60].contains(&(id & 0xff0)));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vendor_that_is_asked_for_changes_nothing_else() {
+    fn a_configured_vendor_changes_nothing_else() {
         let machine = Machine::detect();
         let told = |vendor: Option<&str>| {
             let get = |name: &str| vendor.filter(|_| name == "SOLUM_VENDOR_ID").map(Into::into);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn sub_devices_tell_a_multiple_of_eight_units_too() {
+    fn sub_devices_report_a_multiple_of_eight_units_too() {
         let machine = Machine::detect();
         let settings = Settings::read(&|_| None, false).unwrap();
         let root = device(&machine, &settings, 0, settings.devices[0]);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_memory_is_what_devices_show() {
+    fn devices_report_the_memory_limit() {
         let machine = Machine::detect();
         let all = machine.memory;
         for (limit, devices, largest, total) in [

@@ -19,7 +19,7 @@ pub(crate) fn watch() {
     });
 }
 
-/// Whether this process is a forked child of one that called [`watch`]: no worker exists in it.
+/// Whether this process is a forked child of one that called [`watch`]: it has no workers.
 pub(crate) fn is_child() -> bool {
     IN_CHILD.load(Ordering::Relaxed)
 }

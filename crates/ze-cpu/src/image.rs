@@ -1,4 +1,4 @@
-//! Encodes images as the compiler's records and samplers as its words.
+//! Encodes images as the compiler's records, and samplers as its words.
 
 use kernel_ir::image::{self, Addressing, Channel, Numeric, Record, Select};
 use ze_driver::device::{ImageNumeric, ImageSelect, ImageView, SamplerAddress, SamplerFacts};

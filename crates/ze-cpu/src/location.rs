@@ -1,4 +1,4 @@
-//! Texts for places in a launch: work-items by their global ids, work-groups as the host counts them.
+//! Text for positions in a launch: work-items by their global ids, work-groups as the host counts them.
 
 use kernel_ir::abi::Launch;
 
@@ -10,7 +10,7 @@ pub(crate) fn item(launch: &Launch, group: u64, item: u64) -> [u64; 3] {
     [0, 1, 2].map(|d| launch.global_offset[d] + group[d] * size[d] + local[d])
 }
 
-/// A linear number as a place in a box of `sides`.
+/// Converts a linear index to coordinates in a box of `sides`.
 fn split(at: u64, sides: [u32; 3]) -> [u64; 3] {
     let [x, y, _] = sides.map(|n| u64::from(n).max(1));
     [at % x, at / x % y, at / x / y]
@@ -47,7 +47,7 @@ pub(crate) fn of_groups(launch: &Launch, joined: u32, first: u64, count: u64) ->
             [0, 1, 2].map(|d| from[d] + launch.global_offset[d]),
         );
     }
-    // Groups of different rows: all of both rows and of those between.
+    // Groups of different rows: all groups of both rows and of those between.
     let (mut low, mut high) = (from, to);
     for d in 0..2 {
         if (d + 1..3).any(|above| from[above] != to[above]) {
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_items_are_told_as_exactly_as_they_are_known() {
+    fn work_items_are_reported_as_exactly_as_known() {
         let launch = |size, count, offset| Launch {
             group_size: size,
             group_count: count,

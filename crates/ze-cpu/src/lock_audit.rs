@@ -1,4 +1,4 @@
-//! The lock audit: threads that work with memory of their own share no lock.
+//! The lock audit: threads that use only their own memory share no lock.
 
 use crate::engine::Engine;
 use crate::memory::Memory;
@@ -17,7 +17,7 @@ const OPERATIONS: usize = 10_000;
 type Taken = BTreeMap<usize, &'static Location<'static>>;
 
 thread_local! {
-    /// The locks that this thread has taken, while the audit runs on it.
+    /// The locks that this thread has taken during the audit.
     static TAKEN: std::cell::RefCell<Option<Taken>> = const { std::cell::RefCell::new(None) };
 }
 
@@ -54,7 +54,7 @@ fn run(engine: &'static Engine, work: Work) {
     let task = Arc::new(Small(AtomicU32::new(0), work));
     engine.submit(Arc::clone(&task) as Arc<dyn Task>);
     let done = || task.0.load(Ordering::Acquire) == 1;
-    // Without a limit: this thread may run it itself.
+    // Without a limit, so this thread may run it itself.
     assert!(engine.wait((&task.0, 0), &AtomicU32::new(0), &done, u64::MAX));
 }
 
@@ -121,7 +121,7 @@ fn operate(memory: &Memory, engine: &'static Engine, thread: &mut Own, step: usi
 }
 
 #[test]
-fn threads_with_memory_of_their_own_share_no_lock() {
+fn threads_that_use_their_own_memory_share_no_lock() {
     let memory = Memory::new(16 << 30);
     let engine = Engine::new(2, true);
     let start = Barrier::new(THREADS);
@@ -135,7 +135,7 @@ fn threads_with_memory_of_their_own_share_no_lock() {
                         allocations: vec![memory.allocate(&request(0)).unwrap()],
                         memory: vec![0; OWN + 4096],
                     };
-                    // All live at once from here to the end, so that no arena is given on.
+                    // All live until the end, so that no arena is passed on.
                     start.wait();
                     TAKEN.set(Some(Taken::new()));
                     for step in 0..OPERATIONS {

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// The modules together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryModules {
-    /// The plain one where it is unknown.
+    /// The plain one if it is unknown.
     pub(crate) kind: ze_device_memory_ext_type_t,
     /// Half of the slowest module's transfers; 0: unknown.
     pub(crate) clock_mhz: u32,
@@ -52,7 +52,7 @@ fn double(structure: &[u8], at: usize) -> u32 {
     word(structure, at) | word(structure, at + 2) << 16
 }
 
-/// Million transfers a second of a type 17: as configured, else at most; 0 when it does not say.
+/// Million transfers a second of a type 17 structure: the configured rate, else the maximum; 0 if it has none.
 fn transfers(module: &[u8]) -> u32 {
     // (short form, long form, which counts when the short one is all ones)
     let speeds = [(0x20, 0x58), (0x15, 0x54)].map(|(short, long)| match word(module, short) {
@@ -102,7 +102,7 @@ fn parse(mut table: &[u8]) -> Option<MemoryModules> {
         if length < 4 {
             break;
         }
-        // Two zeros end the texts, and stand there also when there are none.
+        // Two zeros end the texts, and are also present without texts.
         let end = strings.windows(2).position(|pair| pair == [0, 0]);
         // Sockets without a module have a size of 0.
         if code == 17 && word(structure, 0x0c) != 0 {
@@ -111,7 +111,7 @@ fn parse(mut table: &[u8]) -> Option<MemoryModules> {
                 0 | 0xffff => CHANNEL,
                 width => width,
             };
-            // Modules on one channel share its wires; where no channel is named, each is taken to have its own.
+            // Modules on one channel share its wires; without channel names each module is assumed to have its own.
             let bank = text(strings, byte(structure, 0x11)).unwrap_or_default();
             let is_named = bank
                 .to_ascii_lowercase()
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_firmwares_table_is_read_as_far_as_it_says_something() {
+    fn known_values_of_the_firmwares_table_are_read() {
         let other = [&[1, 8, 0, 0, 1, 2, 3, 4][..], b"texts\0\0"].concat();
         let bare = vec![2, 4, 0, 0, 0, 0];
         let (ddr4, ddr5) = (
@@ -192,7 +192,7 @@ mod tests {
                 vec![module(1, 64, 0x22, [6400, 0xffff], "")],
                 Some(known(ddr5, 35_000, 64)),
             ),
-            // As a virtual machine has it: nothing known but the size.
+            // As in a virtual machine: only the size is known.
             (vec![module(1, 0xffff, 2, [0; 2], "")], Some(UNKNOWN)),
         ];
         for (number, (parts, want)) in cases.into_iter().enumerate() {

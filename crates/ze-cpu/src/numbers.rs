@@ -1,4 +1,4 @@
-//! Numbers that threads own in turn: the lowest free one is taken, without a lock.
+//! Numbers that threads take and return: the lowest free one is taken, without a lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ impl<const WORDS: usize> Numbers<WORDS> {
         }
     }
 
-    /// A free number, the caller's until it is given back.
+    /// Takes a free number; the caller returns it later.
     pub(crate) fn take(&self) -> Option<usize> {
         self.taken.iter().enumerate().find_map(|(at, word)| {
             let mut now = word.load(Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl<const WORDS: usize> Numbers<WORDS> {
         })
     }
 
-    /// Gives back a number of [`Self::take`].
+    /// Returns a number of [`Self::take`].
     pub(crate) fn give_back(&self, number: usize) {
         // Release: the next owner sees this one's writes.
         self.taken[number / 64].fetch_and(!(1 << (number % 64)), Ordering::Release);
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_free_number_is_taken_and_all_are_of_use() {
+    fn the_lowest_free_number_is_taken_and_all_are_usable() {
         let numbers = Numbers::<2>::new();
         let all: Vec<_> = std::iter::from_fn(|| numbers.take()).collect();
         assert_eq!(all, (0..128).collect::<Vec<_>>());

@@ -20,11 +20,11 @@ use ze_driver::device::{
 };
 use ze_driver::telemetry::Telemetry;
 
-/// The machine's CPUs as Level Zero devices. Made once in a process's life; its threads never end.
+/// Returns the machine's CPUs as Level Zero devices. Created once in a process; its threads never end.
 ///
 /// # Errors
-/// A text for the user when an environment variable has an invalid value. It also goes to stderr as one line, because most
-/// programs show only an error code.
+/// A text for the user if an environment variable has an invalid value. It also goes to stderr as one line, because
+/// most programs print only an error code.
 pub fn platform() -> Result<Arc<dyn Platform>, String> {
     match Settings::from_process() {
         Ok(settings) => Ok(Arc::new(CpuPlatform::new(&settings))),
@@ -95,7 +95,7 @@ impl CpuPlatform {
         let usage = Usage::own();
         if let Some(why) = usage.hidden() {
             crate::program::stages::note(&format!(
-                "counters: other processes do not see what this one does: {why}"
+                "counters: other processes cannot see this one's usage: {why}"
             ));
         }
         let sensors = Sensors::new(

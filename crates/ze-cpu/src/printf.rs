@@ -5,7 +5,7 @@ use crate::sync::lock;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
-/// Bytes that are collected before they go out ahead of the launch's end.
+/// Bytes that are collected before they are written ahead of the launch's end.
 const COLLECT: usize = 64 << 10;
 /// Longest argument record believed.
 const LARGEST_BLOB: usize = 1 << 20;
@@ -96,7 +96,7 @@ fn write_out(text: &mut Vec<u8>) {
     // Past the stream: bytes that it kept would raise the signal when the process exits.
     // SAFETY: as above.
     match unsafe { libc::fileno(stdout) } {
-        // SAFETY: a stream without a descriptor writes to memory; the bytes are ours.
+        // SAFETY: a stream without a descriptor writes to memory, which is our own.
         ..0 => unsafe {
             libc::fwrite(text.as_ptr().cast::<c_void>(), 1, text.len(), stdout);
         },
@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(
                 solum_printf(address, 1, blob.as_ptr(), len),
                 -1,
-                "no such format"
+                "unknown format"
             );
             assert_eq!(
                 solum_printf(address, 0, 8 as *const u8, len),

@@ -16,7 +16,7 @@ pub(crate) struct Machine {
     pub(crate) vendor_id: u32,
     /// CPUs that affinity and cgroup allow, at least 1.
     pub(crate) cpus: usize,
-    /// As many of them as this process should use, where it is a rank of a parallel program.
+    /// How many of them this process should use, in a rank of a parallel program.
     pub(crate) share: usize,
     /// Whether it is one of several ranks on this machine.
     pub(crate) has_ranks: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Looks at the machine.
+    /// Reads the machine's topology.
     #[must_use]
     pub(crate) fn detect() -> Self {
         let cpuinfo = read("/proc/cpuinfo");
@@ -133,7 +133,7 @@ pub(crate) fn allowed_cpus() -> Vec<usize> {
 pub(crate) struct Share {
     /// Its CPUs, at least one.
     pub(crate) cpus: Vec<usize>,
-    /// The NUMA node that all of them are on, where the machine has several: its memory is nearest.
+    /// The NUMA node that all of them are on, if the machine has several: its memory is nearest.
     pub(crate) node: Option<u32>,
 }
 
@@ -184,10 +184,10 @@ fn shares_of(allowed: &[usize], count: Option<usize>, nodes: &[(u32, Vec<usize>)
         .collect()
 }
 
-/// The NUMA nodes that have CPUs, with these; `root` is where the system's files are.
+/// The NUMA nodes that have some of these CPUs; `root` is the folder of the system's files.
 fn nodes(root: &Path) -> Vec<(u32, Vec<usize>)> {
     let folder = root.join("sys/devices/system/node");
-    // To try all 1024 possible numbers takes half of an initialisation.
+    // Trying all 1024 possible numbers takes half of an initialisation.
     let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut numbers: Vec<u32> = entries
         .filter_map(|entry| {
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn shares_are_nodes_or_equal_parts() {
-        // Node 1 has memory alone, node 2 is not like any list; numbers may have gaps.
+        // Node 1 has only memory, node 2 is not a valid list; numbers may have gaps.
         let root = std::env::temp_dir().join(format!("solum-nodes-{}", std::process::id()));
         for (node, list) in [
             ("0", "0-3\n"),
@@ -374,7 +374,11 @@ mod tests {
             shares_of(&all, None, &nodes),
             [share(&[0, 1, 2, 3], Some(0)), share(&[4, 5, 7], Some(7))]
         );
-        assert_eq!(shares_of(&[1, 2], None, &nodes), [], "one node is no share");
+        assert_eq!(
+            shares_of(&[1, 2], None, &nodes),
+            [],
+            "one node is not a share"
+        );
         assert_eq!(shares_of(&all, Some(1), &nodes), []);
         assert_eq!(shares_of(&[], Some(2), &nodes), []);
         assert_eq!(

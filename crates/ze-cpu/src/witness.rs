@@ -1,4 +1,4 @@
-//! The file by which `solum run --require-kernels` learns that a kernel ran here.
+//! The file through which `solum run --require-kernels` detects that a kernel ran here.
 //!
 //! Invariants: nothing is written unless `SOLUM_WITNESS` names a file, and then once; a launch pays one relaxed load.
 
@@ -31,7 +31,7 @@ pub(crate) fn kernel_runs() {
     }
 }
 
-/// Appends a line, but not through a link that came in the file's place; it does not wait for a pipe there.
+/// Appends a line. Does not follow a link in the file's place, and does not wait for a pipe there.
 fn append(file: &Path) -> std::io::Result<()> {
     let mut file = OpenOptions::new()
         .append(true)
@@ -45,7 +45,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn links_in_the_file_s_place_are_not_followed() {
+    fn links_in_place_of_the_file_are_not_followed() {
         let folder = std::env::temp_dir().join(format!("solum-witness-{}", std::process::id()));
         fs::create_dir(&folder).unwrap();
         let (file, link, pipe) = (

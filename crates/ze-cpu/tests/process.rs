@@ -1,5 +1,5 @@
-//! What the device does to the process around it: each test runs this test binary again as the
-//! program that has the trouble, and looks at how it ends.
+//! Effects of the device on its process: each test runs this test binary again as the affected program, and checks how
+//! it ends.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -34,12 +34,12 @@ mod vanish;
 /// Which program this process is to be; none: the tests.
 const ROLE: &str = "SOLUM_TEST_ROLE";
 
-/// Runs `role` in a process of its own, with `variables` in its environment.
+/// Runs `role` in a separate process, with `variables` in its environment.
 fn program(role: &str, variables: &[(&str, &str)]) -> Output {
     of_role(role, variables).output().unwrap()
 }
 
-/// The test binary, where another user may run it; none: as it was started.
+/// The test binary, where another user may run it; `None`: as it was started.
 const PROGRAM: &str = "SOLUM_TEST_PROGRAM";
 
 /// As [`program`], not yet started.
@@ -104,7 +104,7 @@ fn bad_copy() -> Work {
     }
 }
 
-/// Not a test of its own: the programs that the tests below run.
+/// Not a test: the programs that the tests below run.
 #[test]
 fn roles() {
     let Ok(role) = std::env::var(ROLE) else {
@@ -158,7 +158,7 @@ fn roles() {
                 true
             })));
             tell.recv().unwrap();
-            // A thread gives itself its name once it runs.
+            // A thread sets its own name once it runs.
             let wanted = ["solum-0", "solum-poll", "solum-watchdog"];
             let all = |ours: &[(String, u64)]| {
                 let is_there = |name: &&str| ours.iter().any(|(ours, _)| ours == name);
@@ -213,8 +213,8 @@ fn roles() {
             crash();
         }
         "own-handler" => {
-            // Installed after ours, as a program's crash reporter is; ours must come back, and it
-            // must still get what is its own.
+            // Installed after ours, as crash reporters are; ours must be reinstalled, and this one must still get the
+            // program's faults.
             assert!(run(&platform, bad_copy()).is_some());
             install(report as *const () as usize, libc::SA_SIGINFO);
             std::thread::sleep(std::time::Duration::from_millis(50));
@@ -225,7 +225,7 @@ fn roles() {
         }
         "chaining-handler" => {
             assert!(run(&platform, bad_copy()).is_some());
-            // SAFETY: remembers ours, then installs one that calls it.
+            // SAFETY: saves ours, then installs one that calls it.
             unsafe {
                 let mut ours: libc::sigaction = std::mem::zeroed();
                 libc::sigaction(libc::SIGSEGV, std::ptr::null(), &mut ours);
@@ -237,7 +237,7 @@ fn roles() {
             crash();
         }
         "raise" => {
-            // Rust's own handler would let a signal pass that somebody sent.
+            // Rust's own handler ignores a signal that was sent.
             install(libc::SIG_DFL, 0);
             assert_eq!(run(&platform, Work::Nothing), None);
             // SAFETY: sends a signal to this thread.
@@ -280,7 +280,7 @@ fn threads_of_ours() -> Vec<(String, u64)> {
     ours
 }
 
-/// A null read that is no kernel's.
+/// A null read outside kernels.
 fn crash() {
     // SAFETY: none: this is the crash that the test is about.
     unsafe { std::ptr::read_volatile(std::hint::black_box(16 as *const u8)) };
@@ -357,7 +357,7 @@ fn a_forked_child_can_do_nothing_and_harms_nothing() {
 }
 
 #[test]
-fn threads_that_end_in_the_middle_of_a_wait_leave_the_others_alone() {
+fn threads_that_end_during_a_wait_do_not_disturb_others() {
     let output = program("vanish", &[]);
     assert!(
         output.status.success(),
@@ -377,11 +377,11 @@ fn a_call_through_a_pointer_to_no_function_loses_the_context_only() {
     run_linked("function-pointers");
 }
 
-/// Runs `role` with the interpreter, and with the code generator where that is linked in.
+/// Runs `role` with the interpreter, and with the code generator if that is linked in.
 fn run_linked(role: &str) {
     let mut engines = vec![("SOLUM_COMPILER", "interpreter")];
     if cfg!(linked_generator) {
-        // Nothing from an earlier run: the code generator inside must make the code.
+        // No entries of an earlier run, so that the code generator inside must compile.
         engines.push(("SOLUM_CACHE", "0"));
     }
     for engine in engines {
@@ -396,7 +396,7 @@ fn run_linked(role: &str) {
 
 #[test]
 fn kernels_that_fault_lose_their_context_only_a_hundred_times() {
-    // Contexts are made by the hundred: their programs come out of a cache.
+    // Contexts are created by the hundred, with programs from a cache.
     let folder = std::env::temp_dir().join(format!("solum-faults-{}", std::process::id()));
     let kept = folder.to_str().unwrap();
     let mut engines = vec![("SOLUM_COMPILER", "interpreter")];
@@ -407,17 +407,17 @@ fn kernels_that_fault_lose_their_context_only_a_hundred_times() {
         let output = program("faults", &[engine, ("SOLUM_CACHE_DIR", kept)]);
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{engine:?}: {text}");
-        // As DPC++'s runtimes say it: a line of its own.
+        // As DPC++'s runtimes print it: on a separate line.
         let line = "faults.cl:35: asserts: global id: [109,0,0], local id: [13,0,0] Assertion `id != at` failed.";
         let said = text.lines().filter(|said| *said == line).count();
         assert_eq!(said, 100, "{engine:?}");
     }
-    // Only the system's folder for such things keeps it otherwise.
+    // The cache is otherwise only in the system's default folder.
     let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
-fn null_arguments_are_ignored_where_the_variable_says_so_and_told() {
+fn null_arguments_are_ignored_and_reported_if_the_variable_says_so() {
     let folder = std::env::temp_dir().join(format!("solum-nulls-{}", std::process::id()));
     let kept = ("SOLUM_CACHE_DIR", folder.to_str().unwrap());
     let mut engines = vec![[("SOLUM_COMPILER", "interpreter"); 2]];
@@ -465,12 +465,12 @@ fn null_arguments_are_ignored_where_the_variable_says_so_and_told() {
             assert_eq!(count, expected, "{first:?}, {choice:?}: {text}");
         }
     }
-    // Only the system's folder for such things keeps it otherwise.
+    // The cache is otherwise only in the system's default folder.
     let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
-fn a_launch_beyond_the_devices_local_memory_says_need_and_limit() {
+fn a_launch_beyond_the_local_memory_reports_need_and_limit() {
     let variables = [("SOLUM_COMPILER", "interpreter"), ("SOLUM_LOG", "calls")];
     let output = program("local-memory", &variables);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -485,7 +485,7 @@ fn a_launch_beyond_the_devices_local_memory_says_need_and_limit() {
 }
 
 #[test]
-fn a_loop_without_an_end_loses_its_context_only() {
+fn an_endless_loop_loses_only_its_context() {
     if !cfg!(linked_generator) {
         return;
     }
@@ -502,7 +502,7 @@ fn a_loop_without_an_end_loses_its_context_only() {
 }
 
 #[test]
-fn kernels_round_by_themselves_and_leave_the_programs_modes_alone() {
+fn kernels_round_independently_of_the_programs_modes() {
     run_linked("float-modes");
 }
 
@@ -529,7 +529,7 @@ fn the_log_of_compiling_has_a_line_for_each_program_with_its_stages() {
         logged::lines(&text)
     };
     assert_eq!(log("none"), [""; 0]);
-    // Kernels that are compiled before anybody asks for them come when they come.
+    // Kernels that are compiled ahead of demand are logged at any time.
     let unasked = |line: &String| line.starts_with("kernel ") && !line.contains(" of program ");
     let mut found = log("compile");
     if engine.1 == "interpreter" {
@@ -543,7 +543,7 @@ fn the_log_of_compiling_has_a_line_for_each_program_with_its_stages() {
     let expected = [
         "N bytes of SPIR-V, kernels: N: front end N ms, scalar passes N ms",
         "program P, compiled, kernels: N: key N ms, cache N ms, code generator N ms, loading N ms, cache N ms",
-        "program P, which is loaded: key N ms",
+        "program P, already loaded: key N ms",
         "program P, from the cache: key N ms, cache N ms, loading N ms",
         "N bytes of SPIR-V, kernels: N: front end N ms, scalar passes N ms",
         "program P, read, kernels to be compiled when they are created: N: key N ms, cache N ms, code generator N ms, \
@@ -557,7 +557,7 @@ fn the_log_of_compiling_has_a_line_for_each_program_with_its_stages() {
 }
 
 #[test]
-fn the_log_of_calls_has_a_line_for_each_that_fails_and_for_each_launch_of_no_work_groups() {
+fn the_log_has_each_failed_call_and_each_launch_without_work_groups() {
     for (choice, told) in [
         (
             "calls",
@@ -586,7 +586,7 @@ fn the_log_of_calls_has_a_line_for_each_that_fails_and_for_each_launch_of_no_wor
 }
 
 #[test]
-fn a_cache_that_cannot_be_used_is_told_once_with_its_folder_and_the_program_goes_on() {
+fn an_unusable_cache_is_reported_once_with_its_folder() {
     let base = std::env::temp_dir().join(format!("solum-no-cache-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&base);
     std::fs::create_dir(&base).unwrap();
@@ -600,7 +600,7 @@ fn a_cache_that_cannot_be_used_is_told_once_with_its_folder_and_the_program_goes
         (
             open,
             "compile",
-            vec![format!("cache {open}: others may write to it; ")],
+            vec![format!("cache {open}: other users can write to it; ")],
         ),
         (below, "compile", vec![format!("cache {below}: ")]),
         (
@@ -619,7 +619,7 @@ fn a_cache_that_cannot_be_used_is_told_once_with_its_folder_and_the_program_goes
         ];
         let output = program("logged", &variables);
         let text = String::from_utf8_lossy(&output.stderr);
-        // Without a code generator the program fails, after it has looked into the cache.
+        // Without a code generator the program fails, after it has read the cache.
         assert!(output.status.success() || !cfg!(linked_generator), "{text}");
         let mut lines = text
             .lines()
@@ -627,20 +627,20 @@ fn a_cache_that_cannot_be_used_is_told_once_with_its_folder_and_the_program_goes
         let told: Vec<_> = lines
             .by_ref()
             .flatten()
-            .filter(|line| line.contains("kernels anew"))
+            .filter(|line| line.contains("kernels again"))
             .collect();
         assert_eq!(told.len(), expected.len(), "{folder:?}: {text}");
         for (told, expected) in told.iter().zip(&expected) {
             assert!(told.starts_with(expected.as_str()), "{folder:?}: {told}");
         }
     }
-    // Only the system's folder for such things keeps it otherwise.
+    // The cache is otherwise only in the system's default folder.
     let _ = std::fs::remove_dir_all(&base);
 }
 
 /// The smallest limit holds no entry of the cache, the largest all of them.
 #[test]
-fn a_limit_of_file_sizes_costs_cache_entries_and_is_told() {
+fn a_limit_on_file_sizes_costs_cache_entries_and_is_reported() {
     use std::os::unix::process::CommandExt as _;
     let base = std::env::temp_dir().join(format!("solum-cache-limit-{}", std::process::id()));
     let engine = if cfg!(linked_generator) {
@@ -689,7 +689,7 @@ fn a_limit_of_file_sizes_costs_cache_entries_and_is_told() {
 }
 
 #[test]
-fn a_home_whose_name_is_no_text_is_a_home() {
+fn a_home_folder_may_have_any_bytes_in_its_name() {
     let variables = [("SOLUM_COMPILER", "interpreter")];
     for name in ["HOME", "XDG_CACHE_HOME", "SOLUM_CACHE_DIR"] {
         let output = of_role("start", &variables)
@@ -713,7 +713,7 @@ fn a_launch_whose_count_is_not_there_loses_the_context_only() {
 }
 
 #[test]
-fn a_value_that_is_not_understood_is_said_on_one_line() {
+fn an_invalid_value_is_reported_on_one_line() {
     let output = program("start", &[("SOLUM_DEVICES", "toaster")]);
     assert_eq!(output.status.code(), Some(3));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

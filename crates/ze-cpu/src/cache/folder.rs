@@ -17,7 +17,7 @@ impl Folder {
         flags: i32,
         mode: libc::c_uint,
     ) -> std::io::Result<File> {
-        // SAFETY: a C string and an open directory; a new descriptor is ours alone.
+        // SAFETY: a C string and an open directory; the new descriptor is owned here alone.
         unsafe {
             let fd = libc::openat(self.0.as_raw_fd(), name.as_ptr(), flags, mode);
             if fd < 0 {
@@ -62,7 +62,7 @@ pub(super) fn temporary() -> std::io::Result<CString> {
     Ok(CString::new(name)?)
 }
 
-/// Whether [`temporary`] may have made this name. The directory may hold files of other programs.
+/// Whether [`temporary`] may have created this name. The directory may contain files of other programs.
 pub(super) fn is_temporary(name: &[u8]) -> bool {
     let Some(rest) = name.strip_prefix(b"tmp-") else {
         return false;

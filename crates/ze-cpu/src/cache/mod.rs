@@ -4,7 +4,7 @@
 //! - [`Cache::get`] returns only bytes that this user stored under that key: each entry is sealed with the user's [`secret`].
 //!   Anything else is deleted and counts as absent.
 //! - A file is written under another name and renamed: readers see whole files or none, even when processes die meanwhile.
-//! - Nothing here fails a build: a full or read-only disk or a limit of file sizes means that nothing is kept.
+//! - Errors here never fail a build: with a full or read-only disk or a limit on file sizes, programs are not cached.
 //! - The directory is used only if it belongs to the user and no other user can write to it. An owner that may be any unknown
 //!   user of a user namespace is not the user.
 
@@ -56,7 +56,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Opens, or makes, the cache at `path`, holding at most `bound` bytes.
+    /// Opens or creates the cache at `path`, with at most `bound` bytes.
     ///
     /// # Errors
     /// Why it is not used.
@@ -79,7 +79,7 @@ impl Cache {
             )));
         }
         if metadata.mode() & 0o022 != 0 {
-            return Err(refused(&"others may write to it"));
+            return Err(refused(&"other users can write to it"));
         }
         let cache = Self {
             path: path.to_owned(),
@@ -249,7 +249,7 @@ fn head_of(key: &Key, payload: u64) -> Vec<u8> {
     head
 }
 
-/// The payload first: the head, of a known length, then needs no separator.
+/// The payload comes first: the head has a fixed length, so no separator is needed.
 fn seal_of(secret: &Secret, head: &[u8], payload: &[u8]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_keyed(secret);
     hasher.update(payload);
@@ -269,7 +269,7 @@ fn name_of(key: &Key) -> CString {
     CString::new(name).unwrap_or_default()
 }
 
-/// Whether [`name_of`] may have made this name.
+/// Whether [`name_of`] may have created this name.
 fn is_entry(name: &[u8]) -> bool {
     name.strip_suffix(SUFFIX.as_bytes())
         .is_some_and(|key| key.len() == 2 * size_of::<Key>() && key.iter().all(is_hexadecimal))

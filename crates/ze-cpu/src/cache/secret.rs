@@ -1,11 +1,11 @@
-//! The secret with which this user's entries are sealed.
+//! The secret that seals this user's entries.
 //!
-//! It lies in the cache's directory, in a file that the user alone can read. An entry that was sealed without it is
-//! never used: write access to the directory is not enough to have code run.
+//! It is in the cache's directory, in a file that only the user can read. An entry that was sealed without it is never
+//! used: write access to the directory is not enough to have code run.
 //!
 //! Invariants
-//! - The file appears whole or not at all. Two processes that make one at the same time use the same.
-//! - A secret that others could have read or made is replaced, and so are all entries under it.
+//! - The file appears as a whole. Two processes that create it at the same time use the same one.
+//! - A secret that other users could have read or created is replaced, and so are all entries under it.
 //! - A file that Solum did not make is never replaced: the cache is refused.
 
 use super::folder::{Folder, temporary};
@@ -33,7 +33,7 @@ pub(super) enum Found {
     Nothing,
     /// A file of Solum's that must not be trusted, or an empty one.
     Unfit,
-    /// Something that Solum did not make.
+    /// A file that Solum did not create.
     Foreign,
     Secret(Secret),
 }
@@ -86,10 +86,10 @@ pub(super) fn find(folder: &Folder) -> Result<Found> {
     }
 }
 
-/// Reads the secret; makes one where there is none that can be trusted.
+/// Reads the secret, and creates one if there is none that can be trusted.
 ///
 /// # Errors
-/// The reason why there is none.
+/// Why there is none.
 pub(super) fn read_or_make(folder: &Folder) -> Result<Secret> {
     for _ in 0..ATTEMPTS {
         match find(folder)? {
@@ -97,7 +97,7 @@ pub(super) fn read_or_make(folder: &Folder) -> Result<Secret> {
             Found::Unfit => folder.unlink(NAME),
             Found::Foreign => {
                 return Err(Error::other(
-                    "the file \".solum-secret\" in it was not made by Solum. Move it away, or set SOLUM_CACHE_DIR \
+                    "the file \".solum-secret\" in it was not created by Solum. Move it away, or set SOLUM_CACHE_DIR \
                      to another directory",
                 ));
             }
@@ -110,7 +110,7 @@ pub(super) fn read_or_make(folder: &Folder) -> Result<Secret> {
     ))
 }
 
-/// Puts a fresh secret where none is.
+/// Creates a secret where none is.
 fn make(folder: &Folder) -> Result<()> {
     let temporary = temporary()?;
     let made = signal_mask::without_write_signals(|| {
@@ -149,8 +149,8 @@ fn rename_to_secret(folder: &Folder, temporary: &CString) -> Result<()> {
     }
     let error = Error::last_os_error();
     match error.raw_os_error() {
-        // A file system that knows no such rename: the last of several processes wins, and entries of the others
-        // are made again.
+        // The file system does not support this rename: the last of several processes wins, and entries of the others
+        // are compiled again.
         Some(libc::EINVAL | libc::ENOSYS) => folder.rename(temporary, NAME),
         _ => Err(error),
     }

@@ -3,7 +3,7 @@
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 
-/// A fresh directory, deleted at the end.
+/// A new directory, deleted at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -39,7 +39,7 @@ fn key(n: u64) -> Key {
 }
 
 #[test]
-fn what_is_stored_comes_back_and_the_directory_is_private() {
+fn stored_entries_are_found_and_the_directory_is_private() {
     let scratch = Scratch::new("roundtrip");
     let cache = scratch.cache();
     assert_eq!(cache.get(&key(1)), None);
@@ -58,7 +58,7 @@ fn what_is_stored_comes_back_and_the_directory_is_private() {
 }
 
 #[test]
-fn a_damaged_entry_is_absent_and_deleted_wherever_the_damage_is() {
+fn an_entry_damaged_anywhere_is_absent_and_deleted() {
     let scratch = Scratch::new("damage");
     let cache = scratch.cache();
     let payload = b"the code".repeat(3);
@@ -80,7 +80,7 @@ fn a_damaged_entry_is_absent_and_deleted_wherever_the_damage_is() {
         assert_eq!(cache.get(&key(1)), None);
         assert!(!file.exists());
     }
-    // A good file under another key's name, a file others may write, a link, a directory.
+    // A good file under another key's name, a file that others can write, a link, a directory.
     let other = scratch.0.join(name_of(&key(2)).to_str().unwrap());
     fs::write(&other, &good).unwrap();
     assert_eq!(cache.get(&key(2)), None);
@@ -100,12 +100,12 @@ fn a_damaged_entry_is_absent_and_deleted_wherever_the_damage_is() {
 }
 
 #[test]
-fn directories_of_others_are_refused_and_a_lost_one_does_no_harm() {
+fn directories_of_other_users_are_rejected_and_a_lost_one_does_no_harm() {
     let scratch = Scratch::new("refused");
     drop(scratch.cache());
     fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o770)).unwrap();
     let error = Cache::open(&scratch.0, 1).unwrap_err();
-    assert!(error.contains("others may write"), "{error}");
+    assert!(error.contains("other users can write"), "{error}");
     fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o700)).unwrap();
     let link = scratch.0.with_extension("link");
     let _ = fs::remove_file(&link);
@@ -171,7 +171,7 @@ fn leftovers_of_dead_processes_go() {
 
 #[test]
 fn many_processes_write_read_and_die_without_a_wrong_byte() {
-    // The test binary runs itself as the other processes, which go on until they are killed or alone.
+    // The test binary runs itself as the other processes, which continue until they are killed or alone.
     const DIRECTORY: &str = "SOLUM_TEST_CACHE_DIRECTORY";
     /// Entries that this process reads before each of its victims dies.
     const HITS: u64 = 2000;
@@ -217,11 +217,11 @@ fn many_processes_write_read_and_die_without_a_wrong_byte() {
             if hits == HITS {
                 break;
             }
-            // One that found a wrong byte has ended by itself.
+            // A process that found a wrong byte has ended by itself.
             let ended = others.iter_mut().find_map(|one| one.try_wait().unwrap());
-            assert_eq!(ended, None, "nobody ends before it is killed");
+            assert_eq!(ended, None, "no process ends before it is killed");
         }
-        // Dies at any instruction; another takes its place.
+        // Dies at any instruction; another process replaces it.
         let mut victim = others.remove(0);
         victim.kill().unwrap();
         assert!(!victim.wait().unwrap().success());
@@ -235,7 +235,7 @@ fn many_processes_write_read_and_die_without_a_wrong_byte() {
     assert_eq!(cache.get(&key(3)), Some(payload(3)));
 }
 
-/// Runs one test of this file in a process of its own, which `prepare` shapes between fork and exec.
+/// Runs one test of this file in a separate process, which `prepare` configures between fork and exec.
 fn in_child(
     test: &str,
     directory: &Path,
@@ -306,9 +306,9 @@ fn a_limit_of_file_sizes_costs_the_entry_and_not_the_process() {
     }
 }
 
-/// In a user namespace without a map every owner reads as the overflow id, and so does the user itself.
+/// In a user namespace without a mapping every owner reads as the overflow id, and so does the user itself.
 #[test]
-fn what_an_unmapped_user_owns_is_not_ours() {
+fn files_of_an_unmapped_user_are_not_used() {
     const ROLE: &str = "SOLUM_TEST_CACHE_UNMAPPED";
     if std::env::var_os(ROLE).is_some() {
         let directory = std::env::var_os("SOLUM_TEST_CACHE_DIRECTORY").unwrap();
@@ -338,18 +338,18 @@ fn what_an_unmapped_user_owns_is_not_ours() {
             _ => Err(std::io::Error::last_os_error()),
         }
     };
-    let test = "what_an_unmapped_user_owns_is_not_ours";
+    let test = "files_of_an_unmapped_user_are_not_used";
     match in_child(test, &scratch.0, ROLE, "1", unmapped) {
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{} {said}", output.status);
         }
-        Err(error) => println!("skipped: this system gives no user namespace: {error}"),
+        Err(error) => println!("skipped: this system does not allow user namespaces: {error}"),
     }
 }
 
 #[test]
-fn an_entry_without_the_users_secret_is_never_given() {
+fn an_entry_without_the_users_secret_is_never_used() {
     let scratch = Scratch::new("planted");
     let cache = scratch.cache();
     let mut planted = Vec::new();
@@ -371,7 +371,7 @@ fn an_entry_without_the_users_secret_is_never_given() {
 }
 
 #[test]
-fn a_secret_that_others_could_know_is_replaced_and_nothing_under_it_is_given() {
+fn a_secret_that_others_could_know_is_replaced_with_its_entries() {
     type Damage = fn(&Path);
     let damages: [(&str, Damage); 7] = [
         ("missing", |secret| fs::remove_file(secret).unwrap()),
@@ -403,7 +403,7 @@ fn a_secret_that_others_could_know_is_replaced_and_nothing_under_it_is_given() {
         assert_eq!((made.mode() & 0o7777, made.len()), (0o600, 40), "{name}");
         assert_ne!(fs::read(scratch.secret()).unwrap(), before, "{name}");
         assert_eq!(newer.get(&key(1)), None, "{name}");
-        // A process that has the earlier secret goes on with the new one, whether it writes or reads first.
+        // A process with the earlier secret continues with the new one, whether it writes or reads first.
         older.put(&key(2), b"after").unwrap();
         assert_eq!(newer.get(&key(2)).as_deref(), Some(&b"after"[..]), "{name}");
         assert_eq!(same.get(&key(2)).as_deref(), Some(&b"after"[..]), "{name}");

@@ -59,7 +59,7 @@ impl Set {
         }
     }
 
-    /// The set without `cpu`; `None` where that leaves nothing, or `cpu` is not in the set.
+    /// The set without `cpu`; `None` if the set is then empty, or does not contain `cpu`.
     fn without(mut self, cpu: usize) -> Option<Self> {
         if cpu >= libc::CPU_SETSIZE as usize {
             return None;
@@ -74,7 +74,7 @@ impl Set {
         }
     }
 
-    /// Keeps a thread on these CPUs, 0 for the calling one. Where the system refuses, the thread stays as it is.
+    /// Keeps a thread (0 for the calling one) on these CPUs. If the system fails, the thread stays where it is.
     fn keep(&self, thread: i32) {
         // SAFETY: the call reads the set.
         unsafe {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_processor_is_taken_out_and_never_the_last() {
+    fn one_processor_is_removed_but_never_the_last() {
         let own = Set::own().unwrap();
         // SAFETY: zero bytes are a valid set, and the numbers lie in it.
         let (one, two, is) = unsafe {

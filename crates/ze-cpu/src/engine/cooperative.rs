@@ -1,4 +1,4 @@
-//! Launches whose groups wait for each other: each group has a thread of its own, so that all run at once.
+//! Cooperative launches, whose groups wait for each other: each group has its own thread, so that all run at once.
 
 use super::executor::Executor;
 use super::launch::Prepared;
@@ -62,7 +62,7 @@ pub(super) fn run(task: &Arc<dyn Task>, prepared: Prepared, start_ns: u64) -> En
         End::Shared
     } else {
         End::Here(Some(format!(
-            "the system gives no {groups} threads for a cooperative launch"
+            "the system cannot start {groups} threads for a cooperative launch"
         )))
     }
 }

@@ -6,10 +6,10 @@ use crate::fault::Guard;
 use crate::telemetry::{Kind, Meter, Usage};
 use ze_driver::device::Task;
 
-/// Memory for kernels above this size is given back after the launch.
+/// Memory for kernels above this size is freed after the launch.
 const KEEP_MEMORY: usize = 64 << 20;
 
-/// One of so many brief launches is measured.
+/// One of this many brief launches is measured.
 pub(super) const SAMPLE: u32 = 16;
 
 /// Runs kernels and transfers on the thread that has its guard.
@@ -34,7 +34,7 @@ impl Executor {
         }
     }
 
-    /// Makes the calling thread able to run work. None: no signal stack is left.
+    /// Prepares the calling thread for work. `None` if no signal stack is left.
     pub(super) fn enter() -> Option<Self> {
         Some(Self::new(Guard::enter()?, Block::default()))
     }
@@ -55,7 +55,7 @@ impl Executor {
         self.memory.at_least(bytes)
     }
 
-    /// Gives back memory that was unusually large.
+    /// Frees memory that was unusually large.
     pub(super) fn shrink(&mut self) {
         self.memory.shrink();
     }

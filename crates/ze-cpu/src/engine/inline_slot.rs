@@ -25,7 +25,7 @@ const TRUST_NS: u64 = 20_000;
 const BRIEF_BYTES: u64 = 1 << 20;
 /// Slots of an engine; where more threads wait at once, the others go the general way.
 const SLOTS: usize = 8;
-/// The worker of a slot; null while it is taken, or not made yet.
+/// The worker of a slot; null while it is taken, or not created yet.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Slot(AtomicPtr<Worker>);
@@ -83,7 +83,7 @@ unsafe extern "C" fn enter(call: *mut c_void) {
 }
 
 impl InlineSlots {
-    /// Runs `task` on the calling thread, or gives it back.
+    /// Runs `task` on the calling thread, or returns it.
     pub(super) fn run(
         &self,
         scheduler: &'static Scheduler,

@@ -3,13 +3,13 @@
 
 /// Our compiler makes no longer rows.
 const MOST_ROW: u32 = 64;
-/// Rows of so many times the lanes leave few work-items over, which run one after another.
+/// Rows of this many times the lanes leave few work-items over, which run one after another.
 const LONG: u32 = 16;
 /// Rows longer by this factor gain nothing.
 const LONGEST: u32 = 2 * LONG;
 
-/// How many groups, of a row of `groups` with `size` work-items each, to run as one where `row` work-items run side
-/// by side: a divisor of `groups`, `most` at most. 1 where joining gains nothing, and where `row` is 0.
+/// How many groups to run as one, of a row of `groups` with `size` work-items each, if `row` work-items run side by
+/// side: a divisor of `groups`, at most `most`. 1 if joining gains nothing, and if `row` is 0.
 pub(super) fn joined(row: u32, size: u32, groups: u32, most: u32) -> u32 {
     let has_row = (1..=MOST_ROW).contains(&row);
     if !has_row || groups <= 1 || size > LONGEST * row || size.is_multiple_of(row) {
@@ -58,7 +58,7 @@ mod tests {
             // 16 does not divide 1000: rows of 20.
             (16, 1, 1000, 20),
             (16, 8, 3, 3),
-            // Nothing divides a prime number but itself.
+            // A prime number has no other divisors.
             (16, 1, 1009, 1),
             (16, 1, 13, 1),
             (16, 1, 17, 17),

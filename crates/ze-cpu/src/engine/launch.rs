@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use work_group_pool::Plan;
 use ze_driver::device::{GroupCount, Launch, Work};
 
-/// A launch on one thread looks at the cost again after this much work.
+/// A launch on one thread checks the cost again after this much work.
 pub(super) const LOOK_NS: f64 = 100_000.0;
 /// A launch that takes less is run together with its neighbours.
 const BRIEF_NS: f64 = 3_000.0;
@@ -35,7 +35,7 @@ pub(super) struct LaunchedKernel<'a> {
 }
 
 impl<'a> LaunchedKernel<'a> {
-    /// The kernel of the launch in `work`; none where `work` is no launch, or its program lacks the kernel.
+    /// The kernel of the launch in `work`; `None` if `work` is not a launch, or its program lacks the kernel.
     pub(super) fn of(work: &'a Work) -> Option<Self> {
         match work {
             Work::Launch(launch) => Self::of_launch(launch),
@@ -74,7 +74,7 @@ pub(crate) fn is_brief(launch: &Launch) -> bool {
     LaunchedKernel::of_launch(launch).is_some_and(LaunchedKernel::is_brief)
 }
 
-/// Whether a launch may run in an inline slot: it is known to take little time and its need of stack is bounded.
+/// Whether a launch may run in an inline slot: it is known to take little time and its use of the stack is bounded.
 pub(super) fn is_light(launch: &Launch) -> bool {
     LaunchedKernel::of_launch(launch)
         .is_some_and(|launched| launched.is_brief() && launched.kernel.is_plain())
@@ -122,7 +122,7 @@ pub(super) fn group_count(guard: &Guard, groups: GroupCount) -> Result<Option<[u
     read(guard, "its group counts", at).map(Some)
 }
 
-/// Reads words at the client's pointer.
+/// Reads words from the client's pointer.
 fn read<const N: usize>(guard: &Guard, what: &str, at: *const u32) -> Result<[u32; N], String> {
     let mut words = [0u32; N];
     let to = words.as_mut_ptr().cast();
@@ -149,7 +149,7 @@ pub(crate) struct Prepared {
     limit: Limit,
 }
 
-/// How a part of a launch is timed; the number is the time of its begin.
+/// How a part of a launch is timed; the number is the time of its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Timing {
     /// The time counts for the kernel's cost and the device's load.
@@ -225,7 +225,10 @@ impl Prepared {
             let bytes = block.as_bytes_mut();
             let at = arg.offset as usize;
             let Some(slot) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) else {
-                return Err(format!("argument {:?} lies outside of the block", arg.name));
+                return Err(format!(
+                    "argument {:?} is outside the argument block",
+                    arg.name
+                ));
             };
             let size = u64::from_ne_bytes(*slot);
             let offset = align(end, 128).ok_or_else(too_large)?;

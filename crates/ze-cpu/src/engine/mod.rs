@@ -51,7 +51,7 @@ use ze_driver::device::{Outcome, Task};
 const SPIN_NS: u64 = 20_000;
 /// How long a waiting thread leaves its work to the workers.
 const NOTICE_NS: u64 = 1_000;
-/// How late a timed sleep may end.
+/// The maximum delay of a timed sleep.
 const SLACK_NS: u64 = 80_000;
 /// Bytes of a worker's stack.
 const STACK: usize = 8 << 20;
@@ -59,17 +59,17 @@ const STACK: usize = 8 << 20;
 /// Queue entries of each priority that a waiting thread searches for its work.
 const LOOK: usize = 64;
 
-/// The workers and what waits for them.
+/// The workers and the tasks that wait for them.
 pub(crate) struct Engine {
     scheduler: Scheduler,
     slots: InlineSlots,
     workers: usize,
     /// Whether waiting threads run their work themselves.
     runs_while_waiting: bool,
-    /// CPUs that its workers stay on; empty: wherever the system puts them.
+    /// CPUs that its workers stay on; empty for any.
     pinned: Vec<usize>,
     start: Once,
-    /// The engine made before this one: see [`Engine::all`].
+    /// The engine created before this one: see [`Engine::all`].
     previous: OnceLock<&'static Engine>,
 }
 
@@ -119,7 +119,7 @@ impl Engine {
         std::iter::successors(newest, |engine| engine.previous.get().copied())
     }
 
-    /// Whether the system has given the engine no thread.
+    /// Whether the system could not start a thread for the engine.
     fn lacks_workers(&self) -> bool {
         self.start.is_completed() && !self.scheduler.has_workers()
     }
@@ -191,7 +191,8 @@ impl Engine {
             }
         }
         sleepers.fetch_add(1, Ordering::SeqCst);
-        // The count is visible before the word is read: the thread that changes the word reads them in the opposite order.
+        // The count is visible before the word is read: the thread that changes the word reads them in the reverse
+        // order.
         fence(Ordering::SeqCst);
         let met = loop {
             let value = awaited.0.load(Ordering::Acquire);
@@ -215,14 +216,14 @@ impl Engine {
                 }
             };
             self.scheduler.kick();
-            // The word may lie in memory that other processes signal through.
+            // The word may be in memory that other processes signal through.
             futex::wait(awaited.0, value, limit, Scope::Shared);
         };
         sleepers.fetch_sub(1, Ordering::SeqCst);
         met
     }
 
-    /// Runs one task that the wait on this word for this value needs; `false` when there is none.
+    /// Runs one task that the wait on this word for this value needs; `false` without one.
     fn run_while_waiting(&'static self, awaited: (&AtomicU32, u64)) -> bool {
         if !self.scheduler.task_waits() {
             return false;
@@ -246,8 +247,8 @@ impl Engine {
         }
     }
 
-    /// Runs `task` and the tasks that it makes ready on the calling thread: no engine of theirs has a worker. The program
-    /// may be ending, or the system may have no thread left.
+    /// Runs `task` and the tasks that it makes ready on the calling thread, because no engine of theirs has a worker.
+    /// The program may be exiting, or the system cannot start a thread.
     #[cold]
     fn run_on_caller(&'static self, task: Arc<dyn Task>) {
         self.scheduler.tasks.push(task);
@@ -316,17 +317,17 @@ impl Engine {
     }
 }
 
-/// Ends a task that no thread can run.
+/// Fails a task that no thread can run.
 fn no_thread(task: Arc<dyn Task>) {
     let now = now_ns();
     task.finished(Outcome {
         start_ns: now,
         end_ns: now,
-        fault: Some("the system gives no thread to run work on".to_owned()),
+        fault: Some("the system cannot start a thread to run work".to_owned()),
     });
 }
 
-/// Keeps the calling thread on those CPUs; a system that refuses leaves it where it is.
+/// Keeps the calling thread on those CPUs; if the system fails, it stays where it is.
 fn stay_on(cpus: &[usize]) {
     if cpus.is_empty() {
         return;

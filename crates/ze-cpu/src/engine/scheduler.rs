@@ -17,7 +17,7 @@ const SPIN_NS: u64 = 20_000;
 const DOZE_NS: u64 = 4_000_000;
 /// Length of a nap.
 const NAP_NS: u64 = 50_000;
-/// One of so many submissions wakes a napping worker.
+/// One of this many submissions wakes a napping worker.
 const NAPS: u32 = 32;
 /// How often a worker looks for work that is counted but not found.
 const MISSES: usize = 64;
@@ -47,14 +47,14 @@ pub(super) struct Scheduler {
     running: AtomicUsize,
 }
 
-/// A thing to do.
+/// A job.
 pub(super) enum Job {
     Task(Arc<dyn Task>),
     Share(Arc<Share>),
 }
 
 thread_local! {
-    /// The scheduler whose worker this thread is: it looks at that scheduler's queues by itself soon.
+    /// The scheduler whose worker this thread is: it checks that scheduler's queues by itself soon.
     static WORKS_FOR: Cell<*const Scheduler> = const { Cell::new(std::ptr::null()) };
 }
 
@@ -94,7 +94,7 @@ impl Scheduler {
         self.affinity.enter(number);
     }
 
-    /// Queues `task`, and wakes a worker where none would notice it soon.
+    /// Queues `task`, and wakes a worker if none would notice it soon.
     pub(super) fn submit(&self, task: Arc<dyn Task>) {
         self.tasks.push(task);
         let waits = self.idle.add(Waits::TASK);
@@ -105,8 +105,8 @@ impl Scheduler {
         self.ring(usize::from(self.idle.awake() == 0 || self.is_wake_due()));
     }
 
-    /// Whether a napping worker is woken now. Mostly not: it looks soon by itself, or the waiting thread does the work. Now
-    /// and then it is, so that a program that submits and waits all the time gets a worker that stays awake.
+    /// Whether a napping worker is woken now. Mostly not: it checks soon by itself, or the waiting thread does the
+    /// work. Occasionally it is, so that a program that submits and waits all the time gets a worker that stays awake.
     fn is_wake_due(&self) -> bool {
         self.idle.looking() == 0
             && self
@@ -115,8 +115,8 @@ impl Scheduler {
                 .is_multiple_of(NAPS)
     }
 
-    /// Lets `helpers` other workers join `share`, and with `wake` wakes some if need be. The queue entries go to `places`,
-    /// for [`Self::withdraw`].
+    /// Lets `helpers` other workers join `share`, and with `wake` wakes some if necessary. The queue entries go to
+    /// `places`, for [`Self::withdraw`].
     pub(super) fn offer(
         &self,
         share: &Arc<Share>,
@@ -136,7 +136,8 @@ impl Scheduler {
         self.ring(helpers.saturating_sub(looking));
     }
 
-    /// Takes back offers that no worker has taken: no part is left, and a busy worker would leave them in the queue for long.
+    /// Withdraws offers that no worker has taken: no part is left, and a busy worker would leave them in the queue for
+    /// long.
     pub(super) fn withdraw(&self, places: &mut Vec<Position>) {
         let taken = places
             .drain(..)
@@ -147,7 +148,7 @@ impl Scheduler {
         }
     }
 
-    /// Workers beside the calling thread that need no wake: they look for work or run some.
+    /// Other workers than the calling thread that need no wake: they look for work or run some.
     pub(super) fn awake_beside(&self) -> usize {
         let own = usize::from(std::ptr::eq(WORKS_FOR.get(), self));
         let running = self.running.load(Ordering::Relaxed);
@@ -173,7 +174,7 @@ impl Scheduler {
         }
     }
 
-    /// The next thing to do.
+    /// The next job.
     pub(super) fn take(&self, turn: &mut Turn) -> Option<Job> {
         for _ in 0..MISSES {
             let waits = self.idle.waits();
@@ -212,7 +213,7 @@ impl Scheduler {
         }
     }
 
-    /// Spins for a moment; true when work has come.
+    /// Spins for a moment. Returns whether work has come.
     fn look(&self) -> bool {
         if self.threads == 1 {
             return self.idle.waits().any();
@@ -234,8 +235,8 @@ impl Scheduler {
         }
     }
 
-    /// Naps for some time after the last submission, as one worker does, so that the next submission needs no system call.
-    /// True when work has come.
+    /// Naps for some time after the last submission, as one worker does, so that the next submission needs no system
+    /// call. Returns whether work has come.
     fn doze(&self) -> bool {
         loop {
             let signal = self.idle.signal();

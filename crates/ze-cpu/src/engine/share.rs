@@ -18,7 +18,7 @@ pub(crate) struct Share {
     pub(super) dispatch: Dispatch,
     pub(super) plan: Plan,
     pub(super) body: Body,
-    /// Whether another thread than the one that offers it has joined.
+    /// Whether another thread than the offering one has joined.
     pub(super) joined: AtomicBool,
     start_ns: u64,
     /// The first fault.
@@ -59,7 +59,7 @@ impl Share {
         })
     }
 
-    /// The first fault is kept; running parts are asked to stop.
+    /// The first fault is kept; running parts are told to stop.
     fn fail(&self, fault: String) {
         if let Body::Kernel(prepared) = &self.body {
             prepared.cancel.store(1, Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl Share {
         }
     }
 
-    /// Claims some parts and does them. `Some(true)`: these were the last to end; `None`: nothing was left to claim.
+    /// Claims some parts and runs them. `Some(true)`: these were the last to end; `None`: none was left to claim.
     pub(super) fn part(
         &self,
         executor: &mut Executor,
@@ -118,7 +118,7 @@ impl Share {
     }
 }
 
-/// Where a launch ended.
+/// How a launch ended.
 pub(super) enum End {
     /// On this worker, perhaps with a fault.
     Here(Option<String>),
@@ -126,13 +126,13 @@ pub(super) enum End {
     Shared,
 }
 
-/// Tells the driver that `task` is done.
+/// Reports to the driver that `task` is done.
 pub(super) fn finish(task: Arc<dyn Task>, start_ns: u64, end_ns: u64, fault: Option<String>) {
     let outcome = Outcome {
         start_ns,
         end_ns,
         fault,
     };
-    // A panic there must not take the worker with it.
+    // A panic there must not end the worker.
     let _ = catch_unwind(AssertUnwindSafe(|| task.finished(outcome)));
 }

@@ -1,4 +1,4 @@
-//! Runs work on a thread of the program: a thread that waits without limit runs the very work that it waits for.
+//! Runs work on a thread of the program: a thread that waits without a limit runs the work that it waits for.
 //!
 //! This saves the wake of a worker and the switch to it. Only tasks that the wait depends on are taken: any other kernel may
 //! itself wait for something that this thread does later. The work runs on a stack, a signal stack and a signal mask of ours;
@@ -48,7 +48,7 @@ struct Stack {
     memory: Block,
 }
 
-/// Stacks kept for the next wait; one atomic exchange takes or fills a place.
+/// Stacks kept for the next wait; one atomic exchange takes or fills a slot.
 static STACKS: [AtomicPtr<Stack>; KEEP] = [const { AtomicPtr::new(std::ptr::null_mut()) }; KEEP];
 
 impl Stack {
@@ -111,8 +111,8 @@ impl Stack {
     }
 }
 
-/// Runs `job` on the calling thread, on a stack of ours. Returns it where the thread already runs guarded code, or where there
-/// is no memory.
+/// Runs `job` on the calling thread, on a stack of ours. Returns it if the thread already runs guarded code, or if
+/// memory is short.
 pub(super) fn run(scheduler: &'static Scheduler, job: Job) -> Result<(), Job> {
     let held = hold_signals();
     let mut stack = Stack::take();
@@ -142,8 +142,8 @@ pub(super) fn run(scheduler: &'static Scheduler, job: Job) -> Result<(), Job> {
     done
 }
 
-/// Signals by which users end programs. Those without a handler stay open, or a kernel that never ends could not be
-/// interrupted.
+/// Signals by which users end programs. Those without a handler stay unblocked; otherwise a kernel that never ends
+/// could not be interrupted.
 const ENDINGS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 /// Holds back all signals that code does not raise, except [`ENDINGS`] without a handler, and puts our fault handlers back if

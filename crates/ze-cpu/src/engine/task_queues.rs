@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 use work_group_pool::{Label, Queue};
 use ze_driver::device::{Need, Priority, Task, Work};
 
-/// One of so many takes serves the lowest priority that waits, so that no task waits for ever.
+/// One of this many takes serves the lowest priority that waits, so that no task waits forever.
 const TURNS: u32 = 16;
 
 /// Tasks in order of submission for each priority; without a lock.
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needed_task_is_taken_from_any_priority() {
+    fn a_needed_task_is_found_in_any_priority() {
         use Priority::{High, Low, Normal};
         let waiting = filled([(Low, 3), (Normal, 1), (High, 1)]);
         let other = AtomicU32::new(0);

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use ze_driver::device::{Keeps, Need, RegionCopy, Work};
 
-/// A task that counts itself down on a shared word.
+/// A task that decrements a shared word.
 struct Item {
     work: Work,
     left: Arc<AtomicU32>,
@@ -46,7 +46,7 @@ fn submit(engine: &'static Engine, works: Vec<Work>) -> (Arc<AtomicU32>, Vec<Arc
     (left, items)
 }
 
-/// Runs `works` and gives their outcomes.
+/// Runs `works` and returns their outcomes.
 fn run(engine: &'static Engine, works: Vec<Work>) -> Vec<Outcome> {
     let (left, items) = submit(engine, works);
     assert!(engine.wait(
@@ -175,13 +175,13 @@ fn a_task_may_submit_the_next_one() {
 }
 
 #[test]
-fn a_wait_ends_at_its_deadline_and_a_zero_one_at_once() {
+fn a_wait_ends_at_its_deadline_or_at_once_without_time() {
     let engine = Engine::new(2, true);
     let word = AtomicU32::new(0);
     for limit in [0, 1_000_000] {
         let begin = now_ns();
         assert!(!engine.wait((&word, 0), &AtomicU32::new(0), &|| false, begin + limit));
-        // That it ends at all is the upper bound: how soon, the machine decides.
+        // Ending at all is the upper bound; how soon depends on the machine.
         let took = now_ns() - begin;
         assert!(took >= limit, "{took}");
     }
@@ -339,7 +339,7 @@ fn host_functions_run_on_workers() {
 }
 
 #[test]
-fn an_unlimited_wait_runs_what_it_waits_for_and_nothing_else() {
+fn an_unlimited_wait_runs_only_the_tasks_that_it_waits_for() {
     let engine = Engine::new(2, true);
     // Keeps all workers busy until the flag is set, which this thread does only after its wait.
     let gate = Arc::new(AtomicU32::new(0));
@@ -372,7 +372,7 @@ fn an_unlimited_wait_runs_what_it_waits_for_and_nothing_else() {
     assert_eq!(
         others.load(Ordering::Acquire),
         1,
-        "what the wait does not need stays in the queue"
+        "tasks that the wait does not need stay in the queue"
     );
     // A wait with a limit never runs work.
     let (left, _items) = submit(engine, vec![copy(bytes.as_mut_ptr(), source.as_ptr(), 1)]);
@@ -400,9 +400,9 @@ fn an_unlimited_wait_runs_what_it_waits_for_and_nothing_else() {
     }
 }
 
-/// In a process of its own, whose first fork it is.
+/// In a separate process, whose first fork it is.
 #[test]
-fn a_fork_is_known_before_an_export_goes_on() {
+fn a_fork_is_recorded_before_an_export_continues() {
     const ALONE: &str = "SOLUM_TEST_FIRST_FORK";
     static KNOWN: AtomicBool = AtomicBool::new(false);
     extern "C" fn look() {
@@ -412,7 +412,7 @@ fn a_fork_is_known_before_an_export_goes_on() {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "engine::tests::a_fork_is_known_before_an_export_goes_on",
+                "engine::tests::a_fork_is_recorded_before_an_export_continues",
             ])
             .env(ALONE, "1")
             .output();

@@ -10,7 +10,7 @@ const BLOCK: u64 = 1 << 20;
 /// Bytes of the pattern's repetition that fills are copied from; stays in the first cache.
 const TILE: usize = 4096;
 
-/// The number of blocks of `work`; 1 where one thread does it all.
+/// The number of blocks of `work`; 1 if one thread does it all.
 pub(super) fn blocks(work: &Work) -> u64 {
     match work {
         &Work::Copy { dst, src, len } => {
@@ -115,7 +115,7 @@ fn named(what: &str, dst: *mut u8, src: *const u8, len: u64, fault: &Fault) -> S
     format!("{what} of {len} bytes from {src:?} to {dst:?}: {fault}")
 }
 
-/// Where blocks `first..first + count` of `unit` begin and end.
+/// The bounds of blocks `first..first + count` of `unit`.
 fn span(unit: u64, first: u64, count: u64, len: u64) -> (u64, u64) {
     let begin = first.saturating_mul(unit).min(len);
     let end = first.saturating_add(count).saturating_mul(unit).min(len);
@@ -166,7 +166,7 @@ fn rows(region: &RegionCopy) -> u64 {
     }
 }
 
-/// Rows of a slice lie one after another on both sides: a slice is one row.
+/// Rows of a slice are contiguous on both sides, so a slice is one row.
 fn contiguous(region: &RegionCopy) -> bool {
     region.rows <= 1 || (region.dst_pitch == region.width && region.src_pitch == region.width)
 }

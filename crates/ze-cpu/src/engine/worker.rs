@@ -20,7 +20,7 @@ use ze_driver::device::{Launch, Task, Work};
 /// After this time of constant work a worker checks the signal handlers again.
 const RECHECK_NS: u64 = 1_000_000;
 
-/// A thread's executor, and what it has of a scheduler.
+/// A thread's executor, and its part of a scheduler.
 pub(super) struct Worker {
     scheduler: &'static Scheduler,
     pub(super) executor: Executor,
@@ -43,16 +43,16 @@ const PAUSE_NS: u64 = 300;
 /// After a pause of this length all handlers are checked, after a shorter one only the one that programs replace most.
 const REST_NS: u64 = 20_000;
 
-/// One of so many launches that no other worker is awake to share wakes one: a wake costs about as much as the launch.
+/// One of this many launches that no awake worker could share wakes one: a wake costs about as much as the launch.
 const ROUSE: u32 = 16;
 
 impl Worker {
-    /// Makes the calling thread able to run work. None: no signal stack is left.
+    /// Prepares the calling thread for work. `None` if no signal stack is left.
     pub(super) fn enter(scheduler: &'static Scheduler) -> Option<Self> {
         Some(Self::with(Executor::enter()?, scheduler, false))
     }
 
-    /// A worker of an inline slot, without a thread of its own. None: no stack is left for it.
+    /// A worker of an inline slot, without its own thread. `None` if no stack is left for it.
     pub(super) fn inline(scheduler: &'static Scheduler) -> Option<Self> {
         let executor = Executor::new(Guard::inline()?, Block::default());
         Some(Self::with(executor, scheduler, true))
@@ -130,7 +130,7 @@ impl Worker {
         let fault = match task.work() {
             Work::Nothing => None,
             Work::Launch(launch) => {
-                // The first of several stays on this thread: its end is not the task's.
+                // The first of several stays on this thread: its end is not the task's end.
                 let alone = self.light || task.more() > 0;
                 let end = if alone {
                     crate::witness::kernel_runs();
@@ -199,7 +199,7 @@ impl Worker {
                 .then(|| "an internal error of the driver".to_owned()),
         };
         let end_ns = match self.executor.ended_ns {
-            // The clock was looked at when the kernel ended.
+            // The clock was read when the kernel ended.
             end if end > start_ns => end,
             _ => now_ns(),
         };
@@ -224,7 +224,7 @@ impl Worker {
         };
         let is_single = prepared.groups == 1 && prepared.record.items_per_group == 1;
         if kernel.info.loops && is_single && kernel.tier().is_some_and(TierCounter::claim) {
-            // One work-item runs to its end on the code that it begins with.
+            // One work-item runs to its end on the code that it began with.
             launched.program.improve(launch.kernel);
         }
         crate::witness::kernel_runs();
@@ -239,7 +239,7 @@ impl Worker {
             let awake = self.scheduler.awake_beside();
             let mut plan = prepared.plan(kernel, left, threads, awake);
             if plan.threads == 1 && awake == 0 {
-                // Other workers would take part if they were awake, as launches that follow each other keep them.
+                // Other workers would take part if they were awake, as in sequences of launches.
                 let shared = prepared.plan(kernel, left, threads, 1);
                 if shared.threads > 1 && self.rouses() {
                     plan = Plan {

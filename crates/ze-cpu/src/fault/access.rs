@@ -7,7 +7,7 @@ use super::record::OWN;
 const LONGEST: usize = 64 << 10;
 
 /// Runs `body` with the guard off: for callbacks from guarded code into Rust, where a fault would leave locks held and
-/// destructors unrun.
+/// destructors not run.
 pub(crate) fn disarmed<R>(body: impl FnOnce() -> R) -> R {
     let record = OWN.get();
     if record.is_null() {
@@ -21,8 +21,8 @@ pub(crate) fn disarmed<R>(body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Copies `len` bytes that may not be there. `false` when they are not, and where the thread is not guarded: then nothing is
-/// tried.
+/// Copies `len` bytes that may be inaccessible. `false` if they are, and if the thread is not guarded: the copy is then
+/// not tried.
 pub(crate) fn copy_here(dst: *mut u8, src: *const u8, len: usize) -> bool {
     let record = OWN.get();
     if record.is_null() {
@@ -54,7 +54,7 @@ pub(crate) fn string_at(address: u64) -> Vec<u8> {
     }
     text
 }
-/// libc's memmove instead of Rust's, which checks pointers in debug builds: here the guard meets bad ones.
+/// libc's memmove rather than Rust's, which checks pointers in debug builds: here the guard handles bad ones.
 pub(super) unsafe extern "C" fn move_bytes(dst: *mut u8, src: *const u8, len: usize) {
     // SAFETY: the caller is the guard, which takes any pointers.
     unsafe {

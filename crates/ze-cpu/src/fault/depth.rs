@@ -1,11 +1,11 @@
-//! Whether a bad address is the end of the stack.
+//! Whether a faulting address is the end of the stack.
 
 /// How far below its stack an overflow reaches: compiled code touches each page.
 const REACH: usize = 64 << 10;
-/// The largest stack that is looked for.
+/// The largest stack that is searched for.
 const LARGEST: usize = 1 << 30;
 
-/// Whether the faulting `address` lies just below the caller's stack. Reads `/proc/self/maps` where that is possible.
+/// Whether the faulting `address` is just below the caller's stack. Reads `/proc/self/maps` if possible.
 #[cold]
 pub(super) fn is_below_stack(address: usize) -> bool {
     let here = 0u8;

@@ -13,7 +13,7 @@ pub(super) const NO_FUNCTION: i32 = -3;
 pub(crate) struct Fault {
     /// Signal number.
     pub(crate) signal: i32,
-    /// The address that was touched, where the signal has one.
+    /// The faulting address, if the signal has one.
     pub(crate) address: usize,
     /// Address of the instruction.
     pub(crate) instruction: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Fault {
     pub(crate) known: Known,
 }
 
-/// Details of a fault beside its signal.
+/// Details of a fault besides its signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Nothing,
@@ -32,7 +32,7 @@ pub(crate) enum Known {
 }
 
 impl Fault {
-    /// The work-item in the launch, where the code reported it.
+    /// The work-item in the launch, if the code reported it.
     pub(crate) fn item(&self) -> Option<[u64; 3]> {
         match &self.known {
             Known::Trapped(trapped) => Some(trapped.item),
@@ -52,7 +52,7 @@ impl fmt::Display for Fault {
             NO_FUNCTION => {
                 return write!(
                     f,
-                    "a call through pointer {:#x}, where no function of the type called can be called",
+                    "a call through pointer {:#x}, which is not a function of the called type",
                     self.address
                 );
             }

@@ -28,8 +28,8 @@ enum Stack {
 }
 
 impl Guard {
-    /// Gives the calling thread a signal stack, and installs the handlers if need be. None: too many threads, no memory, or the
-    /// thread has a guard already.
+    /// Installs the handlers if necessary, and gives the calling thread a signal stack. `None` if there are too many
+    /// threads, memory is short, or the thread has a guard already.
     pub(crate) fn enter() -> Option<Self> {
         if !OWN.get().is_null() || !can_guard() {
             return None;
@@ -61,7 +61,8 @@ impl Guard {
         }
     }
 
-    /// Makes the guard of an inline stack the calling thread's, until [`Self::detach`]. `false` where the thread has one already.
+    /// Makes the guard of an inline stack the calling thread's, until [`Self::detach`]. `false` if the thread has one
+    /// already.
     pub(crate) fn attach(&self) -> bool {
         if !OWN.get().is_null() {
             return false;
@@ -72,7 +73,7 @@ impl Guard {
         true
     }
 
-    /// Ends [`Self::attach`].
+    /// Undoes [`Self::attach`].
     pub(crate) fn detach(&self) {
         OWN.set(std::ptr::null_mut());
     }
@@ -96,7 +97,7 @@ impl Guard {
         // SAFETY: the record is this thread's; the fields are atomic.
         let (deadline, device) = unsafe { (&(*self.record).deadline, &(*self.record).device) };
         device.store(limit.device() as u32, Ordering::Relaxed);
-        // SeqCst: before the look at the number of resets.
+        // SeqCst: before the number of resets is read.
         deadline.store(limit.deadline, Ordering::SeqCst);
         let result = if limit.was_reset() {
             Err(Fault {
@@ -178,7 +179,7 @@ unsafe fn call(record: *mut Record, code: usize, arguments: [usize; 5]) -> Resul
             known: Known::Nothing,
         });
     }
-    // Also where another fault came first, such as the end of its time: the trap must not be taken for the next one.
+    // Also if another fault came first, such as the time limit: the trap must not be attributed to the next one.
     let trapped = trap::take();
     let known = match signal {
         libc::SIGILL => trapped.map_or(Known::Nothing, Known::Trapped),
@@ -193,8 +194,8 @@ unsafe fn call(record: *mut Record, code: usize, arguments: [usize; 5]) -> Resul
     })
 }
 
-/// Generated code calls this before it calls through a pointer: see [`kernel_ir::abi::CALLEE_SYMBOL`]. A pointer to no
-/// function ends the guarded call, as any other fault does.
+/// Generated code calls this before it calls through a pointer: see [`kernel_ir::abi::CALLEE_SYMBOL`]. A pointer that
+/// is not a function ends the guarded call, as any other fault does.
 pub(crate) unsafe extern "C" fn solum_callee(
     pointer: *const u64,
     signature: u64,

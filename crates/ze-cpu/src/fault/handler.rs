@@ -17,9 +17,9 @@ const SI_KERNEL: i32 = 0x80;
 /// Signals that bad code raises.
 const SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 
-/// Handlers that were there before ours. Boxes are leaked: a handler may be reading one.
+/// Handlers that were installed before ours. Boxes are leaked, because a handler may be reading one.
 struct Previous {
-    /// Found when ours was installed for the first time.
+    /// Found when ours was first installed.
     first: AtomicPtr<libc::sigaction>,
     /// Found in place of ours later.
     latest: AtomicPtr<libc::sigaction>,
@@ -72,7 +72,7 @@ pub(crate) fn reinstall_if_replaced() {
     }
 }
 
-/// Puts our handlers back where the program has replaced them; its own are called after ours.
+/// Installs our handlers again if the program has replaced them; its own are called after ours.
 pub(crate) fn reinstall() {
     for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
         // SAFETY: only asks; zero bytes are a valid `sigaction`.
@@ -90,7 +90,7 @@ pub(crate) fn reinstall() {
     }
 }
 
-/// Holds writes to `base..base + len`, with our handlers in place: see [`WriteHold::begin`].
+/// Holds writes to `base..base + len`, with our handlers installed: see [`WriteHold::begin`].
 pub(crate) fn hold_writes(base: usize, len: u64) -> Option<WriteHold> {
     WriteHold::begin(base, len, || {
         install();
@@ -205,7 +205,7 @@ fn sent_to_inline_call() -> Option<&'static AtomicU64> {
     })
 }
 
-/// Hands a signal to the handler that was there before ours.
+/// Passes a signal to the handler that was installed before ours.
 ///
 /// # Safety
 /// The arguments are those of a signal handler.
@@ -307,7 +307,7 @@ fn is_maskable(signal: i32) -> bool {
 
 /// Notes that `thread` enters a chained handler.
 fn mark(thread: i32, frame: usize) -> Option<&'static Chained> {
-    // A thread takes over the slot that its own handler left by a jump.
+    // A thread reuses the slot that its own handler left by a jump.
     let mine = CHAINED
         .iter()
         .find(|chained| chained.thread.load(Ordering::Relaxed) == thread);

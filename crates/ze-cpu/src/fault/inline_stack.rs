@@ -15,7 +15,7 @@ const SPAN: usize = 16 << 20;
 /// Bytes of the stack, at the upper end; the rest is a guard.
 const STACK: usize = 8 << 20;
 
-/// The part of a limit on address space that all stacks may take.
+/// The fraction of a limit on address space that all stacks may use.
 const SHARE_OF_LIMIT: u64 = 16;
 
 struct Region {
@@ -31,7 +31,7 @@ fn stacks(limit: Option<u64>) -> usize {
 }
 
 static REGION: OnceLock<Option<Region>> = OnceLock::new();
-/// Stacks made so far. They are never given back.
+/// Stacks created so far. They are never freed.
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
 fn region() -> Option<&'static Region> {
@@ -74,7 +74,7 @@ pub(super) struct InlineStack {
 }
 
 impl InlineStack {
-    /// A new one; none: all are made, or there is no memory.
+    /// Creates a stack; `None` if all are in use, or memory is short.
     pub(super) fn make() -> Option<Self> {
         let region = region()?;
         let index = MADE

@@ -12,7 +12,8 @@ impl Drop for Own {
     }
 }
 
-/// Runs `body` with Rust's modes, rounding to nearest and with denormals, whatever modes the program has set for the thread.
+/// Runs `body` with Rust's modes (rounding to nearest, denormals enabled), whatever modes the program has set for the
+/// thread.
 pub(crate) fn with_default_modes<R>(body: impl FnOnce() -> R) -> R {
     let _own = Own(modes());
     // SAFETY: the default word.

@@ -4,7 +4,7 @@ use super::processor::MODES;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// The address where the processor does not say which one was touched: one that is not canonical.
+/// The reported address if the processor does not say which one was accessed: a non-canonical one.
 pub(super) const NO_ADDRESS: usize = usize::MAX;
 
 /// State of a guarded thread. The assembly knows the first three offsets.
@@ -19,13 +19,13 @@ pub(crate) struct Record {
     pub(super) modes: u32,
     pub(super) address: usize,
     pub(super) instruction: usize,
-    /// The time by which the call has to end: see [`super::watchdog`].
+    /// The time by which the call must end: see [`super::watchdog`].
     pub(super) deadline: AtomicU64,
-    /// The thread, as `tgkill` wants it.
+    /// The thread's id for `tgkill`.
     pub(super) thread: i32,
     /// The device that a call with a deadline runs on.
     pub(super) device: AtomicU32,
-    /// Whether code is reading behind `pointer`, which it wants to call.
+    /// Whether code is reading at `pointer`, which it wants to call.
     pub(super) calling: bool,
     pub(super) pointer: usize,
 }
@@ -55,11 +55,11 @@ const _: () = assert!(
 );
 
 thread_local! {
-    /// The record of this thread; null where it has none. No destructor: workers never end.
+    /// The record of this thread, or null. Without a destructor, because workers never end.
     pub(super) static OWN: Cell<*mut Record> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// The calling thread, as `tgkill` wants it; asked of the system once.
+/// The calling thread's id for `tgkill`; queried once.
 pub(super) fn thread_number() -> i32 {
     thread_local! {
         static NUMBER: Cell<i32> = const { Cell::new(0) };

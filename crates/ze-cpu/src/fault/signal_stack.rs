@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Threads that may be guarded at once.
 const SLOTS: usize = 2048;
-/// The same where address space is scarce: 8 MiB of it instead of 128.
+/// The same if address space is scarce: 8 MiB of it instead of 128.
 const FEW_SLOTS: usize = 128;
-/// The part of a limit on address space that all slots may take.
+/// The fraction of a limit on address space that all slots may use.
 const SHARE_OF_LIMIT: u64 = 16;
 /// Bytes of a slot: a guard page, then the signal stack.
 const SLOT: usize = 64 << 10;
@@ -27,7 +27,7 @@ static OWNED: Numbers<{ SLOTS / 64 }> = Numbers::new();
 /// Whether the guard page of a slot is closed; only the slot's owner looks.
 static CLOSED: [AtomicBool; SLOTS] = [const { AtomicBool::new(false) }; SLOTS];
 
-/// Slots that were ever given out.
+/// Slots that were ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
 static REGION: OnceLock<Option<Region>> = OnceLock::new();
@@ -51,7 +51,7 @@ fn map_region(slots: usize) -> Option<Region> {
     })
 }
 
-/// The region, made by the first call. None: there is no memory for it.
+/// The region, created by the first call. `None` if memory is short.
 fn region() -> Option<&'static Region> {
     REGION
         .get_or_init(|| {
@@ -92,7 +92,8 @@ pub(super) struct SignalStack {
 }
 
 impl SignalStack {
-    /// Gives the calling thread a signal stack and a fresh record. None: too many threads, or no memory.
+    /// Gives the calling thread a signal stack and a new record. `None` if there are too many threads, or memory is
+    /// short.
     pub(super) fn enter() -> Option<(Self, *mut Record)> {
         let region = region()?;
         let slot = OWNED.take()?;
@@ -100,12 +101,12 @@ impl SignalStack {
             OWNED.give_back(slot);
             return None;
         }
-        // Relaxed: the slot was given back and taken in order.
+        // Relaxed: the slot was freed and taken in order.
         let fresh = !CLOSED[slot].swap(true, Ordering::Relaxed);
         USED.fetch_max(slot + 1, Ordering::AcqRel);
         let stack = region.base + slot * SLOT;
         let record = (region.records + slot * 64) as *mut Record;
-        // SAFETY: slot and record are ours until given back; the signal stack is inside the slot and its first page becomes
+        // SAFETY: slot and record are owned until freed; the signal stack is inside the slot and its first page becomes
         // the guard.
         let before = unsafe {
             if fresh {
@@ -124,7 +125,7 @@ impl SignalStack {
         Some((Self { slot, before }, record))
     }
 
-    /// Gives the thread its earlier signal stack back. Called once, by the thread that entered.
+    /// Restores the thread's earlier signal stack. Called once, by the thread that entered.
     pub(super) fn leave(&self) {
         // SAFETY: puts back the stack that `enter` found on this thread.
         unsafe {

@@ -1,4 +1,4 @@
-//! Faults of hand-made machine code.
+//! Faults of hand-written machine code.
 
 use super::*;
 
@@ -31,7 +31,7 @@ const RECURSE: &[u8] = &[0x50, 0xe8, 0xfa, 0xff, 0xff, 0xff];
 const STOP: &[u8] = &[0x0f, 0x0b];
 
 #[test]
-fn ten_thousand_faults_are_survived_and_told_apart() {
+fn ten_thousand_faults_are_survived_and_distinguished() {
     let thread = std::thread::Builder::new().stack_size(1 << 20);
     let run = thread.spawn(|| {
         let guard = Guard::enter().unwrap();
@@ -43,7 +43,7 @@ fn ten_thousand_faults_are_survived_and_told_apart() {
         let value = 77u64;
         let from = std::ptr::from_ref(&value) as usize;
         for round in 0..3400 {
-            // SAFETY: machine code of ours that drops nothing.
+            // SAFETY: our own machine code, which drops nothing.
             unsafe {
                 let fault = guard.call(load, [8, to, 0, 0, 0]).unwrap_err();
                 assert_eq!((fault.signal, fault.address), (libc::SIGSEGV, 8));
@@ -94,7 +94,7 @@ fn copies_through_bad_pointers_are_faults_of_the_copy() {
 }
 
 #[test]
-fn the_sse_control_word_is_the_codes_own() {
+fn guarded_code_has_its_own_sse_control_word() {
     // stmxcsr [rdi]; ret
     let store = code(&[0x0f, 0xae, 0x1f, 0xc3]);
     let guard = Guard::enter().unwrap();
@@ -102,14 +102,14 @@ fn the_sse_control_word_is_the_codes_own() {
     for modes in [MODES_FLUSH, MODES] {
         guard.set_modes(modes);
         let to = std::ptr::from_mut(&mut seen) as usize;
-        // SAFETY: machine code of ours that drops nothing.
+        // SAFETY: our own machine code, which drops nothing.
         unsafe { guard.call(store, [to, 0, 0, 0, 0]).unwrap() };
         assert_eq!(seen & 0xffc0, modes & 0xffc0);
     }
 }
 
 #[test]
-fn a_reset_ends_calls_on_its_device_and_no_others() {
+fn a_reset_ends_only_calls_on_its_device() {
     use super::watchdog::{Limit, end};
     // 1: mov eax, [rdi]; test eax, eax; je 1b; ret
     let spin = code(&[0x8b, 0x07, 0x85, 0xc0, 0x74, 0xfa, 0xc3]);
@@ -120,7 +120,7 @@ fn a_reset_ends_calls_on_its_device_and_no_others() {
         std::thread::spawn(move || {
             let guard = Guard::enter().unwrap();
             let flag = FLAGS[which].as_ptr() as usize;
-            // SAFETY: machine code of ours that reads a static.
+            // SAFETY: our own machine code, which reads a static.
             unsafe { guard.call_until(&Limit::new(100 + which), spin, [flag, 0, 0, 0, 0]) }
         })
     };

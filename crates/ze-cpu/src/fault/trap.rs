@@ -9,16 +9,16 @@ use std::fmt;
 /// Bytes of a page, at least.
 const PAGE: usize = 4096;
 
-/// Most bytes of stack for reading and printing a trap's words.
+/// The stack that reading and printing a trap's words takes at most, in bytes.
 const ROOM: usize = 32 << 10;
 
-/// A kernel's words when it ended its launch.
+/// The words of a kernel that ended its launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trapped {
     /// The work-item in the launch.
     pub(crate) item: [u64; 3],
     assertion: Option<Assertion>,
-    /// Place of the instruction in the SPIR-V module.
+    /// The position of the instruction in the SPIR-V module.
     word: u32,
 }
 
@@ -32,14 +32,14 @@ impl fmt::Display for Trapped {
 }
 
 thread_local! {
-    /// This thread's trap, from the trap to the end of the guarded call; else null. No destructor.
+    /// This thread's trap, from the trap to the end of the guarded call; otherwise null. Without a destructor.
     static TRAPPED: Cell<*mut Trapped> = const { Cell::new(std::ptr::null_mut()) };
 }
 
 /// The words of the calling thread's code before it trapped.
 pub(super) fn take() -> Option<Box<Trapped>> {
     let trapped = TRAPPED.replace(std::ptr::null_mut());
-    // SAFETY: made by `Box::into_raw` below, and taken once.
+    // SAFETY: created by `Box::into_raw` below, and taken once.
     (!trapped.is_null()).then(|| unsafe { Box::from_raw(trapped) })
 }
 
@@ -64,7 +64,7 @@ pub(crate) unsafe extern "C" fn solum_trap(record: *const u64, words: u32, word:
     disarmed(|| {
         // SAFETY: the caller's promise.
         let read = || unsafe { trapped(record, words as usize, word) };
-        // A panic (no memory) leaves the trap without words.
+        // A panic (memory is short) leaves the trap without words.
         if let Ok(trapped) = std::panic::catch_unwind(read) {
             drop(take());
             TRAPPED.set(Box::into_raw(Box::new(trapped)));

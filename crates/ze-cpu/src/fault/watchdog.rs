@@ -17,7 +17,7 @@ use std::time::Duration;
 const SENT: u64 = u64::MAX;
 /// As [`SENT`], for a reset.
 const SENT_BY_RESET: u64 = u64::MAX - 1;
-/// The deadline of a call that may take any time.
+/// The deadline of a call without a time limit.
 const NEVER: u64 = u64::MAX - 2;
 /// A time that has passed: the signal came while the call could not be left, and is to be sent again.
 const AGAIN: u64 = 1;
@@ -33,7 +33,7 @@ fn resets(device: usize) -> &'static AtomicU32 {
     &RESETS[device.min(RESETS.len() - 1)]
 }
 
-/// The time by which a kernel has to end, and its device.
+/// The time by which a kernel must end, and its device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     /// Device clock in ns.
@@ -44,7 +44,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// The limit of a launch that begins now.
+    /// The deadline of a launch that begins now.
     pub(crate) fn new(device: usize) -> Self {
         let deadline = match LIMIT.load(Ordering::Relaxed) {
             0 => NEVER,
@@ -67,7 +67,7 @@ impl Limit {
         resets(self.device).load(Ordering::SeqCst) != self.resets
     }
 
-    /// The reason why the launch must not go on, if there is one.
+    /// The reason why the launch must not continue, if there is one.
     pub(crate) fn over(&self, now: u64) -> Option<String> {
         if self.was_reset() {
             return Some(RESET_TEXT.to_owned());
@@ -153,7 +153,7 @@ pub(crate) fn limit(milliseconds: u64) {
 /// The error text after the time limit.
 pub(super) fn text() -> String {
     let limit = LIMIT.load(Ordering::Relaxed) / 1_000_000;
-    format!("it did not end within {limit} ms, the limit that SOLUM_KERNEL_TIMEOUT_MS sets")
+    format!("it did not end within {limit} ms, the limit set by SOLUM_KERNEL_TIMEOUT_MS")
 }
 
 fn watch() {
@@ -181,13 +181,13 @@ pub(super) fn meaning(deadline: &AtomicU64) -> Option<i32> {
     }
 }
 
-/// Takes the signal; true if the call is to be left now. Safe in signal handlers.
+/// Takes the signal. Returns whether the call is to be left now. Safe in signal handlers.
 pub(super) fn take(deadline: &AtomicU64, in_call: bool) -> bool {
     deadline.store(if in_call { 0 } else { AGAIN }, Ordering::Release);
     in_call
 }
 
-/// Ends the time of a call.
+/// Ends the time limit of a call.
 pub(super) fn leave(deadline: &AtomicU64) {
     loop {
         let now = deadline.load(Ordering::Acquire);

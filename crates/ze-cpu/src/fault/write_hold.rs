@@ -17,7 +17,7 @@ const LONGEST_INSTRUCTION: usize = 16;
 /// One hold at a time, and none during a fork: a child would inherit a read-only range that no thread releases. The C library's
 /// lock, because the standard library's guards cannot cross the handlers around `fork`.
 struct One(UnsafeCell<libc::pthread_mutex_t>);
-// SAFETY: a lock is made for use by several threads; the cell is used through its functions alone.
+// SAFETY: a lock is meant for several threads; the cell is only used through its functions.
 unsafe impl Sync for One {}
 static ONE: One = One(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
 
@@ -115,10 +115,10 @@ fn own_process() -> Option<&'static AtomicU32> {
     }
 }
 
-/// [`own_process`]'s answer, for the signal handler.
+/// [`own_process`]'s result, for the signal handler.
 static OWN_PROCESS: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Whether this process was forked off the one that holds. Async-signal-safe.
+/// Whether this process was forked from the holding one. Async-signal-safe.
 fn is_child_of_holder() -> bool {
     // SAFETY: null, or the word, which stays mapped.
     let word = unsafe { OWN_PROCESS.load(Ordering::Acquire).as_ref() };
@@ -153,14 +153,14 @@ pub(crate) struct WriteHold {
     base: usize,
     len: usize,
     _one: Only,
-    /// A handler of the program's on this thread that writes to the range would wait for itself.
+    /// A handler of the program on this thread that writes to the range would wait for itself.
     _held: HeldSignals,
 }
 
 impl WriteHold {
-    /// Holds writes to `base..base + len`, whole pages that are mapped for reading and writing. None when the system
-    /// refuses, for example because the process has too many mappings; then nothing has changed.
-    /// `install` puts the signal handlers in place, once no other hold can begin.
+    /// Holds writes to `base..base + len`, whole pages that are mapped for reading and writing. `None` if the system
+    /// fails, for example because the process has too many mappings; nothing has changed then. `install` installs the
+    /// signal handlers, once no other hold can begin.
     pub(super) fn begin(base: usize, len: u64, install: impl FnOnce()) -> Option<Self> {
         let len = usize::try_from(len).ok()?;
         let held = HeldSignals::all()?;
@@ -236,7 +236,7 @@ fn futex(word: &AtomicU32, operation: i32, value: u32) {
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, 0_usize) };
 }
 
-/// Whether the system can write to the word around `address`: it adds 0 there, and wakes nobody.
+/// Asks the system whether it can write to the word around `address`: it adds 0 there, and wakes no thread.
 fn writable(address: usize) -> bool {
     /// Never slept on.
     static NOBODY: AtomicU32 = AtomicU32::new(0);

@@ -3,8 +3,8 @@
 //! Invariants
 //! - An arena belongs to one thread while that lives; threads beyond [`ARENAS`] share. So threads that allocate and free
 //!   their own memory take no lock in common.
-//! - A page belongs to one arena for ever and returns there, whichever thread frees it.
-//! - Memory of one owner is never handed to two.
+//! - A page belongs to one arena forever and returns there, whichever thread frees it.
+//! - Memory never has two owners.
 
 use super::map::{BRANCH_SPAN, PAGE, Record};
 use super::separate::{Separated, descriptor, into_file};
@@ -19,16 +19,16 @@ use ze_driver::device::NoFile;
 
 /// How many there are.
 pub(super) const ARENAS: usize = 256;
-/// Requests from this size on get a store of their own.
+/// Requests from this size on get a separate store.
 pub(super) const OWN_STORE: u64 = 32 << 20;
 /// Address space of a shared store, where the process has no limit on it. One serves the small allocations of nearly all
 /// programs, so their neighbourhood in the map of addresses stays small.
 const SHARED_STORE: u64 = 256 << 20;
 /// Freed pages of all arenas that stay filled, for the next allocation; more are given back to the system.
 const KEEP: u64 = 64 << 20;
-/// An arena publishes changes of its freed pages from this size on, and may keep as much whatever others have.
+/// An arena publishes changes of its freed pages from this size on, and may keep as much regardless of others.
 const TELL: u64 = 1 << 20;
-/// Runs that a pool remembers as they were freed.
+/// Runs that a pool keeps as they were freed.
 const RECENT: usize = 8;
 /// Freed stores of one allocation that an arena keeps, for allocations of the same sizes.
 const SPARE: usize = 4;
@@ -128,7 +128,7 @@ thread_local! {
 
 /// The calling thread's arena.
 pub(super) fn mine() -> usize {
-    // A thread that ends, and has given its own back, takes part in the first.
+    // A thread that has dropped its own already uses the first.
     LEASE.try_with(|lease| lease.index).unwrap_or(0)
 }
 
@@ -195,12 +195,12 @@ impl Pool {
         self.recent.push((base, len));
     }
 
-    /// Gives all freed pages back to the system.
+    /// Returns all freed pages to the system.
     fn empty_freed(&mut self) {
         for (base, len) in self.recent.drain(..) {
             self.filled.add(base, len);
         }
-        // All at once: neighbours have become one by now, and a system call for each page would cost more than
+        // All at once: neighbours have been merged by now, and a system call for each page would cost more than
         // everything else.
         for (base, len) in self.filled.take_all() {
             if let Some(store) = self.store(base) {
@@ -237,8 +237,8 @@ impl Arena {
                 kept.remove_store(len);
                 return Some((self.keep(store), true));
             }
-            // From a file an export moves nothing. But each file takes one of the program's descriptors, and any process of
-            // the user can open it.
+            // Exporting from a file moves nothing. But each file takes one of the program's descriptors, and any
+            // process of the user can open it.
             let store = exports.then(|| Store::in_spare_file(len, align)).flatten();
             let store = store.or_else(|| Store::anonymous(len, align))?;
             store.prefer(node);
@@ -253,7 +253,7 @@ impl Arena {
             return Some((base, false));
         }
         let least = (len + align + PAGE).next_multiple_of(PAGE);
-        // Where there is no room for a whole store the allocation may still fit.
+        // The allocation may fit even if a whole store does not.
         let sizes = [shared_store().max(least), least];
         let store = sizes
             .into_iter()
@@ -263,16 +263,16 @@ impl Arena {
             // Now, before the program locks pages: the second view of a locked page is locked as a whole.
             store.pages();
         }
-        // The last page stays unused: runs of two stores beside each other never become one.
+        // The last page stays unused, so that runs of two adjacent stores are never merged.
         pool.empty.add(store.base(), store.len() - PAGE);
         pool.stores.push(store);
         Some((pool.empty.take(len, align)?, false))
     }
 
-    /// As [`Self::place`], in a file of its own.
+    /// As [`Self::place`], in a separate file.
     ///
     /// # Errors
-    /// The reason why there is none.
+    /// Why there is none.
     pub(super) fn place_in_file(
         &mut self,
         len: u64,
@@ -291,11 +291,11 @@ impl Arena {
         base
     }
 
-    /// The file behind the allocation that has the pages of `room` and uses the bytes of `used`, and where the first page
-    /// begins there. No other allocation lies in the file: the first call moves this one out of a shared store.
+    /// The file behind the allocation that has the pages of `room` and uses the bytes of `used`, and the offset of the
+    /// first page. No other allocation is in the file: the first call moves this one out of a shared store.
     ///
     /// # Errors
-    /// The reason why there is no file; the allocation stays where it is.
+    /// Why there is no file; the allocation stays where it is.
     pub(super) fn export(
         &mut self,
         room: Range<usize>,
@@ -324,7 +324,7 @@ impl Arena {
         Ok((separated.descriptor()?, 0))
     }
 
-    /// Takes pages back that [`Self::place`] and its like gave; `kept` counts the freed pages of all arenas.
+    /// Takes back pages of [`Self::place`] and the like; `kept` counts the freed pages of all arenas.
     pub(super) fn give_back(&mut self, base: usize, len: u64, node: Option<u32>, kept: &Kept) {
         if let Some(store) = self.own.remove(&base) {
             // Other processes may have the pages of an exported one, and forked children see all pages.
@@ -369,7 +369,7 @@ impl Arena {
         }
     }
 
-    /// Counts freed pages, and gives all of them back to the system when all arenas have too many.
+    /// Counts freed pages, and returns all of them to the system if all arenas have too many.
     fn add_freed(&mut self, len: u64, kept: &Kept) {
         self.freed += len;
         if self.freed.abs_diff(self.told) < TELL {
@@ -384,7 +384,7 @@ impl Arena {
     }
 
     fn tell(&mut self, kept: &Kept) {
-        // Wraps where there are fewer now, as the sum does.
+        // Wraps around if there are fewer now, as the sum does.
         kept.pages
             .fetch_add(self.freed.wrapping_sub(self.told), Ordering::Relaxed);
         self.told = self.freed;
@@ -406,7 +406,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_freed_beyond_the_limit_goes_back_to_the_system() {
+    fn freed_memory_beyond_the_limit_is_returned_to_the_system() {
         let mut arena = Arena::default();
         let kept = Kept::new(u64::MAX);
         let len = 4 << 20;
@@ -470,7 +470,7 @@ mod tests {
         let kept = Kept::new(100 * OWN_STORE);
         let mut arena = Arena::default();
         assert_eq!(free(&mut arena, OWN_STORE, &kept), [OWN_STORE]);
-        // The older one makes room. One that is too large alone changes nothing.
+        // The older one is removed. One that is too large alone changes nothing.
         let three = 3 * OWN_STORE;
         assert_eq!(free(&mut arena, three, &kept), [three]);
         assert_eq!(free(&mut arena, 4 * OWN_STORE, &kept), [three]);
@@ -510,7 +510,7 @@ mod tests {
         for &base in &bases {
             arena.give_back(base, PAGE, None, &kept);
         }
-        // The last ones as they were; those before them have become one run.
+        // The last ones unchanged; those before them are one run now.
         let again: Vec<_> = (0..RECENT)
             .map(|_| arena.place(PAGE, PAGE, None, false, &kept).unwrap().0)
             .collect();
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_has_an_arena_of_its_own_while_it_lives() {
+    fn a_thread_has_its_own_arena_while_it_lives() {
         let here = mine();
         assert_eq!(mine(), here);
         let together = std::sync::Barrier::new(8);

@@ -26,11 +26,11 @@ pub(crate) struct Entry {
     pub(crate) tag: u64,
 }
 
-/// A slot for an [`Entry`] that readers may look at while it changes. Alignment keeps a bit free.
+/// A slot for an [`Entry`] that readers may read while it changes. Alignment keeps a bit free.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Record {
-    /// Odd while the record changes or lies unused.
+    /// Odd while the record changes or is unused.
     sequence: AtomicU64,
     base: AtomicUsize,
     size: AtomicU64,
@@ -47,7 +47,7 @@ impl Record {
         record
     }
 
-    /// Fills an unused record, which is the caller's alone: not yet for others to read.
+    /// Fills an unused record, which only the caller owns; other threads may not read it yet.
     fn fill(&self, entry: &Entry) {
         // A reader that sees a field stored below also sees that the record was retracted before.
         fence(Ordering::Release);
@@ -63,7 +63,7 @@ impl Record {
         self.sequence.fetch_add(1, Ordering::Release);
     }
 
-    /// Makes the record unused, and the caller's alone. `false` when it has changed since `sequence`: another thread
+    /// Marks the record unused and owned by the caller. `false` if it has changed since `sequence`: another thread
     /// freed it.
     fn retract(&self, sequence: u64) -> bool {
         let swapped = self.sequence.compare_exchange(
@@ -139,7 +139,7 @@ impl Map {
     /// An empty map.
     pub(crate) fn new() -> Box<Self> {
         let mut map = Box::<Self>::new_uninit();
-        // SAFETY: all-zero bytes are null pointers, which is what an empty table holds.
+        // SAFETY: all-zero bytes are null pointers: an empty table.
         unsafe {
             map.as_mut_ptr().write_bytes(0, 1);
             map.assume_init()
@@ -189,7 +189,7 @@ impl Map {
         if slot as usize & 1 == 0 {
             // SAFETY: as in `find`.
             let leaf = unsafe { &*slot.cast::<Leaf>() };
-            // One word: it is never half of one allocation and half of another.
+            // One word, so it is never half of one allocation and half of another.
             let word = leaf.ranges[leaf_index(page)].load(Ordering::Acquire);
             if word != 0 {
                 let steps = word >> SIZE_BITS & (PAGE / STEP - 1);
@@ -205,8 +205,8 @@ impl Map {
         self.find(address).map(|entry| (entry.base, entry.size))
     }
 
-    /// Enters `entry` through `record`, which must be unused. Any number of threads at a time, each with pages and a
-    /// record of its own.
+    /// Enters `entry` through `record`, which must be unused. Any number of threads may do so at a time, each with its
+    /// own pages and record.
     pub(crate) fn insert(&self, record: &'static Record, entry: &Entry) -> bool {
         let Some(pages) = pages_of(entry) else {
             return false;
@@ -221,8 +221,8 @@ impl Map {
         true
     }
 
-    /// As [`Self::insert`], of pages that others may want to enter, too: only if none of them is an allocation's. Of two
-    /// threads whose pages overlap one gets them at most.
+    /// As [`Self::insert`], for pages that other threads may want to enter too: succeeds only if none of them belongs
+    /// to an allocation. Of two threads with overlapping pages at most one succeeds.
     #[cold]
     pub(crate) fn insert_where_free(&self, record: &'static Record, entry: &Entry) -> bool {
         let Some(pages) = pages_of(entry) else {
@@ -240,7 +240,8 @@ impl Map {
         true
     }
 
-    /// Gives all pages of `first..end`, from the first on, to `record`; the page that is another's already is the error.
+    /// Sets all pages of `first..end`, from the first on, to `record`; a page that belongs to another record is the
+    /// error.
     fn claim(&self, (first, end): (u64, u64), record: *mut Record) -> Result<(), u64> {
         let span = 1u64 << LEAF_BITS;
         let none = std::ptr::null_mut();
@@ -256,7 +257,7 @@ impl Map {
                 let whole = (record as usize | 1) as *mut u8;
                 let claimed =
                     slot.compare_exchange(none, whole, Ordering::AcqRel, Ordering::Relaxed);
-                // Else it is looked at again.
+                // Otherwise the page is checked again.
                 if claimed.is_ok() {
                     page += span;
                 }
@@ -290,7 +291,7 @@ impl Map {
         Ok(())
     }
 
-    /// Takes out the allocation whose first byte is `base`, if it is `wanted`; of several threads one gets it.
+    /// Removes the allocation whose first byte is `base`, if it is `wanted`; of several threads one gets it.
     #[inline]
     pub(crate) fn remove(
         &self,
@@ -307,14 +308,14 @@ impl Map {
         Some((entry, record))
     }
 
-    /// The allocation around `address`, or else the nearest that begins or ends within `pages` pages of it.
+    /// The allocation around `address`, or the nearest that begins or ends within `pages` pages of it.
     pub(crate) fn nearest(&self, address: usize, pages: u64) -> Option<Entry> {
         if let Some(entry) = self.find(address) {
             return Some(entry);
         }
         let page = address as u64 / PAGE;
         let entry_of = |page: u64| self.record_at(page)?.read();
-        // An allocation that begins or ends in the same page, and else the next ones of other pages.
+        // An allocation that begins or ends in the same page, else the next ones of other pages.
         let own = entry_of(page);
         let before = own.filter(|entry| entry.base <= address).or_else(|| {
             self.last_used(page.checked_sub(1)?, page.saturating_sub(pages))
@@ -346,8 +347,8 @@ impl Map {
             .is_some()
     }
 
-    /// How many pages from `page` on, up to a place where that has to be asked again, are known to hold nothing; `None`
-    /// when `page` holds something.
+    /// How many pages from `page` on are known to be free, before the next position that must be checked; `None` if
+    /// `page` is used.
     fn unused(&self, page: u64) -> Option<u64> {
         let root = usize::try_from(page >> (LEAF_BITS + BRANCH_BITS)).ok();
         let Some(root) = root.and_then(|root| self.roots.get(root)) else {
@@ -404,7 +405,7 @@ impl Map {
         }
     }
 
-    /// Sets all pages of `first..end` to `record`, that of the allocation of `size` bytes at `base`.
+    /// Sets all pages of `first..end` to `record`, the allocation of `size` bytes at `base`.
     fn set(&self, (first, end): (u64, u64), record: *mut Record, (base, size): (usize, u64)) {
         let span = 1u64 << LEAF_BITS;
         let mut page = first;
@@ -445,7 +446,7 @@ fn table(slot: &AtomicPtr<Branch>) -> &'static Branch {
     unsafe { &*branch }
 }
 
-/// The leaf behind an entry of a branch, made if need be; `None` when `whole` could be put there instead.
+/// The leaf of an entry of a branch, created if necessary; `None` if `whole` could be entered instead.
 fn leaf_of(slot: &AtomicPtr<u8>, whole: Option<*mut u8>) -> Option<&'static Leaf> {
     loop {
         let now = slot.load(Ordering::Acquire);
@@ -464,7 +465,7 @@ fn leaf_of(slot: &AtomicPtr<u8>, whole: Option<*mut u8>) -> Option<&'static Leaf
         }
         let fresh: *mut Leaf = Box::into_raw(zeroed());
         match slot.compare_exchange(now, fresh.cast(), Ordering::AcqRel, Ordering::Relaxed) {
-            // SAFETY: just made, and never freed from now on.
+            // SAFETY: just created, and never freed from now on.
             Ok(_) => return Some(unsafe { &*fresh }),
             // SAFETY: no other thread has seen it.
             Err(_) => drop(unsafe { Box::from_raw(fresh) }),
@@ -528,7 +529,7 @@ mod tests {
             (0, 100),
             (10 * PAGE, PAGE),
             (3 * BRANCH_SPAN, 2 * BRANCH_SPAN),
-            // Begins in the midst of a page, behind one that ends with the page before.
+            // Begins in the middle of a page, after one that ends with the page before.
             (20 * PAGE, PAGE),
             (21 * PAGE + 31 * STEP, 2 * PAGE),
             (24 * PAGE, PAGE),

@@ -38,7 +38,7 @@ use ze_driver::device::{AllocError, AllocInfo, AllocRequest, MemoryKind, MemoryU
 /// Largest alignment served.
 const LARGEST_ALIGN: u64 = 1 << 40;
 
-/// Requests from this size on begin at different places of a page ...
+/// Requests from this size on begin at different offsets in a page ...
 const SPREAD: u64 = 32 << 10;
 /// ... each this many steps of [`map::STEP`] bytes after the one before.
 const STRIDE: u64 = 3;
@@ -48,7 +48,7 @@ const POISON: u8 = 0xcd;
 
 /// All USM of the process.
 pub(crate) struct Memory {
-    /// Never freed: a reader may hold an old record, and fault texts are made at any time.
+    /// Never freed: a reader may use an old record, and fault texts are made at any time.
     map: &'static Map,
     limit: u64,
     /// Whether memory of other users is opened.
@@ -56,21 +56,21 @@ pub(crate) struct Memory {
     contents: Contents,
     /// The node of each device; none: anywhere.
     nodes: Vec<Option<u32>>,
-    /// Bytes of allocations, and of physical memory objects, which have no address of their own.
+    /// Bytes of allocations and of physical memory objects, which have no address.
     used: Arc<AtomicU64>,
     last_id: AtomicU64,
-    /// Allocations so far that may begin anywhere in their page; none: all begin with it.
+    /// Allocations so far that may begin anywhere in their page; `None`: all begin at page starts.
     spread: Option<AtomicU64>,
     kept: Kept,
     arenas: Box<[PaddedArena]>,
 }
 
-/// An arena on cache lines of its own.
+/// An arena on separate cache lines.
 #[derive(Default)]
 #[repr(align(128))]
 struct PaddedArena(Mutex<Arena>);
 
-/// Bits of an entry's tag beside kind and device.
+/// Bits of an entry's tag besides kind and device.
 const IMPORTED: u64 = 0x10;
 const ADOPTED: u64 = 0x20;
 const OPENED: u64 = 0x40;
@@ -106,7 +106,7 @@ impl Memory {
         self.any_user = trust;
     }
 
-    /// The process is a rank of a parallel program: all allocations begin with a page from now on.
+    /// The process is a rank of a parallel program: all allocations begin at page starts from now on.
     pub(crate) fn begin_with_pages(&mut self) {
         self.spread = None;
     }
@@ -138,7 +138,7 @@ impl Memory {
         self.allocate_from(request, false)
     }
 
-    /// As [`Self::allocate`], in a file of its own when `alone`.
+    /// As [`Self::allocate`], in a separate file if `alone`.
     fn allocate_from(&self, request: &AllocRequest, alone: bool) -> Result<*mut u8, AllocError> {
         let align = request.align.max(PAGE);
         let least = room_of(0, request.size).filter(|least| *least <= self.limit);
@@ -178,7 +178,7 @@ impl Memory {
         MemoryUse {
             used: self.used.load(Ordering::Relaxed),
             limit: self.limit,
-            set_by: "SOLUM_MEMORY_LIMIT, three quarters of the memory where that is not set",
+            set_by: "SOLUM_MEMORY_LIMIT (default: three quarters of the memory)",
         }
     }
 
@@ -191,7 +191,7 @@ impl Memory {
             .is_ok()
     }
 
-    /// Finds `len` bytes of pages for `request`, which begins `inner` bytes into them, and enters them into the map.
+    /// Finds pages of `len` bytes for `request`, which begins `inner` bytes into them, and enters them into the map.
     fn place(
         &self,
         request: &AllocRequest,
@@ -207,7 +207,7 @@ impl Memory {
             let page = page.map_err(AllocError::NoFile)?;
             (mine, arena, (page, false))
         } else {
-            // Where there is no address space for a further store, another thread's arena may have room.
+            // If there is no address space for another store, another thread's arena may have room.
             let others = (0..ARENAS).filter(|index| len < OWN_STORE && *index != mine);
             let find = || {
                 std::iter::once(mine)
@@ -236,7 +236,7 @@ impl Memory {
         Err(AllocError::OutOfMemory)
     }
 
-    /// Gives a new allocation its contents; `used`: an earlier one left some.
+    /// Initialises the contents of a new allocation; `used`: an earlier one left some.
     fn fill(&self, request: &AllocRequest, base: usize, used: bool) {
         let is_shared = request.kind == MemoryKind::Shared;
         let byte = match self.contents {
@@ -278,9 +278,9 @@ impl Memory {
         entered
     }
 
-    /// Gives an allocation back.
+    /// Frees an allocation.
     pub(crate) fn free(&self, base: *mut u8) -> bool {
-        // Of several threads that free the same allocation one gets it; pages and record are its alone from here on.
+        // Of several threads that free the same allocation one succeeds; from here on it alone owns pages and record.
         let removed = self.map.remove(base as usize, |_| true);
         removed.map(|removed| self.put_back(removed)).is_some()
     }
@@ -339,7 +339,7 @@ impl Memory {
     }
 }
 
-/// Bytes of the pages of an allocation of `size` bytes that begins `inner` bytes into the first; none: more than there are.
+/// Bytes of the pages of an allocation of `size` bytes that begins `inner` bytes into the first; `None` on overflow.
 fn room_of(inner: u64, size: u64) -> Option<u64> {
     size.max(1)
         .checked_add(inner)?
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_used_again_holds_what_was_chosen() {
+    fn reused_memory_has_the_configured_contents() {
         use MemoryKind::{Device, Host, Shared};
         for (contents, kind, fresh, again) in [
             (Contents::Auto, Shared, 0, 0),
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn large_allocations_begin_at_different_places_of_a_page() {
+    fn large_allocations_begin_at_different_page_offsets() {
         let memory = Memory::new(1 << 34);
         let place = |size: u64, align: u64| {
             let base = memory.allocate(&request(size, align)).unwrap();
@@ -489,7 +489,7 @@ mod tests {
             let (size, align) = (SIZES[round * 7 % 9], [1, 64, 128, 4096][round % 4]);
             let base = memory.allocate(&request(size, align)).unwrap();
             assert!((base as u64).is_multiple_of(align));
-            // Its neighbours in its own pages are nobody's.
+            // The rest of its pages belongs to no allocation.
             let (first, end) = pages_of(base, size);
             for outside in [
                 first * PAGE,
@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_limit_can_be_had_wherever_allocations_begin() {
+    fn the_whole_limit_can_be_allocated_at_any_page_offset() {
         let memory = Memory::new(2 * SPREAD + PAGE);
         for turn in 0..PAGE / map::STEP {
             let all = [SPREAD, SPREAD, 1].map(|size| memory.allocate(&request(size, 1)).unwrap());
@@ -545,7 +545,7 @@ mod tests {
             assert!(memory.free(whole));
             assert_eq!(memory.used.load(Ordering::Relaxed), 0);
         }
-        // Whatever the limit is, sizes that would wrap around are too large.
+        // For any limit, sizes that would wrap around are too large.
         let memory = Memory::new(u64::MAX);
         for less in [0, 1, PAGE - 1, PAGE, 2 * PAGE] {
             let refused = memory.allocate(&request(u64::MAX - less, 1));
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_refused() {
+    fn impossible_requests_are_rejected() {
         let memory = Memory::new(1 << 20);
         for (size, align, error) in [
             (2 << 20, 1, AllocError::TooLarge),
@@ -589,7 +589,8 @@ mod tests {
                 let (memory, freed) = (&memory, &freed);
                 scope.spawn(move || {
                     for (base, id) in receiver {
-                        // An address may be another allocation's by now: only what is still this one is freed.
+                        // The address may belong to another allocation by now: it is freed only if it is still this
+                        // one.
                         if memory
                             .find(base as *const u8)
                             .is_some_and(|info| info.id == id)
@@ -651,7 +652,7 @@ mod tests {
                             if mine.len() > 20 {
                                 let at = (random >> 20) as usize % mine.len();
                                 let (base, stamp) = mine.swap_remove(at);
-                                // SAFETY: ours until freed below.
+                                // SAFETY: owned until freed below.
                                 unsafe { assert_eq!(*(base as *const u64), stamp) };
                                 assert!(memory.free(base as *mut u8));
                             }

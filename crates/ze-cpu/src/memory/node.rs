@@ -5,7 +5,7 @@ const NODES: usize = 1024;
 /// `MPOL_PREFERRED`: another node serves when this one is full.
 const PREFERRED: i32 = 1;
 
-/// The nodes as the system wants them: a bit each.
+/// The nodes as the system's bit mask.
 type Mask = [u64; NODES / 64];
 
 fn mask(node: u32) -> Option<Mask> {
@@ -14,8 +14,8 @@ fn mask(node: u32) -> Option<Mask> {
     Some(mask)
 }
 
-/// Pages of the range that are not there yet come from `node`, if it has some. A system that knows no nodes, or denies the call,
-/// takes them from any node: slower, but the same memory.
+/// Takes pages of the range that are not present yet from `node`, if it has some. A system without nodes, or one that
+/// denies the call, takes them from any node: slower, but the same memory.
 pub(super) fn prefer(base: usize, len: u64, node: u32) {
     let Some(mask) = mask(node) else { return };
     // SAFETY: changes where new pages of the caller's range come from; the mask has as many bits as the call may read
@@ -49,10 +49,10 @@ mod tests {
         assert_eq!(mask(1024), None);
     }
 
-    /// The policy and nodes of an address; none where the system knows no nodes.
+    /// The policy and nodes of an address; `None` if the system has no nodes.
     fn policy(at: *const u8) -> Option<(i32, Mask)> {
         let (mut mode, mut mask) = (-1, [0u64; NODES / 64]);
-        // SAFETY: writes to live locals of the sizes it is told; 2 asks for the policy of the address.
+        // SAFETY: writes to live locals of the given sizes; 2 requests the policy of the address.
         let got = unsafe {
             libc::syscall(
                 libc::SYS_get_mempolicy,

@@ -1,4 +1,4 @@
-//! Memory that leaves the process gets a file of its own.
+//! Moves memory that is exported to a separate file.
 //!
 //! Allocations share stores, so a descriptor of a store would give away every neighbour. The first export therefore moves
 //! the pages of the allocation into a new memory file, and that file's mapping replaces them at the same address. Threads
@@ -24,17 +24,17 @@ use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use ze_driver::device::NoFile;
 
-/// Pages of a shared store that show a file of their own.
+/// Pages of a shared store that map a separate file.
 #[derive(Debug)]
 pub(super) struct Separated {
     file: Store,
 }
 
 impl Separated {
-    /// Moves `room`, whole pages of `store`, into a file; the bytes of `used` alone keep their contents.
+    /// Moves `room`, whole pages of `store`, to a file; only the bytes of `used` keep their contents.
     ///
     /// # Errors
-    /// The reason why there is no file; then contents and address of the memory are unchanged.
+    /// Why there is no file; contents and address of the memory are then unchanged.
     pub(super) fn new(
         store: &Store,
         room: Range<usize>,
@@ -50,8 +50,8 @@ impl Separated {
         descriptor(&self.file).map(|(file, _)| file)
     }
 
-    /// Shows the pages of `store`, which they come from, again, all of them zero; the file lives on in the processes that
-    /// have it. `false` when the system refuses: then the range must not be used any more.
+    /// Maps the pages of `store`, which they come from, again, zeroed; the file lives on in other processes. `false` if
+    /// the system fails: the range must not be used then.
     pub(super) fn end(self, store: &Store) -> bool {
         let (base, len) = (self.file.base(), self.file.len());
         self.file.give_up_range();
@@ -62,7 +62,7 @@ impl Separated {
         unsafe {
             match store.pages() {
                 Some(pages) => {
-                    // Pages that forked children show, or that are locked, still have the contents from before the move.
+                    // Pages that forked children map, or that are locked, still have the contents from before the move.
                     pages.clear_part(offset as u64, len);
                     pages.show_part(offset as u64, len, base)
                 }
@@ -131,7 +131,7 @@ pub(super) fn into_file(
             unsafe { file.move_part_over(offset, bytes, first) }
         });
         if !shown {
-            // The parts moved so far stay where they are: they have the contents.
+            // The parts moved so far stay in the file, which has their contents.
             file.give_up_front(offset);
             return Err(no_room);
         }
@@ -168,7 +168,7 @@ impl PartCopy {
         }
     }
 
-    /// Makes the copy equal to the bytes, page by page, where they differ.
+    /// Makes the copy equal to the bytes, page by page where they differ.
     fn update(&mut self) {
         let mut page = [0_u64; PAGE as usize / 8];
         let first = self.used.start & !(PAGE as usize - 1);
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-    /// Threads count in the pages while these move and come back, again and again.
+    /// Threads count in the pages while these move there and back repeatedly.
     #[test]
     fn writers_lose_nothing_while_pages_move() {
         const PAGES: usize = 64;

@@ -39,7 +39,7 @@ fn protection(access: Access) -> i32 {
     }
 }
 
-/// Inaccessible address space: at `at` or not at all when `exact` is a flag that says so.
+/// Inaccessible address space: exactly at `at` or not at all, if `exact` is the flag for it.
 fn inaccessible(at: usize, size: u64, exact: i32) -> Option<usize> {
     let size = usize::try_from(size).ok()?;
     // SAFETY: without MAP_FIXED nothing is mapped over; with it the caller owns the range.
@@ -70,7 +70,7 @@ impl AddressSpace for Memory {
     }
 
     fn reserve(&self, hint: usize, size: u64) -> Option<usize> {
-        // A hint that is taken makes the system choose another place.
+        // If the hint is taken, the system chooses another address.
         inaccessible(hint, size, 0)
     }
 
@@ -101,7 +101,7 @@ impl AddressSpace for Memory {
         let Ok(offset) = libc::off_t::try_from(offset) else {
             return false;
         };
-        // SAFETY: the caller owns the reservation around `at`; what was mapped there is no longer used.
+        // SAFETY: the caller owns the reservation around `at`; the previous mapping is no longer used.
         let mapped = unsafe {
             libc::mmap(
                 at as *mut libc::c_void,
@@ -155,7 +155,7 @@ impl AddressSpace for Memory {
         offset: u64,
         opened: bool,
     ) -> Result<*mut u8, AllocError> {
-        // Files are mapped from a page on; the allocation begins at the same offset in its page as at its origin.
+        // Files are mapped in pages; the allocation begins at the same page offset as at its origin.
         let inner = offset % PAGE;
         let len = room_of(inner, request.size).ok_or(AllocError::TooLarge)?;
         let align = request.align.max(PAGE);
@@ -191,7 +191,7 @@ impl AddressSpace for Memory {
         else {
             return;
         };
-        // Of the program's own memory only what it has: writing would take copies of shared pages.
+        // Of the program's own memory only present pages: writing would create copies of shared pages.
         match self.map.find(base) {
             Some(entry) => populate(base, end.min(entry.base + entry.size as usize), true),
             None => populate(base, end, false),
@@ -199,7 +199,7 @@ impl AddressSpace for Memory {
     }
 }
 
-/// Makes pages of `base..end` present, for writing too where `writable`.
+/// Makes pages of `base..end` present, and writable if `writable`.
 fn populate(base: usize, end: usize, writable: bool) {
     let first = base & !(PAGE as usize - 1);
     let Some(len) = end.checked_sub(first).filter(|len| *len > 0) else {
@@ -210,8 +210,8 @@ fn populate(base: usize, end: usize, writable: bool) {
     } else {
         libc::MADV_POPULATE_READ
     };
-    // SAFETY: changes no contents; a range that is not mapped, or a system that does not know the advice, is an error
-    // that nobody needs: pages come when they are touched.
+    // SAFETY: changes no contents; an error (an unmapped range, or unknown advice) can be ignored, because pages come
+    // when they are touched.
     unsafe { libc::madvise(first as *mut libc::c_void, len, advice) };
 }
 
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn imports_of_one_allocation_are_distinct_and_see_it_alone() {
         imported(8);
-        // It does not begin with its page.
+        // It does not begin at a page start.
         imported(100_000);
     }
 
@@ -289,12 +289,12 @@ mod tests {
         assert!(memory.export(mine.wrapping_add(1) as usize).is_err());
     }
 
-    /// Each byte of what is opened is the same byte of what was exported, at the same place of a page.
+    /// Each byte of the opened memory is the same byte of the exported one, at the same page offset.
     #[test]
-    fn what_is_opened_is_the_same_bytes_wherever_it_begins() {
+    fn opened_memory_is_the_same_bytes_at_any_page_offset() {
         let memory = Memory::new(1 << 34);
         for size in [1, 32 << 10, (32 << 10) + 1, 100_000, (33 << 20) + 7] {
-            // Once around all places of a page.
+            // Once around all page offsets.
             for _ in 0..33 {
                 let base = memory.allocate(&request(size)).unwrap();
                 let (file, offset) = memory.export(base as usize).unwrap();
@@ -308,7 +308,7 @@ mod tests {
                         assert_eq!(view.add(at as usize).read(), (at as u8).wrapping_add(1));
                     }
                 }
-                // What was opened can be exported again.
+                // Opened memory can be exported again.
                 let (file, again) = memory.export(view as usize).unwrap();
                 assert_eq!(again, offset);
                 drop(file);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_an_export_has_nothing_else_in_it() {
+    fn the_file_of_an_export_contains_nothing_else() {
         let memory = Memory::new(1 << 34);
         for size in [1_u64, 5000, 100_000, (3 << 20) + 1, (33 << 20) + 7] {
             // Freed pages with contents, of which an export must show none.
@@ -373,7 +373,7 @@ mod tests {
                     9
                 );
             }
-            // Pages that are freed and used again are no longer the peer's.
+            // Pages that are freed and reused no longer belong to the peer.
             assert!(memory.free(all[1]));
             let again = memory.allocate(&request(size)).unwrap();
             // SAFETY: as above.
@@ -403,7 +403,7 @@ mod tests {
             assert!(memory.free(base));
             seen.insert(base as u64 / PAGE);
         }
-        // A store has room for 255 of them: without a way back there would be 600 places.
+        // A store has room for 255 of them: without reuse there would be 600.
         assert!(seen.len() < 255, "{}", seen.len());
     }
 
@@ -440,7 +440,7 @@ mod tests {
         }
     }
 
-    /// The word that the handler below counts in.
+    /// The word that the handler below increments.
     static COUNTED: AtomicU64 = AtomicU64::new(0);
 
     extern "C" fn count(_: i32) {
@@ -455,7 +455,7 @@ mod tests {
     fn a_signal_handler_on_the_exporting_thread_writes_after_the_move() {
         let memory = Memory::new(1 << 34);
         let size = 16 << 20;
-        // SAFETY: a handler with the signature that the flags ask for; nobody else uses the signal.
+        // SAFETY: a handler with the signature that the flags require; nothing else uses the signal.
         let this = unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = count as *const () as usize;
@@ -500,7 +500,7 @@ mod tests {
         }
         let memory = Memory::new(1 << 34);
         let size = 16 << 20;
-        // SAFETY: a handler with the signature that the flags ask for; nobody else uses the signal.
+        // SAFETY: a handler with the signature that the flags require; nothing else uses the signal.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = write as *const () as usize;
@@ -559,8 +559,8 @@ mod tests {
         });
     }
 
-    /// Has memory moved in five rounds. Children of the system call itself, which runs no fork handlers, are made
-    /// meanwhile; each does `work` with the memory and ends well.
+    /// Moves memory in five rounds. Children of the system call itself, which runs no fork handlers, are created
+    /// meanwhile; each runs `work` with the memory and exits successfully.
     fn while_pages_move(work: fn(*mut u8)) {
         let memory = Memory::new(1 << 34);
         let size = 16 << 20;
@@ -615,7 +615,7 @@ mod tests {
         });
     }
 
-    /// The system keeps locked pages when it is told to take them back.
+    /// The system keeps locked pages when it is told to drop them.
     #[test]
     fn locked_memory_is_zero_when_it_comes_again() {
         let memory = Memory::new(1 << 34);
@@ -683,7 +683,7 @@ mod tests {
 
     #[test]
     fn forked_children_keep_the_memory_that_they_share() {
-        // Makes forks known.
+        // Starts to watch for forks.
         crate::engine::Engine::new(1, true);
         let memory = Memory::new(1 << 34);
         let size = 1 << 20;
@@ -787,7 +787,7 @@ mod tests {
     }
 
     #[test]
-    fn adopted_memory_is_found_and_left_alone() {
+    fn adopted_memory_is_found_and_not_changed() {
         let memory = Memory::new(1 << 20);
         let base = memory.reserve(0, 4 * PAGE).unwrap();
         assert!(memory.adopt(&request(4 * PAGE), base as *mut u8));
@@ -797,7 +797,7 @@ mod tests {
             base
         );
         assert!(memory.export(base).is_err());
-        // Pages where an allocation begins or ends in the midst are taken, too.
+        // Pages where an allocation begins or ends in the middle are included.
         let large = (0..33).map(|_| memory.allocate(&request(40 << 10)).unwrap());
         for inner in large {
             let page = inner as u64 & !(PAGE - 1);

@@ -13,7 +13,7 @@ use ze_driver::device::NoFile;
 pub(crate) struct Store {
     base: usize,
     len: u64,
-    /// The file behind it, and the offset of `base` there. Anonymous memory has none.
+    /// The file of the store, and the offset of `base` there. Anonymous memory has none.
     file: Option<(File, u64)>,
     /// See [`Self::pages`].
     pages: OnceLock<Option<Alias>>,
@@ -23,12 +23,12 @@ pub(crate) struct Store {
 /// accesses into faults by making it shorter.
 ///
 /// # Errors
-/// The reason of the system, for example a limit on file sizes or on descriptors.
+/// The system's error, for example a limit on file sizes or on descriptors.
 pub(crate) fn memory_file(len: u64) -> Result<File, NoFile> {
     let refused = |error: io::Error| NoFile {
         errno: error.raw_os_error().unwrap_or(libc::ENOMEM),
     };
-    // A handle contains the name, so that no other process can make one up.
+    // A handle contains the name, so that no other process can invent one.
     let token = crate::random::bytes().map_err(refused)?;
     let name = ze_driver::address_space::file_name(u64::from_ne_bytes(token));
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
@@ -45,7 +45,7 @@ pub(crate) fn memory_file(len: u64) -> Result<File, NoFile> {
     if fd < 0 {
         return Err(refused(io::Error::last_os_error()));
     }
-    // SAFETY: `fd` is new and ours alone.
+    // SAFETY: `fd` is new and owned here alone.
     let file = unsafe { File::from_raw_fd(fd) };
     // Beyond RLIMIT_FSIZE the system would end the process by SIGXFSZ.
     signal_mask::without_write_signals(|| file.set_len(len)).map_err(refused)?;
@@ -53,7 +53,7 @@ pub(crate) fn memory_file(len: u64) -> Result<File, NoFile> {
         reserve(&file, len).map_err(refused)?;
     }
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-    // SAFETY: changes only the seals of a file that is ours alone.
+    // SAFETY: changes only the seals of a file that is owned here alone.
     if unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, seals) } != 0 {
         return Err(refused(io::Error::last_os_error()));
     }
@@ -70,7 +70,7 @@ fn counts_promised_memory() -> bool {
     })
 }
 
-/// Gives a file all its pages now.
+/// Allocates all pages of a file now.
 fn reserve(file: &File, len: u64) -> io::Result<()> {
     let len = libc::off_t::try_from(len).map_err(io::Error::other)?;
     signal_mask::without_write_signals(|| {
@@ -186,9 +186,9 @@ impl Store {
         }
     }
 
-    /// A second view of an anonymous store's own pages, which keeps them reachable while parts of the range show files. The
-    /// first call makes it, while the whole range still shows them, and no later one tries again. None: the system refuses,
-    /// for example beyond a limit on address space; so does Valgrind.
+    /// A second view of an anonymous store's own pages, which keeps them accessible while parts of the range map files.
+    /// The first call creates it, while the whole range still maps them; a later one does not try again. `None` if the
+    /// system fails, for example beyond a limit on address space, or under Valgrind.
     pub(super) fn pages(&self) -> Option<&Alias> {
         let pages = self.pages.get_or_init(|| Alias::of(self.base, self.len));
         pages.as_ref()
@@ -209,28 +209,28 @@ impl Store {
         self.len
     }
 
-    /// The file behind it, and the offset of its first byte there.
+    /// The file of the store, and the offset of its first byte there.
     pub(crate) fn file(&self) -> Option<(BorrowedFd<'_>, u64)> {
         let (file, offset) = self.file.as_ref()?;
         Some((file.as_fd(), *offset))
     }
 
-    /// Whether this process alone has its pages, by this mapping alone.
+    /// Whether only this process has its pages, and only in this mapping.
     pub(super) fn is_private(&self) -> bool {
         self.file.is_none() && self.pages.get().is_none()
     }
 
-    /// Whether `address` lies in it.
+    /// Whether `address` is in it.
     pub(crate) fn holds(&self, address: usize) -> bool {
         address
             .checked_sub(self.base)
             .is_some_and(|offset| (offset as u64) < self.len)
     }
 
-    /// Moves the mapping to `base` in one step, over whatever is mapped there.
+    /// Moves the mapping to `base` in one step, replacing the mapping there.
     ///
     /// # Safety
-    /// `base..base + len` is the caller's to replace.
+    /// The caller owns `base..base + len`.
     pub(crate) unsafe fn move_over(&mut self, base: usize) -> bool {
         // SAFETY: the range moved is this store's; the caller gives the one that it replaces.
         let moved = unsafe { remap(self.base, self.len, self.len, Some(base)) };
@@ -250,7 +250,7 @@ impl Store {
         unsafe { remap(self.base + offset as usize, len, len, Some(to)).is_some() }
     }
 
-    /// The mapping lies at `base` now, all its parts having been moved there.
+    /// Records that the mapping is at `base` now, after all its parts were moved there.
     pub(crate) fn moved_to(&mut self, base: usize) {
         self.base = base;
     }
@@ -266,7 +266,7 @@ impl Store {
         self.len = 0;
     }
 
-    /// Gives the pages of a part back to the system; it reads as zeros afterwards.
+    /// Returns the pages of a part to the system; it reads as zeros afterwards.
     pub(crate) fn empty(&self, base: usize, len: u64) {
         if self.holds(base) && len <= self.len - (base - self.base) as u64 {
             clear_pages(base, len);
@@ -286,7 +286,7 @@ impl Drop for Store {
 /// `mremap` of `old_len` bytes to `len` bytes, at `target` or anywhere; none when the system refuses.
 ///
 /// # Safety
-/// The range moved and the target are the caller's.
+/// The caller owns the moved range and the target.
 unsafe fn remap(base: usize, old_len: u64, len: u64, target: Option<usize>) -> Option<usize> {
     let fixed = target.map_or(0, |_| libc::MREMAP_FIXED);
     // SAFETY: the caller's promise.
@@ -302,13 +302,13 @@ unsafe fn remap(base: usize, old_len: u64, len: u64, target: Option<usize>) -> O
     (mapped != libc::MAP_FAILED).then_some(mapped as usize)
 }
 
-/// Gives the pages of a range of shared memory back to the system. It keeps locked pages, with their contents: `false`.
+/// Returns the pages of a range of shared memory to the system. `false` if it keeps locked pages, with their contents.
 fn remove_pages(base: usize, len: u64) -> bool {
     // SAFETY: the callers own the range, whose contents are no longer needed.
     unsafe { libc::madvise(base as *mut libc::c_void, len as usize, libc::MADV_REMOVE) == 0 }
 }
 
-/// As [`remove_pages`]; the range reads as zeros afterwards, also where the system keeps the pages.
+/// As [`remove_pages`]; the range reads as zeros afterwards, even if the system keeps the pages.
 fn clear_pages(base: usize, len: u64) {
     if !remove_pages(base, len) {
         // SAFETY: as there; the range is mapped for writing.
@@ -349,7 +349,7 @@ impl Alias {
         self.base + offset as usize
     }
 
-    /// Gives the pages of a part back to the system, if it takes them.
+    /// Returns the pages of a part to the system, if it takes them.
     pub(super) fn empty_part(&self, offset: u64, len: u64) {
         debug_assert!(offset + len <= self.len);
         remove_pages(self.base + offset as usize, len);
@@ -375,7 +375,7 @@ impl Alias {
 impl Drop for Alias {
     fn drop(&mut self) {
         if self.len > 0 {
-            // SAFETY: mapped by `of`, known to nobody else.
+            // SAFETY: mapped by `of`, and not known to other threads.
             unsafe { libc::munmap(self.base as *mut libc::c_void, self.len as usize) };
         }
     }

@@ -5,8 +5,8 @@ use crate::cache::{Cache, Key};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The remark where no folder for the cache is named.
-const NOWHERE: &str = "no cache: neither SOLUM_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder by a path that begins \
+/// The log line if no folder for the cache is set.
+const NOWHERE: &str = "no cache: neither SOLUM_CACHE_DIR, XDG_CACHE_HOME nor HOME names a folder with a path that begins \
                        with / (a process with more rights than its user believes none)";
 
 /// The cache, opened by the first build instead of at initialisation.
@@ -26,8 +26,9 @@ impl CacheState {
                     None => Err(NOWHERE.to_owned()),
                 };
                 // Without a cache everything works, only slower.
-                let told =
-                    |why| stages::remark(&format!("{why}; each process compiles its kernels anew"));
+                let told = |why| {
+                    stages::remark(&format!("{why}; each process compiles its kernels again"))
+                };
                 cache.map_err(told).ok()
             })
             .as_ref()

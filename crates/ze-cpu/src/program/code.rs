@@ -15,13 +15,13 @@ pub(super) struct Code {
     pub(super) image: Image,
 }
 
-/// Loads code; `request` is its origin, where that is known.
+/// Loads code; `request` is its origin, if known.
 pub(super) fn load(
     compiled: &Compiled,
     request: Option<&Request>,
 ) -> Result<(Vec<Kernel>, Code), String> {
     let image = object_loader::load(&compiled.object, &externals::resolve)?;
-    // Calls inside a kernel are inlined: where only kernels are left, none calls another.
+    // Calls inside a kernel are inlined: if only kernels are left, none calls another.
     let is_plain = image.functions() == compiled.info.kernels.len()
         && interpreted::formats(&compiled.info).is_none();
     let mut kernels = Vec::with_capacity(compiled.info.kernels.len());

@@ -20,7 +20,7 @@ type Compile = unsafe extern "C" fn(
     reply: *mut *mut u8,
     reply_len: *mut usize,
 ) -> i32;
-/// A program in the making, as the library sees it.
+/// A program under construction, as the library represents it.
 type Handle = *const c_void;
 type Open = unsafe extern "C" fn(
     request: *const u8,
@@ -83,7 +83,7 @@ pub(crate) fn build() -> &'static str {
     })
 }
 
-/// The driver's own build. A driver that was built without LLVM takes the opened library's.
+/// The driver's own build. A driver that was built without LLVM uses the opened library's.
 fn build_of(driver: &'static str, opened: impl FnOnce() -> Option<&'static str>) -> &'static str {
     match names_llvm(driver) {
         true => driver,
@@ -102,7 +102,7 @@ pub(crate) fn compile(request: &Request) -> Reply {
     decode_reply(&bytes).unwrap_or_else(damaged)
 }
 
-/// A program in the making.
+/// A program under construction.
 pub(crate) enum Opened {
     /// All of it.
     Whole(Compiled),
@@ -121,7 +121,7 @@ unsafe impl Send for Session {}
 // SAFETY: as above.
 unsafe impl Sync for Session {}
 
-/// Begins to compile a request; compiles one of no more than `few` kernels, in `tier` where it has tiers.
+/// Begins to compile a request; compiles the kernels now if there are at most `few`, in `tier` if it has tiers.
 pub(crate) fn open(request: &Request, few: u32, tier: Tier) -> Result<Opened, BuildError> {
     let library = library().map_err(failure)?;
     let request = request.encode();
@@ -273,7 +273,7 @@ fn directories() -> Vec<PathBuf> {
         .flatten()
     {
         if let Some(directory) = path.parent() {
-            // Cargo keeps a test's file one level below the libraries. An installed program may lie in any directory.
+            // Cargo puts a test's file one level below the libraries. An installed program may be in any directory.
             let below = cfg!(debug_assertions) && directory.file_name() == Some(OsStr::new("deps"));
             let above = directory.parent().filter(|_| below);
             for directory in above.into_iter().chain([directory]) {
@@ -288,7 +288,7 @@ fn directories() -> Vec<PathBuf> {
 
 fn open_at(path: &Path) -> Result<Library, String> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: a library of ours, whose initialisers do nothing; it stays open.
+    // SAFETY: our library, whose initialisers do nothing; it stays open.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
         return Err(last_error());
@@ -352,7 +352,7 @@ mod tests {
     const LOOKS: &str = "SOLUM_TEST_LOOKS_FOR_CODEGEN";
 
     #[test]
-    fn the_first_argument_does_not_choose_where_the_library_is_sought() {
+    fn the_first_argument_does_not_choose_where_the_library_is_searched() {
         if std::env::var_os(LOOKS).is_some() {
             println!("sought in {:?}", directories());
             return;
@@ -365,7 +365,7 @@ mod tests {
                 .args(["--exact", "--nocapture"])
                 .arg(concat!(
                     "program::codegen::tests::",
-                    "the_first_argument_does_not_choose_where_the_library_is_sought"
+                    "the_first_argument_does_not_choose_where_the_library_is_searched"
                 ))
                 .env(LOOKS, "1")
                 .output()
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_with_elevated_privileges_is_told_that_nothing_was_tried() {
+    fn the_error_for_privileged_programs_says_that_nothing_was_tried() {
         let text = missing(&[], "no such file");
         assert!(
             text.contains("(not searched: the program has elevated privileges"),
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_code_generator_is_told_with_its_file_and_the_cure() {
+    fn a_missing_code_generator_is_reported_with_its_file_and_a_remedy() {
         let tried = ["/a/one".to_owned(), "/a/two".to_owned()];
         let text = missing(&tried, "no such file");
         for word in [

@@ -7,7 +7,7 @@ use kernel_ir::Options;
 use kernel_ir::wire::{Reader, WireError, Writer};
 use std::sync::Arc;
 
-/// Not the beginning of anything else: ELF, SPIR-V and ZIP files begin otherwise.
+/// A unique beginning: ELF, SPIR-V and ZIP files begin differently.
 const MAGIC: &[u8; 8] = b"\x8fSOLUM\r\n";
 const CHECKSUM: usize = 32;
 
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_container() {
+    fn other_bytes_are_not_a_container() {
         let bytes = sample("").encode();
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();

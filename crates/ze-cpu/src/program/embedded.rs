@@ -15,7 +15,7 @@ pub(crate) fn compile(request: &Request) -> Reply {
     guarded(|| codegen_llvm::compile(request))
 }
 
-/// A program in the making.
+/// A program under construction.
 pub(crate) enum Opened {
     /// All of it.
     Whole(Compiled),
@@ -23,7 +23,7 @@ pub(crate) enum Opened {
     Outline(Outline, Session),
 }
 
-/// Begins to compile a request, likewise; compiles one of no more than `few` kernels.
+/// Begins to compile a request, likewise; compiles the kernels now if there are at most `few`.
 pub(crate) fn open(request: &Request, few: u32, tier: Tier) -> Result<Opened, BuildError> {
     let opened = guarded(|| codegen_llvm::open(request, few as usize, tier))?;
     Ok(match opened {
@@ -51,7 +51,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, BuildError>) -> Result<T, BuildEr
             module: 0,
             word: None,
             instruction: None,
-            message: "the code generator met a defect of its own".to_owned(),
+            message: "internal error of the code generator".to_owned(),
         })
     })
 }

@@ -17,7 +17,7 @@ const EARLIER: u16 = 0xff00;
 /// First word of a SPIR-V module.
 const MAGIC: [u8; 4] = 0x0723_0203_u32.to_le_bytes();
 
-/// The content of a binary that is not ours.
+/// The contents of a foreign binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Foreign<'a> {
     /// A module in SPIR-V.
@@ -147,7 +147,7 @@ mod tests {
         ] {
             assert_eq!(Foreign::of(&bytes), found, "{} bytes", bytes.len());
         }
-        // Damaged in each byte, or cut: an answer, and no panic.
+        // Damaged in each byte, or cut: a result, and no panic.
         let whole = archive(&[&code, &with]);
         for at in 0..whole.len() {
             let mut damaged = whole.clone();

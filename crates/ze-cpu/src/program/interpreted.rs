@@ -51,7 +51,7 @@ impl Interpreted {
         info.unresolved = built.unresolved;
         info.functions = built.exports;
         if request.nulls.is_some() {
-            // One kernel is no library.
+            // A single kernel is not a library.
             info.functions.clear();
         }
         info.log = built.log;
@@ -145,7 +145,7 @@ impl InterpretedKernel {
 /// The stop of a kernel.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// The work-item in the launch, where it is known.
+    /// The work-item in the launch, if known.
     pub(crate) item: Option<[u64; 3]>,
     pub(crate) text: String,
     /// Whether it accessed memory that is not there.

@@ -69,7 +69,7 @@ impl Kernel {
 
 /// Checks the metadata that driver and engine index by: it may come from any file.
 pub(super) fn check(info: &KernelInfo) -> Result<(), String> {
-    // Bytes. No compiled kernel has so many: larger blocks come from damaged files. Not measured.
+    // In bytes. No compiled kernel has this many: larger blocks come from damaged files. Not measured.
     const MOST_ARGUMENTS: u32 = 1 << 24;
     let fits = info.args.iter().all(|arg| {
         arg.offset

@@ -21,13 +21,13 @@ use ze_driver::device::BuildFailure;
 /// Most kernels that are compiled at the same time, each on a thread: together they then take as long as one.
 const TOGETHER: usize = 8;
 
-/// Programs of so many kernels or fewer are compiled whole.
+/// Programs of this many kernels or fewer are compiled as a whole.
 pub(super) fn few() -> u32 {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads.min(TOGETHER) as u32
 }
 
-/// Decodes an outline; none where the bytes are no valid one.
+/// Decodes an outline; `None` for invalid bytes.
 pub(super) fn outline(bytes: &[u8]) -> Option<Outline> {
     let outline = Outline::decode(bytes).ok()?;
     (!outline.names.is_empty()).then_some(outline)
@@ -54,7 +54,7 @@ pub(super) struct LazyProgram {
     cache: Arc<CacheState>,
     /// The session of the code generator; none while the cache has every requested kernel, and once all kernels have code.
     session: Mutex<Option<Arc<Session>>>,
-    /// The code of each kernel, baseline code first; locked while it is made.
+    /// The code of each kernel, baseline code first; locked while it is compiled.
     codes: Vec<Mutex<Vec<Code>>>,
     /// Locked while full code replaces baseline code.
     better: Mutex<()>,
@@ -84,7 +84,7 @@ impl LazyProgram {
         }
     }
 
-    /// Makes kernel `number`, unless it is there.
+    /// Compiles kernel `number`, unless it is there.
     pub(super) fn make(
         &self,
         number: usize,
@@ -96,7 +96,7 @@ impl LazyProgram {
             kernels.get(number),
             names.get(number),
         ) else {
-            return Err("the program has no such kernel".to_owned());
+            return Err("the program does not have this kernel".to_owned());
         };
         let mut code = lock(code);
         if !code.is_empty() {
@@ -110,7 +110,7 @@ impl LazyProgram {
         let kept = kept.and_then(|bytes| {
             let compiled = decode_reply(&bytes).ok()?.ok()?;
             let loaded = self.load(&compiled, name).ok();
-            // An entry of baseline code does not serve a process that wants full code only.
+            // An entry of baseline code is not enough for a process that wants full code only.
             loaded.filter(|(kernel, _)| self.tiers != Tiers::Full || !kernel.info.baseline)
         });
         stages.ended("cache and loading");
@@ -163,7 +163,7 @@ impl LazyProgram {
             kernels.get(number).and_then(OnceLock::get),
             names.get(number),
         ) else {
-            return Err("the program has no such kernel".to_owned());
+            return Err("the program does not have this kernel".to_owned());
         };
         let _one = lock(&self.better);
         if lock(codes).len() > 1 {
@@ -195,7 +195,7 @@ impl LazyProgram {
         let (mut kernels, code) = load(compiled, Some(&self.request))?;
         // All programs of one key share the code.
         if code.image.has_variables() {
-            return Err("a kernel that stands alone has variables".to_owned());
+            return Err("a kernel that is compiled separately has variables".to_owned());
         }
         match (kernels.pop(), kernels.is_empty()) {
             (Some(kernel), true) if kernel.info.name == name => Ok((kernel, code)),
@@ -215,12 +215,14 @@ impl LazyProgram {
                 *session = Some(Arc::clone(&opened));
                 Ok(opened)
             }
-            Ok(Opened::Whole(_)) => Err("its kernels do not stand alone any more".to_owned()),
+            Ok(Opened::Whole(_)) => {
+                Err("its kernels can no longer be compiled separately".to_owned())
+            }
             Err(error) => Err(told(&error)),
         }
     }
 
-    /// The native binary, put into `place`. It has all kernels, whichever were compiled before.
+    /// The native binary, written to `place`. It has all kernels, including those that were not compiled before.
     pub(super) fn binary<'a>(
         &self,
         place: &'a OnceLock<Arc<[u8]>>,

@@ -21,7 +21,7 @@ pub(super) struct Loaded {
     pub(super) kernels: Vec<OnceLock<Kernel>>,
     /// The metadata without the kernels'.
     pub(super) info: ModuleInfo,
-    /// Its origin, where variants of its kernels may be wanted.
+    /// Its origin, if variants of its kernels may be needed.
     pub(super) request: Option<Arc<Request>>,
     pub(super) formats: Option<Formats>,
     pub(super) identity: Identity,
@@ -104,7 +104,7 @@ impl Loaded {
         slot.get().ok_or_else(absent)
     }
 
-    /// Replaces a kernel's baseline code by full code; where that fails, the kernel keeps its code.
+    /// Replaces a kernel's baseline code by full code; if that fails, the kernel keeps its code.
     pub(super) fn improve(&self, index: usize) {
         if let Body::Lazy(lazy) = &self.body
             && let Err(why) = lazy.improve(index, &self.kernels, &self.names)
@@ -123,7 +123,7 @@ impl Loaded {
     }
 }
 
-/// Loads code; `request` is its origin, where that is known.
+/// Loads code; `request` is its origin, if known.
 pub(super) fn native_program(
     compiled: Compiled,
     binary: Arc<[u8]>,

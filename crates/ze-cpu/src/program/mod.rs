@@ -56,7 +56,7 @@ use ze_driver::device::{
     BuildFailure, FunctionPlace, KernelFacts, Program, ProgramInput, Requirements,
 };
 
-/// Notes the places where the code generator is searched.
+/// Records the folders in which the code generator is searched.
 pub(crate) fn find_code_generator() {
     #[cfg(not(linked_generator))]
     codegen::places();
@@ -86,7 +86,7 @@ impl CpuProgram {
         tier_queue::ask(Arc::downgrade(&self.loaded), index);
     }
 
-    /// Makes full code of a kernel now.
+    /// Compiles full code of a kernel now.
     pub(crate) fn improve(&self, index: usize) {
         self.loaded.improve(index);
     }
@@ -117,7 +117,7 @@ impl Program for CpuProgram {
             return FunctionPlace::Absent;
         }
         let address = match &self.loaded.body {
-            // Only programs that call through pointers have code for functions alone.
+            // Only programs that call through pointers have separate code for functions.
             Body::Native(code) => code
                 .image
                 .symbol(&kernel_ir::abi::callable::symbol(name))
@@ -248,7 +248,7 @@ impl Builder {
         stages.ended("key");
         let told = |how: &str| format!("program {}, {how}", short(&key));
         if let Some(loaded) = self.known(&key) {
-            stages.tell(|| told("which is loaded"));
+            stages.tell(|| told("already loaded"));
             return Ok(loaded);
         }
         if self.compiler == Compiler::Interpreter {
@@ -273,7 +273,7 @@ impl Builder {
                 && let Some(outline) = lazy::outline(&container.content)
             {
                 let lazy = LazyProgram::new(&self.cache, self.tiers, &key, request, &outline, None);
-                stages.tell(|| told("known to the cache, without its kernels"));
+                stages.tell(|| told("outline from the cache, without its kernels"));
                 return Ok(self.remember(key, Loaded::of(outline, identity, lazy)));
             }
             if let Ok(Ok(compiled)) = decode_reply(&container.content)
@@ -356,7 +356,7 @@ impl Builder {
                     );
                     Err(BuildFailure { log, ..refused("") })
                 }
-                Foreign::Unknown => Err(refused("not made by Solum's zeModuleGetNativeBinary")),
+                Foreign::Unknown => Err(refused("not created by Solum's zeModuleGetNativeBinary")),
             };
         };
         match container.kind {
@@ -378,18 +378,18 @@ impl Builder {
                 "holds machine code, which SOLUM_COMPILER=interpreter does not run",
             )),
             Kind::Code if container.build != self.compiler_build() => Err(refused(&format!(
-                "made by compiler build {}, this is {}",
+                "created by compiler build {}, but this is build {}",
                 container.build,
                 self.compiler_build()
             ))),
             Kind::Code if !runs_on(&container.target, &self.cpu) => Err(refused(&format!(
-                "made for {}, this machine's target is {}",
+                "created for {}, but this machine's target is {}",
                 container.target, self.cpu
             ))),
             Kind::Code => {
                 let compiled = match decode_reply(&container.content) {
                     Ok(Ok(compiled)) => compiled,
-                    _ => return Err(refused("holds no code")),
+                    _ => return Err(refused("contains no code")),
                 };
                 let identity = Identity::new(
                     blake3::hash(bytes).as_bytes(),
@@ -402,7 +402,7 @@ impl Builder {
                 stages.tell(|| format!("native binary of {} bytes", bytes.len()));
                 Ok(Arc::new(loaded))
             }
-            Kind::Outline => Err(refused("holds no code")),
+            Kind::Outline => Err(refused("contains no code")),
         }
     }
 
@@ -472,7 +472,7 @@ impl Builder {
 
     fn remember(&self, key: Key, loaded: Loaded) -> Arc<Loaded> {
         let loaded = Arc::new(loaded);
-        // Variables belong to one program alone.
+        // Variables belong to one program.
         let shareable = match &loaded.body {
             Body::Native(code) => !code.image.has_variables(),
             Body::Lazy(_) => true,

@@ -11,7 +11,7 @@ use owned_file::Content;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Maps are written from now on, if that is wanted.
+/// Enables the maps, if requested.
 pub(crate) fn want(wanted: bool) {
     WANTED.store(wanted, Ordering::Relaxed);
 }

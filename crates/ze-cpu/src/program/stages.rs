@@ -24,17 +24,17 @@ pub(crate) fn note(text: &str) {
     }
 }
 
-/// The stages of a program or kernel in the making; empty where the log is off.
+/// The stages of a program or kernel under construction; empty if the log is off.
 pub(super) struct Stages(Option<(Instant, Vec<Stage>)>);
 
 impl Stages {
-    /// The first stage begins now.
+    /// Begins the first stage.
     pub(super) fn start() -> Self {
         let wanted = WANTED.load(Ordering::Relaxed);
         Self(wanted.then(|| (Instant::now(), Vec::new())))
     }
 
-    /// A stage ends, and the next one begins.
+    /// Ends a stage and begins the next one.
     pub(super) fn ended(&mut self, name: &str) {
         if let Some((since, stages)) = &mut self.0 {
             let now = Instant::now();

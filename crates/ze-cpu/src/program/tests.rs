@@ -10,7 +10,7 @@ use kernel_ir::build::{Compiled, Outline};
 use std::sync::atomic::{AtomicU32, Ordering};
 use ze_driver::device::{FunctionPlace, GroupCount, Keeps, Launch, Need, Outcome, Task, Work};
 
-/// Kernels as the code generator would make them, by the launch ABI.
+/// Kernels as the code generator would compile them, with the launch ABI.
 const KERNELS: &str = r#"
 typedef unsigned int u32; typedef unsigned long u64; typedef unsigned char u8;
 struct launch { u32 size[3], dims, count[3], items; u64 offset[3], state, scratch, printf, cancel; };
@@ -110,7 +110,7 @@ fn program() -> Arc<CpuProgram> {
     })
 }
 
-/// A module of which no more is there than that kernel "null" begins at line 7 of k.cl.
+/// A module that contains only the information that kernel "null" begins at line 7 of k.cl.
 fn noted() -> Request {
     use debugger::noted::{module, text};
     let ([name, rest], [file, more]) = (text("null"), text("k.cl"));
@@ -175,7 +175,7 @@ fn end(item: &Item) -> Option<String> {
     item.outcome.lock().unwrap().take().unwrap().fault
 }
 
-/// As [`end`], by a wait that may run the launch itself.
+/// As [`end`], with a wait that may run the launch itself.
 fn end_helped(engine: &'static Engine, item: &Item) -> Option<String> {
     let done = || item.done.load(Ordering::Acquire) == 1;
     assert!(engine.wait((&item.done, 0), &AtomicU32::new(0), &done, u64::MAX));
@@ -222,7 +222,7 @@ fn every_group_of_a_launch_runs_once_however_it_is_shared() {
 }
 
 #[test]
-fn groups_are_no_larger_than_kernels_rely_on() {
+fn groups_are_limited_to_the_size_that_kernels_assume() {
     let engine = Engine::new(2, true);
     let program = program();
     let most = kernel_ir::abi::MOST_ITEMS;
@@ -274,7 +274,7 @@ fn local_memory_of_every_kind_is_there_and_aligned() {
 }
 
 #[test]
-fn a_faulting_group_ends_its_launch_by_name_and_nothing_else() {
+fn a_faulting_group_ends_only_its_launch_with_its_name() {
     let engine = Engine::new(2, true);
     let program = program();
     for _ in 0..200 {
@@ -316,7 +316,7 @@ fn a_faulting_group_ends_its_launch_by_name_and_nothing_else() {
     assert!(end(&submit(engine, huge)).unwrap().contains("2^64"));
 }
 
-/// What C makes of faults; `poke` is harmless with a good address. One source with calls, one without.
+/// Faults as C code causes them; `poke` is harmless with a valid address. One source with calls, one without.
 const FAULTS: [&str; 2] = [
     r#"
 KERNEL(trap) { __builtin_trap(); }
@@ -334,7 +334,7 @@ KERNEL(wrong) { verify(*(volatile const int *)&l->dims == 77); }
 ];
 
 #[test]
-fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
+fn workers_and_waiters_report_and_survive_each_fault_a_hundred_times() {
     let preamble = &KERNELS[..KERNELS.find("int solum_printf").unwrap()];
     let [plain, calls] = FAULTS.map(|source| {
         let names = source.split("KERNEL(").skip(1);
@@ -395,7 +395,7 @@ fn each_fault_is_told_and_survived_a_hundred_times_by_workers_and_by_waiters() {
                 "{fault}"
             );
         }
-        // Known to be brief after the first: a waiting thread takes the short way.
+        // Known to be brief after the first: a waiting thread uses the fast path.
         for _ in 0..4 {
             assert_eq!(one(&plain, 2, &raw mut good as u64, helped), None);
         }
@@ -445,7 +445,7 @@ fn addresses_of_compiled_kernels_have_names_for_perf() {
             let name = rest.splitn(5, ' ').nth(4)?.trim_start();
             (edge(start)?..edge(end)?).contains(&code).then_some(name)
         });
-        let named = named.expect("code lies in a mapping");
+        let named = named.expect("code is in a mapping");
         assert!(
             named.is_empty() || named.starts_with("/dev/zero"),
             "{named}"
@@ -456,7 +456,7 @@ fn addresses_of_compiled_kernels_have_names_for_perf() {
 /// Set for the process that a debugger runs.
 const DEBUGGED: &str = "SOLUM_TEST_DEBUGGED";
 
-/// Not a test of its own: what the debugger of the next one runs.
+/// Not a test: the program that the debugger of the next test runs.
 #[test]
 fn a_kernel_that_faults_under_a_debugger() {
     if std::env::var_os(DEBUGGED).is_none() {
@@ -478,7 +478,7 @@ fn a_debugger_names_kernel_and_line_of_a_fault() {
             .env_remove("SOLUM_PERF")
             .output()
     };
-    // Systems may have none, or let nobody be traced.
+    // Systems may have no debugger, or forbid tracing.
     let traces = gdb(&["-ex", "run", "--args", "/bin/true"]);
     let exited = |text: &[u8]| String::from_utf8_lossy(text).contains("exited normally");
     if !traces.is_ok_and(|output| exited(&output.stdout)) {
@@ -542,7 +542,7 @@ fn all_groups_of_a_cooperative_launch_are_under_way_at_once() {
 }
 
 #[test]
-fn metadata_that_cannot_be_true_is_refused() {
+fn inconsistent_metadata_is_rejected() {
     let object = compile("empty", "void k(void) {} int v;", &["-fPIC"]);
     let good = KernelInfo {
         name: "k".to_owned(),
@@ -575,7 +575,7 @@ fn metadata_that_cannot_be_true_is_refused() {
     assert!(with(&|k| k.args_size = u32::MAX).is_some());
     assert!(
         with(&|k| k.symbol = "v".to_owned()).is_some(),
-        "a variable is no kernel"
+        "a variable is not a kernel"
     );
     assert!(with(&|k| k.symbol = "absent".to_owned()).is_some());
 }
@@ -593,7 +593,7 @@ fn code_runs_on_its_own_level_and_above() {
     }
 }
 
-/// A builder with a cache directory of its own, deleted at the end.
+/// A builder with its own cache directory, deleted at the end.
 struct Fixture {
     directory: std::path::PathBuf,
     builder: Builder,
@@ -673,7 +673,7 @@ fn plant(fixture: &Fixture, words: &[u8], source: &str) -> Key {
 #[test]
 fn a_cached_program_is_loaded_without_the_code_generator_and_shared_when_it_may_be() {
     let fixture = Fixture::new("cached", &[]);
-    // These words are no SPIR-V: a compiler would refuse them.
+    // These words are not SPIR-V: a compiler would reject them.
     plant(&fixture, b"constant", "void k(void) {}");
     plant(&fixture, b"variable", "int v = 1; void k(void) { v++; }");
     let build = |words| fixture.builder.build(&input(words)).unwrap();
@@ -687,7 +687,7 @@ fn a_cached_program_is_loaded_without_the_code_generator_and_shared_when_it_may_
         !Arc::ptr_eq(&three.loaded, &four.loaded),
         "variables are each program's own"
     );
-    // The native binary is the same thing, and comes back.
+    // The native binary is the same program, and can be loaded.
     let binary = one.native_binary().unwrap().to_vec();
     assert!(binary.windows(16).any(|w| w == b"-ze-opt-level=O1"));
     let again = fixture
@@ -751,7 +751,7 @@ fn code_for_one_processor_is_never_found_for_another() {
             assert!(fixture.builder.cache.get().unwrap().get(key).is_none());
         }
     }
-    // Neither as a binary: a machine runs what was made for less.
+    // Not as a binary either: a machine runs code for a lesser target.
     let binary = |fixture: &Fixture| {
         let program = fixture.builder.build(&input(b"words")).unwrap();
         ProgramInput::Native(program.native_binary().unwrap().to_vec())
@@ -770,7 +770,7 @@ fn an_entry_that_does_not_load_is_compiled_again() {
         "void system(void); void k(void) { system(); }",
     );
     assert!(fixture.builder.cache.get().unwrap().get(&key).is_some());
-    // The code generator, when it is there, refuses the words; when it is not, that is said.
+    // The code generator, if installed, rejects the words; otherwise the error says that it is missing.
     let failure = fixture.builder.build(&input(b"words")).err().unwrap();
     assert!(
         !failure.not_a_binary && failure.log.starts_with("error: "),
@@ -798,7 +798,7 @@ fn a_request_of_another_release_is_refused_with_both_builds() {
 }
 
 #[test]
-fn the_interpreter_refuses_bad_words_and_foreign_code_by_text() {
+fn the_interpreter_rejects_bad_words_and_foreign_code_with_a_text() {
     let fixture = Fixture::new("interpreter", &[("SOLUM_COMPILER", "interpreter")]);
     let failure = fixture
         .builder
@@ -824,7 +824,7 @@ fn the_interpreter_refuses_bad_words_and_foreign_code_by_text() {
 }
 
 #[test]
-fn exported_functions_are_known_by_name_and_kernels_are_none() {
+fn exported_functions_are_found_by_name_and_kernels_are_not() {
     let fixture = Fixture::new("exports", &[("SOLUM_COMPILER", "interpreter")]);
     let modules: [&[u8]; 2] = [
         include_bytes!("../../../kernel-ir/tests/corpus/linking_a.spv"),

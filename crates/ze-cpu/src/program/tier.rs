@@ -5,8 +5,8 @@ use crate::environment::Tiers;
 use kernel_ir::build::Tier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Processor time in baseline code after which a kernel gets full code: about the time that compiling it takes. So both
-/// together cost at most twice as much as the better of them alone, whatever the kernel does next.
+/// The processor time in baseline code after which a kernel gets full code: about the time of compiling it. So both
+/// together cost at most twice as much as the better choice alone, whatever the kernel does later.
 const WORTH_NS: u64 = 8_000_000;
 
 impl Tiers {
@@ -39,7 +39,7 @@ impl TierCounter {
         spent >= WORTH_NS && self.claim()
     }
 
-    /// True once: the caller requests full code now, whatever the time.
+    /// True once: the caller requests full code now, regardless of the time.
     pub(crate) fn claim(&self) -> bool {
         !self.asked.swap(true, Ordering::Relaxed)
     }

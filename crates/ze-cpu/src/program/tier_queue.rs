@@ -1,4 +1,4 @@
-//! The thread that makes full code in the place of baseline code.
+//! The thread that replaces baseline code by full code.
 
 use super::loaded::Loaded;
 use crate::sync::lock;

@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 use ze_driver::device::Program;
 
 impl Builder {
-    /// Kernel `index` of `program` alone, for launches in which the pointers at these offsets are null.
+    /// Kernel `index` of `program` as a program of its own, for launches in which the pointers at these offsets are
+    /// null.
     pub(crate) fn ignoring(
         &self,
         program: &Arc<dyn Program>,

@@ -129,7 +129,7 @@ fn open(event: usize, thread: i32) -> std::io::Result<OwnedFd> {
     if fd < 0 {
         return Err(std::io::Error::last_os_error());
     }
-    // SAFETY: a fresh descriptor, ours alone.
+    // SAFETY: a new descriptor, owned here alone.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
@@ -151,7 +151,7 @@ fn read(fd: &std::fs::File) -> Option<u64> {
     u64::try_from(scaled).ok()
 }
 
-/// Why `perf_event_open` failed, and the setting that allows it, where there is one.
+/// Why `perf_event_open` failed, and the setting that allows it, if there is one.
 pub(super) fn reason(why: &std::io::Error, sources: &Sources) -> ReadError {
     match why.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
@@ -163,8 +163,7 @@ pub(super) fn reason(why: &std::io::Error, sources: &Sources) -> ReadError {
             ))
         }
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::EINVAL) => ReadError::Absent(
-            "this machine has no such counters (a virtual machine without them, usually)"
-                .to_owned(),
+            "this machine does not have these counters (usual for virtual machines)".to_owned(),
         ),
         Some(libc::ENOSYS) => ReadError::Absent("the system has no perf events".to_owned()),
         _ => ReadError::Absent(format!("perf_event_open: {why}")),
@@ -267,7 +266,7 @@ impl Counters {
                 .iter()
                 .map(|event| open(*event, *thread).map(std::fs::File::from))
                 .collect();
-            // A thread that ends just now.
+            // A thread that has just ended.
             if let Ok(files) = files {
                 state.threads.insert(*thread, files);
             }

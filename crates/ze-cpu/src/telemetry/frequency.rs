@@ -1,4 +1,4 @@
-//! Clocks, from `cpufreq` or, where that is missing, from `/proc/cpuinfo`.
+//! Clock frequencies, from `cpufreq` or, if that is missing, from `/proc/cpuinfo`.
 
 use super::sources::Sources;
 use ze_driver::telemetry::{FrequencyDomain, FrequencyState, ReadError, Reading};
@@ -108,7 +108,7 @@ impl Domain {
         })
     }
 
-    /// MHz, rising: the driver's list, else the two ends.
+    /// In MHz, ascending: the driver's list, else the two limits.
     pub(super) fn clocks(&self, sources: &Sources) -> Vec<f64> {
         let Some(policy) = self.policies.first() else {
             return Vec::new();
@@ -148,7 +148,7 @@ impl Domain {
                 "/{FOLDER} has no policies: the clock of this machine cannot be set"
             )));
         }
-        // Rounded: a fraction of a kHz says nothing.
+        // Rounded, because a fraction of a kHz is not significant.
         let khz = |mhz: f64| (mhz * 1000.0).round() as u64;
         let (min, max) = (khz(min.unwrap_or(self.min)), khz(max.unwrap_or(self.max)));
         for policy in &self.policies {

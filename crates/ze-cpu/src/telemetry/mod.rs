@@ -49,7 +49,7 @@ struct Known {
 }
 
 impl Sensors {
-    /// Over the files below `sources`, for those devices of a machine whose processor is `model`.
+    /// Reads the files below `sources`, for those devices of a machine whose processor is `model`.
     pub(crate) fn new(
         sources: Sources,
         usage: &'static Usage,
@@ -99,7 +99,7 @@ impl Sensors {
         self.powers.get_or_init(|| power::zones(&self.sources))
     }
 
-    /// Nodes, where they are the device's sub-devices too.
+    /// Nodes, if they are the device's sub-devices too.
     fn nodes(&self, device: usize) -> &[String] {
         let nodes = self.nodes.get_or_init(|| load::nodes(&self.sources));
         let subs = self.devices.get(device).map_or(0, |device| device.subs);
@@ -128,7 +128,7 @@ fn now_us() -> u64 {
     now_ns() / 1000
 }
 
-/// Letters and digits of a name: serial and board numbers are nothing else.
+/// Keeps letters and digits of a name: serial and board numbers have no other characters.
 fn alphanumeric(text: String) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).collect()
 }

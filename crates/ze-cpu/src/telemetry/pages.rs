@@ -135,7 +135,7 @@ impl Pages {
         self.me
     }
 
-    /// Makes a page for this process, all zeros but for its head, and removes those of killed processes.
+    /// Creates a page for this process, zeroed except for its head, and removes those of killed processes.
     ///
     /// # Errors
     /// Why other processes will not see this one.
@@ -164,7 +164,7 @@ impl Pages {
                         remove_directory(&base, &name);
                         return Err(refused(error));
                     }
-                    // The name is taken.
+                    // The name is already taken.
                     Err(error) => {
                         why = refused(error);
                         break;
@@ -197,14 +197,16 @@ impl Pages {
             unlink(directory, &name);
             memory?;
         }
-        Err(Error::other("other processes remove what is made there"))
+        Err(Error::other(
+            "other processes remove the files that are created there",
+        ))
     }
 
     /// Maps a fresh file with all its memory reserved: a full file system must not end the process later. The mapping
     /// keeps the file's lock when the descriptor is closed.
     fn map(&self, file: &File) -> Result<*mut libc::c_void> {
         let reserve = || {
-            // SAFETY: a call on a descriptor of ours.
+            // SAFETY: a call on our own descriptor.
             match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, self.bytes as libc::off_t) } {
                 0 => Ok(()),
                 error => Err(Error::from_raw_os_error(error)),
@@ -219,7 +221,7 @@ impl Pages {
                 }
             }
         }
-        // SAFETY: a fresh mapping of a file of ours, kept for the process's life.
+        // SAFETY: a new mapping of our own file, kept for the process's life.
         let memory = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -251,7 +253,7 @@ impl Pages {
             return None;
         }
         let is_whole = data.len() == self.bytes as u64;
-        // A page in the making has no size yet. Only its own user's processes may lock it meanwhile.
+        // A page under construction has no size yet. Only its own user's processes may lock it meanwhile.
         if (is_whole || removes) && lock(&file, libc::LOCK_SH).ok()? {
             if removes {
                 unlink(directory, name);
@@ -333,8 +335,8 @@ impl Pages {
         users
     }
 
-    /// For how long a process has run. A process of another user is one that has the rights of `owner`; a process that
-    /// writes to the own user's directory is believed.
+    /// How long a process has run. The process of another user has the rights of `owner`; a process that writes to the
+    /// own user's directory is trusted.
     fn age_of(&self, identity: Identity, owner: u32) -> Age {
         if !self.can_verify || identity.namespace != self.me.namespace {
             return Age::Unknown;
@@ -362,7 +364,7 @@ enum Age {
     Ended,
 }
 
-/// The words of a file of this size and kind.
+/// The words of a file of this size and type.
 struct Buffer {
     bytes: Vec<u8>,
     words: Vec<u64>,
@@ -425,7 +427,7 @@ fn own_directory(base: &File, name: &CStr, user: u32) -> Result<File> {
     // SAFETY: a C string and an open directory.
     if unsafe { libc::mkdirat(base.as_raw_fd(), name.as_ptr(), 0o700) } != 0 {
         let error = Error::last_os_error();
-        // Another process made it.
+        // Another process created it.
         if error.kind() != ErrorKind::AlreadyExists {
             return Err(error);
         }
@@ -478,7 +480,7 @@ fn open_directory(base: &File, name: &CStr, owner: u32, is_own: bool) -> Result<
         return Err(Error::new(ErrorKind::PermissionDenied, why));
     }
     if data.mode() & 0o022 != 0 {
-        let why = "others may write to it";
+        let why = "other users can write to it";
         return Err(Error::new(ErrorKind::PermissionDenied, why));
     }
     Ok(directory)
@@ -515,9 +517,9 @@ fn remove_directory(base: &File, name: &CStr) {
     unsafe { libc::unlinkat(base.as_raw_fd(), name.as_ptr(), libc::AT_REMOVEDIR) };
 }
 
-/// Locks a file. False when another process holds a lock that excludes this one.
+/// Locks a file. Returns false if another process holds a conflicting lock.
 fn lock(file: &File, kind: i32) -> Result<bool> {
-    // SAFETY: a call on a descriptor of ours.
+    // SAFETY: a call on our own descriptor.
     if unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) } == 0 {
         return Ok(true);
     }
@@ -587,7 +589,7 @@ fn stat_at(path: &CStr) -> Option<(u32, u64)> {
     start_in(text.get(..usize::try_from(read).ok()?)?)
 }
 
-/// Number and begin of a process, from the text of its `stat`.
+/// Number and start time of a process, from the text of its `stat`.
 fn start_in(text: &[u8]) -> Option<(u32, u64)> {
     let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
     let pid = number(text.split(|byte| *byte == b' ').next()?)?;

@@ -73,7 +73,7 @@ impl Zone {
         }
     }
 
-    /// Microjoules, through the counter's restarts as long as it is read once between them.
+    /// Microjoules, continued across the counter's restarts if it is read at least once between them.
     pub(super) fn energy_uj(&self, sources: &Sources) -> Reading<u64> {
         let raw = self.number(sources, "energy_uj")?;
         let mut energy = lock(&self.energy);

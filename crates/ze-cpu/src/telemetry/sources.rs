@@ -1,4 +1,4 @@
-//! The system's text files, below a directory: the machine's own are below `/`, a test gives another.
+//! The system's text files, below a directory: the machine's own are below `/`; tests use another.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use ze_driver::telemetry::{ReadError, Reading};
 
-/// Largest file that is read: those of interest have some kilobytes.
+/// The largest file that is read: relevant ones have some kilobytes.
 const MOST: u64 = 4 << 20;
 
-/// Where `proc` and `sys` are.
+/// The folder with `proc` and `sys`.
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     root: PathBuf,
@@ -64,7 +64,7 @@ impl Sources {
             .is_ok()
     }
 
-    /// Names in a folder that begin with `prefix`, in the order of the numbers that they end with.
+    /// Names in a folder that begin with `prefix`, sorted by the numbers that they end with.
     pub(crate) fn list(&self, folder: &str, prefix: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.at(folder)) else {
             return Vec::new();

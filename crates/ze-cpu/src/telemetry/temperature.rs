@@ -1,4 +1,4 @@
-//! Thermometers, from `hwmon` and, where that has none of the processor, from thermal zones.
+//! Thermometers, from `hwmon` or, if that has none of the processor, from thermal zones.
 
 use super::sources::Sources;
 use ze_driver::telemetry::{ReadError, Reading, SensorPlace, TemperatureSensor};
@@ -26,7 +26,7 @@ pub(super) struct Sensor {
     critical: Option<f64>,
 }
 
-/// The thermometers of the machine, each place once.
+/// The thermometers of the machine, one for each location.
 pub(super) fn sensors(sources: &Sources) -> Vec<Sensor> {
     let mut sensors: Vec<Sensor> = Vec::new();
     let mut add = |place, file: String, critical: Option<i64>| {

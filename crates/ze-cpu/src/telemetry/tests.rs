@@ -1,10 +1,10 @@
-//! Readings of a made tree against the numbers that were put into it, and of this machine against `/proc`.
+//! Readings of a generated tree against the numbers in it, and of this machine against `/proc`.
 
 use super::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A tree of files that goes when the test ends.
+/// A tree of files that is deleted when the test ends.
 struct Tree(PathBuf);
 
 impl Tree {
@@ -57,7 +57,7 @@ fn facts(sub_of: Option<usize>, sub_number: u32) -> DeviceFacts {
 }
 
 #[test]
-fn an_empty_tree_has_no_parts_and_every_reading_says_what_is_missing() {
+fn an_empty_tree_has_no_parts_and_every_reading_reports_the_missing_file() {
     let tree = Tree::new("empty", &[]);
     let sensors = tree.sensors(&[facts(None, 0)]);
     assert_eq!(sensors.frequencies(0), []);
@@ -149,7 +149,7 @@ fn a_machine_without_cpufreq_shows_the_clock_it_knows() {
 }
 
 #[test]
-fn the_hottest_thermometer_of_a_place_counts() {
+fn the_hottest_thermometer_of_a_location_counts() {
     let tree = Tree::new(
         "heat",
         &[
@@ -187,14 +187,14 @@ fn the_hottest_thermometer_of_a_place_counts() {
         .map(|at| sensors.temperature(0, at).unwrap())
         .collect();
     assert_eq!(read, [51.0, 50.5, -2.5]);
-    // Without a driver of the processor's own the thermal zone is taken.
+    // Without a driver for the processor the thermal zone is used.
     fs::remove_dir_all(tree.0.join("sys/class/hwmon/hwmon2")).unwrap();
     let sensors = tree.sensors(&[facts(None, 0)]);
     assert_eq!(sensors.temperature(0, 1).unwrap(), 77.0);
 }
 
 #[test]
-fn energy_goes_on_when_its_counter_starts_again() {
+fn energy_continues_when_its_counter_restarts() {
     let zone = |file: &str| format!("sys/class/powercap/intel-rapl:0/{file}");
     let tree = Tree::new("energy", &[]);
     for (file, text) in [
@@ -315,7 +315,7 @@ fn memory_is_the_machines_or_each_nodes() {
     assert_eq!(split.memory_state(0, 1).unwrap().free, 30 << 10);
 }
 
-/// Runs `work` on a thread that is nobody, who may not read what root may: the administrator is denied nothing.
+/// Runs `work` on a thread of user `nobody`, who cannot read everything that root can.
 fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     const NOBODY: libc::c_long = 65534;
     std::thread::scope(|scope| {
@@ -326,7 +326,7 @@ fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> T {
                 if libc::geteuid() == 0 {
                     let kept: libc::c_long = -1;
                     let got = libc::syscall(libc::SYS_setresuid, kept, NOBODY, kept);
-                    assert_eq!(got, 0, "root may become nobody");
+                    assert_eq!(got, 0, "root can become user nobody");
                 }
             }
             work()
@@ -336,7 +336,7 @@ fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn what_the_system_denies_is_told_with_what_to_allow() {
+fn denied_readings_say_how_to_allow_them() {
     use std::os::unix::fs::PermissionsExt as _;
     let energy = "sys/class/powercap/intel-rapl:0/energy_uj";
     let limit = "sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw";
@@ -379,7 +379,7 @@ fn what_the_system_denies_is_told_with_what_to_allow() {
 }
 
 #[test]
-fn counters_that_are_denied_say_what_to_allow() {
+fn denied_counters_say_how_to_allow_them() {
     let tree = Tree::new("perf", &[("proc/sys/kernel/perf_event_paranoid", "4\n")]);
     let sources = Sources::below(&tree.0);
     let of = |code| counters::reason(&std::io::Error::from_raw_os_error(code), &sources);

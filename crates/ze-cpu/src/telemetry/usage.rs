@@ -77,7 +77,7 @@ pub(crate) struct Usage {
     page: &'static Page,
     /// Slots that threads own; the last is shared by threads that find no free one.
     given: Numbers<{ SLOTS / 64 }>,
-    /// Where other processes' pages lie, if this process looks there.
+    /// The folder of other processes' pages, if this process reads them.
     pages: Option<Pages>,
     /// Why other processes do not see this one.
     hidden: Option<String>,
@@ -96,14 +96,14 @@ static OWN: OnceLock<(CString, CString, Identity)> = OnceLock::new();
 
 extern "C" fn remove_own() {
     if let Some((file, directory, made_by)) = OWN.get() {
-        // A forked child leaves its parent's file alone.
+        // A forked child does not change its parent's file.
         if made_by.pid == std::process::id() && *made_by == Identity::of_this() {
             pages::remove(file, directory);
         }
     }
 }
 
-/// Has a page removed when the process ends.
+/// Removes a page when the process ends.
 fn remove_at_exit(file: &Path, me: Identity) {
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
     if let Some((file, directory)) = text(file).zip(file.parent().and_then(text))
@@ -129,7 +129,7 @@ impl Usage {
         })
     }
 
-    /// Counters with a file below `folder`, if that is wanted and possible.
+    /// Counters with a file below `folder`, if wanted and possible.
     pub(crate) fn below(folder: &Path, publish: bool) -> Self {
         Self::with(Some(Pages::below(folder, size_of::<Page>())), publish)
     }
@@ -153,7 +153,7 @@ impl Usage {
         };
         // SAFETY: mapped for the process's life, large enough and zeroed; all words are atomic.
         let page = unsafe { &*base.cast::<Page>() };
-        // The first word goes last: with it the page counts.
+        // The first word is written last: from then on the page counts.
         for (place, word) in page.head.iter().zip(me.head()).rev() {
             place.store(word, Ordering::Release);
         }
@@ -186,7 +186,7 @@ impl Usage {
         }
     }
 
-    /// Counts memory that was allocated (`bytes` positive) or freed. Memory of no device is not counted.
+    /// Counts memory that was allocated (`bytes` positive) or freed. Memory without a device is not counted.
     pub(crate) fn memory(&self, device: Option<usize>, kind: MemoryKind, bytes: i64) {
         let Some(entry) = device.and_then(|device| self.page.devices.get(device)) else {
             return;
@@ -269,7 +269,7 @@ impl Usage {
         let mut found: Vec<_> = use_of(self.me().pid, &words_of(self.page), uuid)
             .into_iter()
             .collect();
-        // Those that are found are as good as all: the next call looks again.
+        // The processes found so far are enough: the next call looks again.
         let _ = self.visit(|peer| {
             // The number of a process of another namespace is another process's in this one.
             if peer.verified {
@@ -290,7 +290,7 @@ impl Usage {
     }
 }
 
-/// Nanoseconds that a process worked, capped as the module's head says.
+/// Nanoseconds that a process worked, capped as the module's documentation says.
 fn sums_of(peer: &Peer<'_>, now: u64) -> [u64; 2] {
     let mut sums = [0_u64; 2];
     for slot in peer.words[SLOTS_AT..].chunks_exact(8) {
@@ -320,7 +320,7 @@ fn use_of(pid: u32, words: &[u64], uuid: &[u8; 16]) -> Option<ProcessUse> {
             .filter(|slot| slot[2] != 0 && (slot[2] >> 8) as usize == at)
     };
     let busy = |slot: &[u64]| (slot[0] | slot[1]) & BUSY != 0;
-    // Those at work now; while none is, the last that was.
+    // The slots at work now; if none is, the last one that was.
     let mut kinds = [false; 2];
     let now: Vec<&[u64]> = slots().filter(|slot| busy(slot)).collect();
     let counted = if now.is_empty() {
@@ -401,7 +401,7 @@ fn halves(uuid: &[u8; 16]) -> [u64; 2] {
     [low, high].map(|half| half.try_into().map_or(0, u64::from_ne_bytes))
 }
 
-/// Private memory for a page; ends the process only when not even that is there.
+/// Private memory for a page; ends the process only if even that is not available.
 fn private() -> *mut libc::c_void {
     Box::into_raw(vec![0_u64; WORDS].into_boxed_slice()).cast()
 }
@@ -416,7 +416,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Work of that kind begins on the device of that index.
+    /// Work of that kind begins on the device with that index.
     pub(crate) fn begin(&mut self, kind: Kind, device: usize, now: u64) {
         let at = kind as usize;
         let what = (at as u64 + 1) | ((device as u64) << 8);
@@ -522,7 +522,7 @@ mod tests {
             (work.kernels, work.groups, work.bytes, work.copy_ns),
             (1, 5, 7, 0)
         );
-        // The next thread goes on with the same slot.
+        // The next thread continues with the same slot.
         let mut meter = usage.meter();
         meter.begin(Kind::Compute, 0, end);
         meter.end(end + 10);

@@ -1,5 +1,5 @@
-//! Kernels that end with a fault, a hundred times in one process: list, queue and context are lost and say where it
-//! was, everything else goes on.
+//! Kernels that end with a fault, a hundred times in one process: list, queue and context are lost and report its
+//! location; everything else continues.
 
 use level_zero::{
     CommandList, Context, Device, Driver, Error, Kernel, Loader, Module, ModuleSource, QueueMode,
@@ -14,16 +14,16 @@ const ITEMS: u32 = GROUP * GROUPS;
 /// The work-item that faults: of group 3, and not the first of anything.
 const AT: u64 = 109;
 
-/// An address where there is nothing.
+/// An unmapped address.
 const BAD: u64 = 64;
 
-/// How a kernel ends, and what the text of it says beside kernel and work-item.
+/// How a kernel ends, and its text besides kernel and work-item.
 struct Case {
     kernel: &'static str,
-    /// Whether machine code tells the very work-item.
+    /// Whether machine code reports the exact work-item.
     exact: bool,
     says: &'static [&'static str],
-    /// The interpreter's other words.
+    /// The interpreter's text, if it differs.
     interpreted: Option<&'static [&'static str]>,
 }
 
@@ -91,7 +91,7 @@ fn launch(list: &mut CommandList, kernel: &Kernel) -> Result<(), Error> {
     unsafe { list.append_launch(kernel, [GROUPS, 1, 1], None, &[]) }
 }
 
-/// What `result` says of the fault that lost the device.
+/// The text in `result` about the fault that lost the device.
 fn lost<T>(result: Result<T, Error>, what: &str) -> String {
     match result {
         Err(Error::Call {
@@ -103,7 +103,7 @@ fn lost<T>(result: Result<T, Error>, what: &str) -> String {
             None => panic!("{what}: {text}"),
         },
         Err(error) => panic!("{what}: {error}"),
-        Ok(_) => panic!("{what} went well"),
+        Ok(_) => panic!("{what} succeeded"),
     }
 }
 
@@ -156,7 +156,7 @@ impl World {
     }
 }
 
-/// The fault of `kernel` through an immediate list, or through a list on a queue; what its context says.
+/// The fault of `kernel` through an immediate list, or through a list on a queue, as its context reports it.
 fn fault(world: World, name: &str, queued: bool) -> String {
     let World {
         context,
@@ -235,7 +235,7 @@ pub(crate) fn run() {
     }
 }
 
-/// A loop without an end, which the time limit ends.
+/// An endless loop, which the time limit ends.
 pub(crate) fn run_without_end() {
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
     let driver = drivers.unwrap().remove(0);

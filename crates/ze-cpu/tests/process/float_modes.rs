@@ -1,11 +1,11 @@
-//! How kernels round: the same whatever the program's own thread does, and as the build options say.
+//! Rounding of kernels: independent of the program's own thread, and as the build options say.
 
 use level_zero::{Context, Device, Loader, ModuleSource};
 
 /// From the compiler's corpus: `ops_float` does all arithmetic on three numbers, `denormals` on one.
 const ARITHMETIC: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/arith_float.spv");
 const OPERATIONS: usize = 28;
-/// What of MXCSR is a mode, not a flag that an operation raises.
+/// The bits of MXCSR that are modes rather than flags.
 const MODES: u32 = 0xffc0;
 
 fn mxcsr() -> u32 {
@@ -31,7 +31,8 @@ fn operands() -> [[f32; 4]; 3] {
     ]
 }
 
-/// All arithmetic, several times: the waiting thread runs some of the launches itself. The bits of the results.
+/// All arithmetic, several times, because the waiting thread runs some of the launches itself. Returns the bits of the
+/// results.
 fn arithmetic(context: &Context, device: &Device, modes: u32) -> Vec<u32> {
     let source = ModuleSource::Spirv(ARITHMETIC);
     let module = context.build_module(device, source, "").unwrap();
@@ -61,7 +62,7 @@ fn arithmetic(context: &Context, device: &Device, modes: u32) -> Vec<u32> {
         let launched = unsafe { list.append_launch(&kernel, [2, 1, 1], None, &[]) };
         let waited = launched.and_then(|()| list.synchronize(u64::MAX));
         let after = mxcsr();
-        // SAFETY: puts back what was there.
+        // SAFETY: restores the previous modes.
         unsafe { set_mxcsr(before) };
         waited.unwrap();
         assert_eq!(after & MODES, modes & MODES, "the program's modes");
@@ -69,7 +70,7 @@ fn arithmetic(context: &Context, device: &Device, modes: u32) -> Vec<u32> {
     out.as_slice().to_vec()
 }
 
-/// What becomes of the smallest normal number halved, with these build options.
+/// The smallest normal number halved, with these build options.
 fn halved(context: &Context, device: &Device, options: &str) -> f32 {
     let source = ModuleSource::Spirv(ARITHMETIC);
     let module = context.build_module(device, source, options).unwrap();

@@ -1,5 +1,5 @@
-//! A second user of the machine who forges handles. Its process has a user id of its own, which only root may give it;
-//! without that right the tests say so and pass.
+//! Another user of the machine who forges handles. Its process has a different user id, which requires root; otherwise
+//! the tests print a note and pass.
 
 use super::{PROGRAM, of_role};
 use level_zero::{Context, Device, Loader};
@@ -16,7 +16,7 @@ use std::process::{Child, ChildStdin, Stdio};
 #[path = "../../../../fuzz/src/ipc.rs"]
 mod ipc;
 
-/// The user id of the hostile process: nobody's account.
+/// The user id of the hostile process: an unused account.
 const HOSTILE: u32 = 54_321;
 /// A file that the hostile user may look up but not read, for the roles.
 const SECRET: &str = "SOLUM_TEST_SECRET";
@@ -43,7 +43,7 @@ fn forge(magic: &[u8; 4], file: &File, size: u64) -> Handle {
     handle
 }
 
-/// A memory file of a page, as any program can make one.
+/// A memory file of one page, as any program can create it.
 fn memory_file(seals: i32) -> File {
     // SAFETY: the name is a C string; the descriptor is new; the seals are of that file alone.
     unsafe {
@@ -58,7 +58,7 @@ fn memory_file(seals: i32) -> File {
 }
 
 #[expect(clippy::print_stdout, reason = "the server reads it")]
-/// The role: writes handles as lines of hexadecimal bytes, then keeps what they name open until its input ends.
+/// The role: writes handles as lines of hexadecimal bytes, then keeps their files open until its input ends.
 pub(crate) fn peer() {
     let secret = std::env::var(SECRET).unwrap();
     assert!(File::open(&secret).is_err(), "the secret can be read");
@@ -177,7 +177,7 @@ fn put_back(context: &Context, handle: &Handle) {
     }
 }
 
-/// The role: what a peer reaches that knows descriptor numbers of this process alone.
+/// The role: the memory of this process that a peer can open with descriptor numbers alone.
 pub(crate) fn known_by_number() {
     let is_rank = std::env::var_os("MPI_LOCALRANKID").is_some();
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
@@ -203,7 +203,7 @@ pub(crate) fn known_by_number() {
         // SAFETY: an import of 8192 bytes.
         assert_eq!(unsafe { (base as *const u8).add(8191).read() }, 9);
     }
-    // A handle with the right number that is not the one given out puts nothing back.
+    // A handle with the right number that was not exported frees nothing.
     for at in [8, 12, 16, 24, 56] {
         let mut forged = whole;
         forged[at] ^= 1;
@@ -250,7 +250,7 @@ fn open_events(context: &Context, handle: &Handle, pool: bool) -> ze_result_t {
     }
 }
 
-/// The role: a server that opens whatever it is sent.
+/// The role: a server that opens any handle it gets.
 pub(crate) fn server() {
     let secret = std::env::var(SECRET).unwrap();
     let any_user = std::env::var_os("SOLUM_IPC_ANY_USER").is_some();
@@ -262,7 +262,7 @@ pub(crate) fn server() {
     let hostile = Hostile::start(&secret);
     assert_eq!(hostile.handles.len(), 9);
     for (at, handle) in hostile.handles.iter().enumerate() {
-        // The sealed file is memory like any other, of a user who may be trusted.
+        // The sealed file is ordinary memory, of a user who may be trusted.
         let opens = any_user && at >= 6;
         match at % 3 {
             0 => match open_memory(&context, &device, handle) {
@@ -326,7 +326,7 @@ pub(crate) fn fuzz() {
                 (state >> 24) as u8
             })
             .collect();
-        // Half of the handles are right but for offset, size and words, and half of those are small.
+        // Half of the handles are valid except for offset, size and words, and half of those values are small.
         if round % 2 == 0 {
             bytes[0] = 0;
         }

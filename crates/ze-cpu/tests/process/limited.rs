@@ -1,4 +1,5 @@
-//! Programs under limits that the system sets: no limit ends the process, and memory that needs a file names the limit.
+//! Programs under limits of the system: no limit ends the process, and errors for memory that needs a file name the
+//! limit.
 
 use super::{bad_copy, of_role, program, run, submit};
 use std::os::unix::process::CommandExt;
@@ -6,7 +7,7 @@ use std::process::Output;
 use std::sync::{Arc, Mutex};
 use ze_driver::device::{AllocError, AllocRequest, ExportError, MemoryKind, Work};
 
-/// What the system denies a process.
+/// The resource that the system denies a process.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     /// Files of more bytes.
@@ -40,7 +41,7 @@ impl Limit {
     }
 }
 
-/// Has the system answer `call` with `error` from now on, for the calling thread and those that it starts.
+/// Makes the system return `error` for `call` from now on, for the calling thread and those that it starts.
 fn deny(call: libc::c_long, error: i32) -> std::io::Result<()> {
     let step = |code: u32, jt, jf, k| libc::sock_filter {
         code: code as u16,
@@ -88,10 +89,11 @@ fn under(limit: Limit, role: &str, variables: &[(&str, &str)]) -> Output {
     command.output().unwrap()
 }
 
-/// The largest file that the role may make, as text; none: any.
+/// The largest file that the role may create, as text; `None` for any.
 const FILES: &str = "SOLUM_TEST_FILES";
 
-/// Exports memory whose first page is locked, as a user who may lock little; it and its neighbours can be used afterwards.
+/// Exports memory whose first page is locked, as a user with a small lock limit; it and its neighbours can be used
+/// afterwards.
 pub(crate) fn export_locked_memory() {
     let few = libc::rlimit {
         rlim_cur: 1 << 20,
@@ -204,10 +206,10 @@ fn no_limit_on_files_ends_a_program() {
     }
 }
 
-/// Runs work where the system gives no thread: a process that ends, or one whose user has as many as are allowed.
+/// Runs work when the system cannot start a thread: in an exiting process, or one whose user has reached the limit.
 pub(crate) fn run_without_threads() {
     let platform = ze_cpu::platform().unwrap();
-    // glibc turns to `clone` where there is no `clone3`.
+    // glibc uses `clone` if there is no `clone3`.
     deny(libc::SYS_clone3, libc::ENOSYS).unwrap();
     deny(libc::SYS_clone, libc::EAGAIN).unwrap();
     assert!(std::thread::Builder::new().spawn(|| ()).is_err());
@@ -246,7 +248,7 @@ pub(crate) fn run_without_threads() {
 }
 
 #[test]
-fn work_runs_on_the_calling_thread_where_the_system_gives_none() {
+fn work_runs_on_the_calling_thread_if_no_thread_can_be_started() {
     let output = program("threadless", &[]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{} {said}", output.status);

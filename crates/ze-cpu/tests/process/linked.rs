@@ -1,4 +1,4 @@
-//! A Rust program that has the driver inside: the safe host API over [`ze_cpu::entry`], and no library of ours opened.
+//! A Rust program with the driver inside: the safe host API over [`ze_cpu::entry`], without opening a library of Solum.
 
 use level_zero::{Context, Error, Loader, ModuleSource};
 use level_zero_sys::*;
@@ -39,7 +39,7 @@ pub(crate) fn run_with_a_bad_count() {
         groupCountZ: 1,
     };
     let mut kernels = [kernel.as_raw()];
-    // SAFETY: the function of that name, with live handles; the bad address is what the test is about.
+    // SAFETY: the function of that name, with live handles; the invalid address is the subject of the test.
     let appended = unsafe {
         let append = std::mem::transmute::<
             *const (),
@@ -78,7 +78,7 @@ fn function_pointer(module: &level_zero::Module, name: &std::ffi::CStr) -> u64 {
     at as u64
 }
 
-/// Functions called through pointers that the host has; one that is none: the context is lost, not the process.
+/// Functions called through pointers of the host; an invalid one loses the context, not the process.
 pub(crate) fn run_with_function_pointers() {
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
     let driver = drivers.unwrap().remove(0);
@@ -116,7 +116,7 @@ pub(crate) fn run_with_function_pointers() {
             waited.unwrap();
             let expected: Vec<u32> = (1..=GROUP).collect();
             assert_eq!(memory.as_slice(), expected);
-            // One of a library, which calls nothing through pointers itself.
+            // A function of a library, which itself calls nothing through pointers.
             let library = build(LIBRARY, "-ze-library-compilation");
             let twice = function_pointer(&library, c"twice");
             assert_ne!(twice, 0);
@@ -149,7 +149,7 @@ pub(crate) fn run_with_function_pointers() {
     }
 }
 
-/// Everything on each device: allocation, module, kernel, launch, wait, and an error with the driver's own words.
+/// Everything on each device: allocation, module, kernel, launch, wait, and an error with the driver's text.
 pub(crate) fn run() {
     // Two loaders of one driver: it is initialised once.
     let _other = Loader::from_entry(ze_cpu::entry()).unwrap();
@@ -191,7 +191,7 @@ pub(crate) fn run() {
             assert_eq!(value, expected as i32, "item {at}");
         }
         let Err(Error::Call { function, text, .. }) = module.create_kernel("absent") else {
-            panic!("a kernel that the module lacks was made")
+            panic!("a kernel that the module lacks was created")
         };
         assert!(
             function == "zeKernelCreate" && text.contains("absent"),
@@ -205,7 +205,7 @@ pub(crate) fn run() {
     }
 }
 
-/// A function's name that the module exports is told from one that it does not have.
+/// An exported function is distinguished from one that the module does not have.
 fn function_names(context: &Context) {
     let device = context.driver().devices().unwrap().remove(0);
     let module = context

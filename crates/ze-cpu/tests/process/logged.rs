@@ -1,4 +1,4 @@
-//! What `SOLUM_LOG` writes.
+//! The output of `SOLUM_LOG`.
 
 use level_zero::{ListOptions, Loader, ModuleSource};
 
@@ -7,7 +7,7 @@ const ONE: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/async_copy.sp
 /// From the corpus: kernels that are compiled when they are created.
 const MANY: &[u8] = include_bytes!("../../../kernel-ir/tests/corpus/arith_int.spv");
 
-/// A program is compiled, found loaded, and taken from the cache; of another one a kernel is created.
+/// A program is compiled, found loaded, and read from the cache; a kernel of another one is created.
 pub(crate) fn run() {
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
     let driver = drivers.unwrap().remove(0);

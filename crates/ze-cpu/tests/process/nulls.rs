@@ -1,4 +1,4 @@
-//! Launches with null arguments, and with more local memory than there is: how they end, and what is told of them.
+//! Launches with null arguments, or with more local memory than the device has: their results and error texts.
 
 use level_zero::{Error, Loader, ModuleSource};
 use level_zero_sys::*;
@@ -9,7 +9,7 @@ const GROUP: u32 = 16;
 const ITEMS: u32 = 4 * GROUP;
 
 #[expect(clippy::print_stdout, reason = "the test reads it")]
-/// Says on stdout how two launches of a kernel end that writes through a null argument, on each device.
+/// Prints the results of two launches of a kernel that writes through a null argument, on each device.
 pub(crate) fn run() {
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
     let driver = drivers.unwrap().remove(0);
@@ -30,7 +30,7 @@ pub(crate) fn run() {
             .create_immediate_list(device, Default::default())
             .unwrap();
         let mut launch = || {
-            // SAFETY: the memory lives until after the wait; what the null does is the test.
+            // SAFETY: the memory lives until after the wait; the null is the subject of the test.
             unsafe { list.append_launch(&kernel, [ITEMS / GROUP, 1, 1], None, &[]) }?;
             list.synchronize(u64::MAX)
         };
@@ -51,7 +51,7 @@ pub(crate) fn run() {
 }
 
 #[expect(clippy::print_stdout, reason = "the test reads it")]
-/// Asks for a byte more of local memory than the device has, and for all that it has.
+/// Requests one byte more of local memory than the device has, and exactly as much.
 pub(crate) fn ask_for_local_memory() {
     let drivers = Loader::from_entry(ze_cpu::entry()).unwrap().drivers();
     let driver = drivers.unwrap().remove(0);

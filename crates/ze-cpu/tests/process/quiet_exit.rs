@@ -1,4 +1,5 @@
-//! The driver's exit handlers take no memory: `exit` in a signal handler that has interrupted `malloc` would hang in it.
+//! The driver's exit handlers allocate no memory: `exit` in a signal handler that has interrupted `malloc` would hang
+//! in it.
 
 use super::{program, run};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -32,7 +33,7 @@ unsafe impl GlobalAlloc for Forbidding {
     }
 }
 
-/// The role: exits, and memory that this thread asks for meanwhile ends the process otherwise.
+/// The role: exits; allocations of this thread meanwhile end the process.
 pub(crate) fn exit() {
     let platform = ze_cpu::platform().unwrap();
     assert_eq!(run(&platform, Work::Nothing), None);
@@ -42,7 +43,7 @@ pub(crate) fn exit() {
 }
 
 #[test]
-fn exit_handlers_take_no_memory() {
+fn exit_handlers_allocate_no_memory() {
     let output = program("quiet-exit", &[]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }

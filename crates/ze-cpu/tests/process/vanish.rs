@@ -1,4 +1,4 @@
-//! Threads that end in the middle of a wait: others that wait for the same, and those that come after, do not notice.
+//! Threads that end during a wait: others that wait for the same object, and later ones, are not disturbed.
 
 use level_zero::{CommandList, Context, Device, Event, Loader};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 /// How a thread ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// From a signal's handler, by the system call that ends a thread: nothing of it is run any more.
+    /// In a signal handler, by the system call that ends a thread: none of its code runs afterwards.
     Vanishes,
-    /// Cancelled while it waits; that takes effect when the program's own code asks next.
+    /// Cancelled while it waits; the cancellation takes effect at the program's next cancellation point.
     Cancelled,
 }
 
-/// What it waits for.
+/// The object that it waits for.
 #[derive(Clone, Copy, Debug)]
 enum Wait {
     Event,
@@ -20,7 +20,7 @@ enum Wait {
     List,
 }
 
-/// Given to a thread.
+/// Passed to a thread.
 struct Errand<'a> {
     wait: Wait,
     event: &'a Event,
@@ -46,7 +46,7 @@ impl Errand<'_> {
 }
 
 extern "C" fn vanish(_: i32) {
-    // SAFETY: ends this thread, which never comes back to what it was about.
+    // SAFETY: ends this thread, which never returns to its work.
     unsafe { libc::syscall(libc::SYS_exit, 0) };
 }
 
@@ -68,13 +68,13 @@ extern "C-unwind" fn waiter(errand: *mut libc::c_void) -> *mut libc::c_void {
     std::ptr::null_mut()
 }
 
-/// The state of a thread, as the system tells it; none: it is gone.
+/// The state of a thread, from the system; `None` if it has ended.
 fn state(thread: i32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
     stat.rsplit(") ").next()?.chars().next()
 }
 
-/// A thread waits and ends meanwhile, another waits for the same; both waits' object is signalled then.
+/// A thread waits and ends meanwhile, another waits for the same object, which is then signalled.
 fn ends_in(context: &Context, device: &Device, wait: Wait, end: End) {
     let mut pool = context.create_event_pool(1, false).unwrap();
     let event = pool.create_event().unwrap();
@@ -113,7 +113,7 @@ fn ends_in(context: &Context, device: &Device, wait: Wait, end: End) {
     while state(number) != Some('S') {
         std::thread::yield_now();
     }
-    // SAFETY: the thread lives: it waits for what is signalled below.
+    // SAFETY: the thread lives: it waits for the event that is signalled below.
     unsafe {
         match end {
             End::Vanishes => libc::pthread_kill(thread, libc::SIGUSR1),
@@ -134,7 +134,7 @@ fn ends_in(context: &Context, device: &Device, wait: Wait, end: End) {
     let mut result = std::ptr::null_mut();
     // SAFETY: the thread is joined once; the system knows of one that has vanished too.
     assert_eq!(unsafe { libc::pthread_join(thread, &raw mut result) }, 0);
-    // A cancelled thread comes to the end of its wait.
+    // A cancelled thread reaches the end of its wait.
     let ended = errand.ended.load(Ordering::Acquire) == 1;
     assert_eq!(ended, matches!(end, End::Cancelled), "{wait:?} {end:?}");
 }

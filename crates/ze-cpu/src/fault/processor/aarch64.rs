@@ -90,7 +90,7 @@ std::arch::global_asm!(
     "ret",
 );
 
-/// Remembers what handlers cannot ask for: nothing here.
+/// Prepares facts that handlers cannot query: none here.
 pub(crate) fn learn() {}
 
 /// The registers of the thread that a signal interrupted.
@@ -98,7 +98,7 @@ pub(crate) struct Registers<'a>(&'a mut libc::mcontext_t);
 
 impl Registers<'_> {
     /// # Safety
-    /// `context` is a signal handler's, as long as the answer lives.
+    /// `context` is a signal handler's, and outlives the result.
     pub(crate) unsafe fn of(context: *mut c_void) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext })
@@ -112,7 +112,7 @@ impl Registers<'_> {
         self.0.pc as usize
     }
 
-    /// Lets the thread go on in the trampoline, whose stack pointer that is.
+    /// Lets the thread continue in the trampoline, whose stack pointer that is.
     pub(crate) fn recover(&mut self, stack: usize) {
         self.0.pc = solum_guard_recover as *const () as u64;
         self.0.sp = stack as u64;
@@ -134,10 +134,10 @@ pub(crate) unsafe fn set_modes(modes: u32) {
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) u64::from(modes), options(nostack)) };
 }
 
-/// Reads a byte so far below the stack pointer.
+/// Reads a byte this far below the stack pointer.
 ///
 /// # Safety
-/// A fault is the guard's, with nothing to drop on the way.
+/// A fault is the guard's, with no destructor on the way.
 #[inline(always)]
 pub(crate) unsafe fn touch_below(bytes: usize) {
     // SAFETY: only reads; the caller's promise.

@@ -87,10 +87,10 @@ std::arch::global_asm!(
     "ret",
 );
 
-/// 1 where the machine has AVX. Set before the first handler is installed.
+/// 1 if the machine has AVX. Set before the first handler is installed.
 static AVX: AtomicI32 = AtomicI32::new(0);
 
-/// Finds out what signal handlers cannot find out themselves.
+/// Prepares facts that signal handlers cannot query.
 pub(crate) fn learn() {
     let avx = std::arch::is_x86_feature_detected!("avx");
     AVX.store(i32::from(avx), Ordering::Relaxed);
@@ -101,7 +101,7 @@ pub(crate) struct Registers<'a>(&'a mut [libc::greg_t; 23]);
 
 impl Registers<'_> {
     /// # Safety
-    /// `context` is a signal handler's, as long as the answer lives.
+    /// `context` is a signal handler's, and outlives the result.
     pub(crate) unsafe fn of(context: *mut c_void) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs })
@@ -141,7 +141,7 @@ pub(crate) unsafe fn set_modes(modes: u32) {
 /// Reads a byte `bytes` below the stack pointer.
 ///
 /// # Safety
-/// A fault is the guard's, with nothing to drop on the way.
+/// A fault is the guard's, with no destructor on the way.
 #[inline(always)]
 pub(crate) unsafe fn touch_below(bytes: usize) {
     // SAFETY: only reads; the caller's promise.

@@ -83,7 +83,7 @@ pub(super) struct Registration {
     /// The file that the entry points to.
     _file: Box<[u8]>,
 }
-// SAFETY: the entry is ours; its neighbours in the list are only touched under `LIST`.
+// SAFETY: our entry; its neighbours in the list are only used under `LIST`.
 unsafe impl Send for Registration {}
 // SAFETY: nothing can be done with a reference.
 unsafe impl Sync for Registration {}
@@ -102,7 +102,7 @@ fn is_traced() -> bool {
         .is_some_and(|tracer| tracer.trim() != "0")
 }
 
-/// Registers functions with debuggers; `None` when there are none.
+/// Registers functions with debuggers; `None` without functions.
 pub(super) fn register(functions: &[Function<'_>]) -> Option<Registration> {
     let file = symbols::object(functions)?.into_boxed_slice();
     let entry = Box::into_raw(Box::new(Entry {
@@ -112,7 +112,7 @@ pub(super) fn register(functions: &[Function<'_>]) -> Option<Registration> {
         size: file.len() as u64,
     }));
     let _list = lock(&LIST);
-    // SAFETY: the descriptor is ours and changes under the lock only; entries live until they are taken out.
+    // SAFETY: our descriptor, which changes only under the lock; entries live until they are removed.
     unsafe {
         let descriptor = &raw mut __jit_debug_descriptor;
         (*entry).next = (*descriptor).first;

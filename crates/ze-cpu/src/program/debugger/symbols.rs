@@ -16,7 +16,7 @@ pub(crate) struct Function<'a> {
 
 /// Bytes of the file's header, and of a section's.
 const HEADER: usize = 64;
-/// Bytes between functions from which on something of another program may lie there.
+/// Functions further apart than this may have another program's code between them.
 const PAGE: u64 = 4096;
 /// Number of the first section of functions.
 const FIRST: usize = 6;
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_another_program_lies_in_a_section() {
+    fn sections_contain_no_code_of_other_programs() {
         const BASE: usize = 0x7f00_0000_0000;
         // (functions' places and sizes; sections, in order of their addresses)
         type Case<'a> = (&'a [(usize, u64)], &'a [(u64, u64)]);

@@ -1,4 +1,4 @@
-//! Programs of which only an outline is made at first.
+//! Programs that begin as an outline.
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn kernels_of_an_outline_come_one_by_one_and_each_but_once() {
         let made = Program::kernel(&*program, index);
         match name {
             "first" | "last" => assert_eq!(made.unwrap().name, name),
-            // The words are no SPIR-V, and there may be no code generator.
+            // The words are not SPIR-V, and there may be no code generator.
             _ => {
                 let log = made.err().unwrap().log;
                 let named = format!("error: kernel {name:?}: ");
@@ -83,7 +83,7 @@ fn kernels_of_an_outline_come_one_by_one_and_each_but_once() {
 }
 
 #[test]
-fn an_outline_that_makes_no_sense_is_not_believed() {
+fn an_inconsistent_outline_is_rejected() {
     let fixture = Fixture::new("senseless", &[]);
     plant_outline(&fixture, b"words", &[]);
     let failure = fixture.builder.build(&input(b"words")).err().unwrap();

@@ -1,4 +1,4 @@
-//! Directories and files that are not what they should be.
+//! Invalid directories and files.
 
 use super::*;
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,7 +26,7 @@ impl Scratch {
         self.0.join(file_name(&name))
     }
 
-    /// A file with such a head, which this test locks as its process would.
+    /// A file with this head, which the test locks as its process would.
     fn page(&self, name: &str, head: [u64; HEAD]) -> File {
         let file = File::options()
             .write(true)
@@ -100,7 +100,7 @@ fn a_page_has_one_name() {
 }
 
 #[test]
-fn a_directory_whose_name_is_taken_is_replaced_by_another_or_the_reason_is_told() {
+fn a_directory_whose_name_is_taken_is_replaced_or_the_reason_is_reported() {
     let scratch = Scratch::new("taken");
     let open = fs::Permissions::from_mode(0o777);
     for taken in 0..DIRECTORIES {
@@ -131,7 +131,7 @@ fn a_directory_whose_name_is_taken_is_replaced_by_another_or_the_reason_is_told(
 #[test]
 fn only_locked_whole_files_of_one_name_count_and_only_unlocked_ones_are_removed() {
     let scratch = Scratch::new("files");
-    // This process's own page makes the directory, and is not shown.
+    // This process's own page creates the directory, and is not shown.
     let own = scratch.pages().publish().unwrap();
     let parent = parent();
     let elsewhere = Identity {
@@ -145,7 +145,7 @@ fn only_locked_whole_files_of_one_name_count_and_only_unlocked_ones_are_removed(
     assert_eq!(scratch.seen(), [(pid, true)], "one page a process");
     let _far = scratch.page(&name(pid, 3), elsewhere.head());
     assert_eq!(scratch.seen(), [(pid, false), (pid, true)]);
-    // One that began at another time has ended: a forked child may hold its lock, and does no work for it.
+    // A process with another start time has ended: a forked child may hold its lock, and does no work for it.
     let earlier = Identity {
         start: parent.start - 1,
         ..parent
@@ -153,7 +153,7 @@ fn only_locked_whole_files_of_one_name_count_and_only_unlocked_ones_are_removed(
     let _earlier = scratch.page(&name(pid, 4), earlier.head());
     let alive = scratch.seen();
     assert_eq!(alive, [(pid, false), (pid, true)]);
-    // Locked, and not what they should be.
+    // Locked, but invalid.
     let mut other_version = parent.head();
     other_version[1] += 1 << 32;
     let _other_version = scratch.page(&name(pid, 5), other_version);
@@ -181,7 +181,7 @@ fn only_locked_whole_files_of_one_name_count_and_only_unlocked_ones_are_removed(
     assert_eq!(scratch.seen(), alive);
     let second = scratch.pages().publish().unwrap();
     assert_eq!(count(), before + 1, "nothing that is locked is removed");
-    // What nobody locks is a dead process's, if it is a page.
+    // An unlocked file belongs to a dead process, if it is a page.
     drop((page, short));
     assert_eq!(scratch.seen(), alive);
     assert_eq!(count(), before - 1);
@@ -190,7 +190,7 @@ fn only_locked_whole_files_of_one_name_count_and_only_unlocked_ones_are_removed(
 }
 
 #[test]
-fn a_reader_looks_at_so_many_names_and_no_more() {
+fn a_reader_checks_a_limited_number_of_names() {
     let scratch = Scratch::new("bound");
     let own = scratch.pages().publish().unwrap();
     let directory = File::open(scratch.directory(0)).unwrap();
@@ -198,7 +198,7 @@ fn a_reader_looks_at_so_many_names_and_no_more() {
         File::create_new(scratch.directory(0).join(name(5, number))).unwrap();
     }
     assert_eq!(pages_in(&directory, LOOKED_AT).len(), LOOKED_AT - 2);
-    // Each reader removes some of what nobody locks.
+    // Each reader removes some of the unlocked files.
     for _ in 0..3 {
         assert_eq!(scratch.seen(), []);
     }
@@ -223,7 +223,7 @@ fn pages_are_made_and_removed_at_the_same_time_without_a_failure() {
                     scratch.pages().visit(|_| {}).unwrap();
                     assert!(page.file.exists());
                     remove(&text(&page.file), &text(page.file.parent().unwrap()));
-                    // SAFETY: mapped by `publish`, and used by nobody.
+                    // SAFETY: mapped by `publish`, and not used otherwise.
                     unsafe { libc::munmap(page.memory, BYTES) };
                 }
             });
@@ -247,7 +247,7 @@ fn a_limit_of_file_sizes_or_a_full_folder_is_a_reason() {
 }
 
 #[test]
-fn the_text_of_a_process_is_read_whatever_its_name_is() {
+fn the_stat_of_a_process_is_read_for_any_name() {
     let rest = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 9876 20 21";
     for (name, expected) in [
         ("(a)", true),

@@ -1,4 +1,4 @@
-//! What one process learns of others: killed ones, ones in other namespaces, and files that are made to mislead.
+//! Processes that observe each other: killed ones, ones in other namespaces, and files that are made to mislead.
 
 use super::*;
 use std::fs;
@@ -12,11 +12,11 @@ const FOLDER: &str = "SOLUM_TEST_USAGE_FOLDER";
 const UUID: [u8; 16] = [7; 16];
 /// Kernel time of each process that works.
 const WORKED: u64 = 1_000_000;
-/// Whose names are taken.
+/// The user whose names are taken.
 const VICTIM: &str = "SOLUM_TEST_USAGE_VICTIM";
 /// Two users that have no other processes.
 const USERS: [u32; 2] = [41_234, 41_235];
-/// Of a process that could not be put into namespaces of its own.
+/// The exit code of a process that could not enter new namespaces.
 const NO_NAMESPACE: i32 = 77;
 
 /// A folder that goes with the test.
@@ -55,7 +55,7 @@ impl Scratch {
         files
     }
 
-    /// A process of that role, which has said that it is ready.
+    /// A process with that role, which has reported that it is ready.
     fn start(&self, role: &str) -> Peer {
         Peer::of(self.command(role))
     }
@@ -82,7 +82,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A process that lives until it is dropped, or told to end.
+/// A process that lives until it is dropped, or asked to end.
 struct Peer(Child);
 
 impl Peer {
@@ -92,7 +92,7 @@ impl Peer {
         peer
     }
 
-    /// Whether it says a line that ends like that before it ends.
+    /// Whether it prints a line that ends like that before it ends.
     fn hears(&mut self, end: &str) -> bool {
         let mut lines = BufReader::new(self.0.stdout.as_mut().unwrap()).lines();
         lines.any(|line| line.unwrap().ends_with(end))
@@ -132,7 +132,7 @@ fn until_stdin_ends() {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
-/// Not a test of its own: what the processes of the others do.
+/// Not a test: the processes of the other tests.
 #[test]
 fn role_of_a_peer() {
     let Ok(role) = std::env::var(ROLE) else {
@@ -145,7 +145,7 @@ fn role_of_a_peer() {
             usage.name_devices(&[UUID]);
             usage.memory(Some(0), MemoryKind::Device, 4096);
             let mut meter = usage.meter();
-            // No process is younger than the work that it says it did.
+            // Every process is older than the work that it claims.
             std::thread::sleep(std::time::Duration::from_nanos(WORKED));
             meter.begin(Kind::Compute, 0, 1_000);
             meter.end(1_000 + WORKED);
@@ -158,7 +158,7 @@ fn role_of_a_peer() {
                 usage.processes(&UUID);
             }
         }
-        // Says that it is a process of another user.
+        // Claims to be a process of another user.
         "lies" => {
             let usage: &'static Usage = Box::leak(Box::new(Usage::below(&folder, true)));
             usage.name_devices(&[UUID]);
@@ -197,7 +197,7 @@ fn role_of_a_peer() {
             }
             until_stdin_ends();
         }
-        // Tells how many processes it sees, and whether it is seen.
+        // Prints how many processes it sees, and whether it is seen.
         "tells" => {
             let usage: &'static Usage = Box::leak(Box::new(Usage::below(&folder, true)));
             usage.name_devices(&[UUID]);
@@ -209,7 +209,7 @@ fn role_of_a_peer() {
 }
 
 #[test]
-fn a_process_counts_once_whatever_copies_of_its_page_are_called() {
+fn a_process_counts_once_despite_copies_of_its_page() {
     let scratch = Scratch::new("names");
     let peer = scratch.start("works");
     let reader = scratch.reader();
@@ -293,7 +293,7 @@ fn a_killed_process_leaves_its_page_until_another_starts_or_reads() {
     }
 }
 
-/// Puts the process that is about to start into a user, process and mount namespace of its own, with its own `/proc`.
+/// Puts the process that is about to start into new user, process and mount namespaces, with its own `/proc`.
 fn into_namespaces() -> std::io::Result<()> {
     let check = |result: i64| match result {
         0.. => Ok(result),
@@ -329,7 +329,7 @@ fn into_namespaces() -> std::io::Result<()> {
 }
 
 #[test]
-fn a_process_that_is_not_seen_is_not_taken_for_dead() {
+fn an_invisible_process_is_not_treated_as_dead() {
     let scratch = Scratch::new("namespaces");
     let peer = scratch.start("works");
     let files = scratch.files();
@@ -338,7 +338,7 @@ fn a_process_that_is_not_seen_is_not_taken_for_dead() {
     unsafe { command.pre_exec(into_namespaces) };
     let output = command.output().unwrap();
     if output.status.code() == Some(NO_NAMESPACE) {
-        println!("skipped: this system gives no namespaces");
+        println!("skipped: this system does not allow namespaces");
         return;
     }
     let said = String::from_utf8_lossy(&output.stderr);
@@ -368,7 +368,7 @@ fn as_user(scratch: &Scratch, user: u32, role: &str) -> Command {
     command
 }
 
-/// What a process of that user says that it sees.
+/// The output of a process of that user about the processes that it sees.
 fn told_to(scratch: &Scratch, user: u32) -> String {
     let output = as_user(scratch, user, "tells").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -397,7 +397,7 @@ fn users_see_their_own_processes_and_root_sees_all() {
         .collect();
     assert_eq!(found, expected, "and the liar is not believed");
     assert_eq!(reader.times(), [2 * WORKED, 0]);
-    // Root removes nothing of others.
+    // Root removes no files of other users.
     let files = scratch.files();
     assert_eq!(files.len(), 3);
     for mut peer in [first, second, liar] {
@@ -408,7 +408,7 @@ fn users_see_their_own_processes_and_root_sees_all() {
 }
 
 #[test]
-fn a_user_whose_names_are_taken_is_told_so() {
+fn the_log_reports_that_a_users_names_are_taken() {
     let Some(scratch) = shared_folder("victim") else {
         return;
     };
