@@ -1,4 +1,4 @@
-//! Gives the library its name, keeps it mapped for ever and binds its references to itself.
+//! Sets the library's soname, keeps it mapped forever and binds its references to itself.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,9 +1,9 @@
-//! Gives the library its name and binds its own references to itself.
+//! Sets the library's soname and binds its own references to itself.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     for argument in [
-        // Loaders look for this name; `cargo` itself only knows the file name.
+        // Loaders open the library by this name, which `cargo` does not set.
         "-Wl,-soname,libze_validation_layer.so.1",
         // The loader exports the same names.
         "-Wl,-Bsymbolic",

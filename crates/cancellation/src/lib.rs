@@ -1,5 +1,5 @@
-//! A cancellation of a thread (`pthread_cancel`) does not act inside our libraries. It stays pending and acts at the
-//! program's own next cancellation point.
+//! Thread cancellation (`pthread_cancel`) does not act inside our libraries. It stays pending and acts at the program's
+//! own next cancellation point.
 //!
 //! glibc acts at *cancellation points* (`open`, `read`, `write`, `close`, `poll` and others) by unwinding the stack. Rust
 //! cannot be unwound that way: `catch_unwind` ends the process, and locks would stay held.
@@ -66,7 +66,7 @@ impl Drop for HeldCancellation {
     }
 }
 
-/// Expands `$each!` with all wrapped functions: those cancellation points that a shell of ours imports.
+/// Expands `$each!` with all wrapped functions: the cancellation points that our shells import.
 ///
 /// Variable arguments are written as the largest fixed ones. On x86-64 and AArch64 Linux both are passed alike.
 #[doc(hidden)]
@@ -111,12 +111,12 @@ macro_rules! cancellation_point_names {
 
 cancellation_points!(cancellation_point_names);
 
-/// What a shell's build script gives the linker: calls of `x` become calls of `__wrap_x`, which the shell defines.
+/// The linker arguments for a shell's build script: calls of `x` become calls of `__wrap_x`, which the shell defines.
 pub fn wrap_arguments() -> impl Iterator<Item = String> {
     POINTS.iter().map(|name| format!("-Wl,--wrap={name}"))
 }
 
-/// Defines the functions that the linker puts in place of cancellation points; for shells.
+/// Defines the functions that replace cancellation points; for shells.
 #[macro_export]
 macro_rules! hold_off_cancellation {
     () => {
@@ -135,7 +135,7 @@ macro_rules! wrapped_cancellation_points {
                     use super::*;
 
                     unsafe extern "C" {
-                        // The linker's name of the function itself.
+                        // The linker's name of the original function.
                         #[link_name = concat!("__real_", stringify!($name))]
                         fn real($($argument: $ty),*) -> $result;
                     }

@@ -93,7 +93,7 @@ unsafe impl Sync for QueueOwner {}
 impl Drop for QueueOwner {
     fn drop(&mut self) {
         if let Some(destroy) = self.context.driver().api.command_queue.pfnDestroy {
-            // SAFETY: ours, destroyed once, after its fences.
+            // SAFETY: our queue, destroyed once, after its fences.
             let _ = unsafe { destroy(self.handle) };
         }
     }
@@ -143,19 +143,20 @@ impl CommandQueue {
         self.owner.handle
     }
 
-    /// Submits a closed list; `fence` is signalled when it is done.
+    /// Submits a closed list; `fence` is signalled when it has ended.
     ///
     /// # Safety
-    /// `list`, and all that its commands touch, outlives the execution; the host leaves that memory alone until then.
+    /// `list`, and all memory that its commands access, outlives the execution; the host does not access that memory
+    /// until then.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub unsafe fn execute(&self, list: &CommandList, fence: Option<&Fence>) -> Result<()> {
         let context = &self.owner.context;
         let mut lists = [list.handle];
         let fence = fence.map_or(std::ptr::null_mut(), |fence| fence.handle);
         let execute = context.driver().api.command_queue.pfnExecuteCommandLists;
-        // SAFETY: live handles and an array of one; the caller keeps what the list touches.
+        // SAFETY: live handles and an array of one; the caller keeps the memory that the list accesses.
         let code = execute.map(|f| unsafe { f(self.owner.handle, 1, lists.as_mut_ptr(), fence) });
         context.check("zeCommandQueueExecuteCommandLists", code)
     }
@@ -226,10 +227,10 @@ impl Fence {
         ready("zeFenceHostSynchronize", context, code)
     }
 
-    /// Makes it not signalled.
+    /// Resets the fence.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub fn reset(&self) -> Result<()> {
         let context = &self.queue.context;
         // SAFETY: a live handle.
@@ -248,13 +249,13 @@ impl Fence {
 impl Drop for Fence {
     fn drop(&mut self) {
         if let Some(destroy) = self.queue.context.driver().api.fence.pfnDestroy {
-            // SAFETY: ours, destroyed once, before its queue.
+            // SAFETY: our fence, destroyed once, before its queue.
             let _ = unsafe { destroy(self.handle) };
         }
     }
 }
 
-/// A command list, regular or immediate. Not for simultaneous use by threads: appends take `&mut self`.
+/// A command list, regular or immediate. Only one thread at a time can use it: appends take `&mut self`.
 pub struct CommandList {
     context: Context,
     pub(crate) handle: ze_command_list_handle_t,
@@ -269,7 +270,7 @@ impl std::fmt::Debug for CommandList {
     }
 }
 
-/// The signal event and the wait events of an append, as C wants them.
+/// The signal event and the wait events of an append, in C's form.
 struct Dependencies {
     signal: ze_event_handle_t,
     waits: Vec<ze_event_handle_t>,
@@ -366,14 +367,14 @@ impl CommandList {
         &self.context.driver().api.command_list
     }
 
-    /// Launches `groups` work-groups of `kernel` with its arguments of now.
+    /// Launches `groups` work-groups of `kernel` with its current arguments.
     ///
     /// # Safety
-    /// The kernel's pointer arguments point to memory that outlives the command, which the host leaves alone until it
-    /// is done, and the kernel stays inside it; the events outlive the command.
+    /// The kernel's pointer arguments point to memory that outlives the command and that the host does not access until
+    /// the command has ended; the kernel stays inside it; the events outlive the command.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub unsafe fn append_launch(
         &mut self,
         kernel: &Kernel,
@@ -389,7 +390,7 @@ impl CommandList {
         let mut sync = Dependencies::new(signal, waits);
         let launch = self.table().pfnAppendLaunchKernel;
         let (signal, number, array) = (sync.signal, sync.count(), sync.array());
-        // SAFETY: live handles, valid inputs; the caller keeps what the kernel touches.
+        // SAFETY: live handles, valid inputs; the caller keeps the memory that the kernel accesses.
         let code = launch.map(|f| unsafe {
             f(
                 self.handle,
@@ -406,11 +407,11 @@ impl CommandList {
     /// Copies `bytes` from `source` to `target`, USM or host memory.
     ///
     /// # Safety
-    /// Both ranges are valid until the command is done, and the host leaves them alone until then; the events outlive
-    /// the command.
+    /// Both ranges are valid until the command has ended, and the host does not access them until then; the events
+    /// outlive the command.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub unsafe fn append_copy<T>(
         &mut self,
         target: *mut T,
@@ -496,10 +497,10 @@ impl CommandList {
         self.context.check("zeCommandListAppendBarrier", code)
     }
 
-    /// Ends the recording of a regular list.
+    /// Closes a regular list.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub fn close(&mut self) -> Result<()> {
         // SAFETY: a live handle.
         self.context.check(
@@ -540,7 +541,7 @@ impl CommandList {
 impl Drop for CommandList {
     fn drop(&mut self) {
         if let Some(destroy) = self.table().pfnDestroy {
-            // SAFETY: ours, destroyed once; whoever executed it promised to wait.
+            // SAFETY: our list, destroyed once; the caller of each execution promised to wait.
             let _ = unsafe { destroy(self.handle) };
         }
     }

@@ -21,7 +21,7 @@ unsafe impl Sync for ContextOwner {}
 impl Drop for ContextOwner {
     fn drop(&mut self) {
         if let Some(destroy) = self.driver.api.context.pfnDestroy {
-            // SAFETY: the handle is ours and no child is left: each keeps an `Arc` of this value.
+            // SAFETY: our handle, and all children are destroyed: each keeps an `Arc` of this value.
             let _ = unsafe { destroy(self.handle) };
         }
     }

@@ -152,7 +152,7 @@ pub enum DeviceKind {
     Other(u32),
 }
 
-/// The commonly asked properties; `raw` holds the rest.
+/// The most used properties; `raw` has the rest.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct DeviceProperties {
@@ -162,7 +162,7 @@ pub struct DeviceProperties {
     pub kind: DeviceKind,
     /// Unique and stable.
     pub uuid: [u8; 16],
-    /// Compute units: slices × subslices × EUs × threads. A processor's device tells a multiple of eight.
+    /// Compute units: slices × subslices × EUs × threads. A CPU device reports a multiple of eight.
     pub compute_units: u64,
     /// Bytes of all memories.
     pub memory_bytes: u64,

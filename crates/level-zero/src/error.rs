@@ -34,7 +34,7 @@ pub enum Error {
     Library {
         /// The name that was tried.
         library: String,
-        /// The dynamic linker's words.
+        /// The dynamic linker's text.
         reason: String,
     },
     /// An argument that the call cannot carry.

@@ -21,7 +21,7 @@ unsafe impl Sync for PoolOwner {}
 impl Drop for PoolOwner {
     fn drop(&mut self) {
         if let Some(destroy) = self.context.driver().api.event_pool.pfnDestroy {
-            // SAFETY: ours, and no event of it is left: each keeps an `Arc` of this value.
+            // SAFETY: our pool, and all its events are destroyed: each keeps an `Arc` of this value.
             let _ = unsafe { destroy(self.handle) };
         }
     }
@@ -84,10 +84,10 @@ impl EventPool {
         })
     }
 
-    /// The next event of the pool, not signalled.
+    /// Creates the next event of the pool, not signalled.
     ///
     /// # Errors
-    /// The call's; [`crate::Error::Argument`] when all `count` events were made.
+    /// Errors of the driver; [`crate::Error::Argument`] if all `count` events were created.
     pub fn create_event(&mut self) -> Result<Event> {
         if self.next == self.count {
             return Err(crate::Error::Argument(format!(
@@ -199,10 +199,10 @@ impl Event {
         )
     }
 
-    /// Makes it not signalled.
+    /// Resets the event.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub fn reset(&self) -> Result<()> {
         let context = &self.pool.context;
         // SAFETY: a live handle.
@@ -217,10 +217,10 @@ impl Event {
         )
     }
 
-    /// When the command that signalled it began and ended; the pool must have been made with timestamps.
+    /// When the command that signalled the event began and ended. The pool must have been created with timestamps.
     ///
     /// # Errors
-    /// The call's; `NOT_READY` before the signal.
+    /// Errors of the driver; `NOT_READY` before the signal.
     pub fn timestamps(&self) -> Result<KernelTimestamps> {
         let context = &self.pool.context;
         let mut result = ze_kernel_timestamp_result_t::default();
@@ -238,7 +238,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if let Some(destroy) = self.pool.context.driver().api.event.pfnDestroy {
-            // SAFETY: ours, destroyed once.
+            // SAFETY: our event, destroyed once.
             let _ = unsafe { destroy(self.handle) };
         }
     }

@@ -1,4 +1,4 @@
-//! Level Zero for Rust: safe where types can make it so, thin everywhere (as ash is to Vulkan).
+//! Level Zero for Rust: safe where types can make it so, thin everywhere (as ash is for Vulkan).
 //!
 //! [`Loader::open`] finds `libze_loader.so.1` (Solum's or anyone's); [`Loader::from_entry`] takes a driver that is
 //! linked into the program. From there: [`Driver`], [`Device`], [`Context`], memory, command queues and lists,

@@ -1,4 +1,4 @@
-//! Where the functions come from: a loader library opened at run time, or a driver linked in.
+//! The source of the functions: a loader library opened at run time, or a driver linked in.
 
 use std::ffi::CStr;
 use std::path::Path;
@@ -10,25 +10,25 @@ use crate::driver::Driver;
 use crate::error::{Error, Result};
 use crate::tables::Tables;
 
-/// Where the functions of a driver lie that is linked into the program (`ze_cpu::entry()` for Solum's own).
+/// Finds the functions of a driver that is linked into the program (`ze_cpu::entry()` for Solum's own).
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     lookup: fn(name: &CStr) -> *const (),
 }
 
 impl Entry {
-    /// A driver by its functions.
+    /// Creates an entry from a function that finds the driver's functions by name.
     ///
     /// # Safety
-    /// `lookup` answers null, or the address of a C function with the signature that the name has in the specification,
-    /// which stays for the process's life. The names are those of the getters (`zeGet…ProcAddrTable`), of `zeInit`,
+    /// `lookup` returns null, or the address of a C function with the signature that the name has in the specification,
+    /// valid for the process's life. The names are those of the getters (`zeGet…ProcAddrTable`), of `zeInit`,
     /// `zeInitDrivers` and `zerGetLastErrorDescription`.
     #[must_use]
     pub const unsafe fn new(lookup: fn(name: &CStr) -> *const ()) -> Self {
         Self { lookup }
     }
 
-    /// Where a function or getter lies; null if the driver has none of that name.
+    /// The address of a function or getter; null if the driver does not have it.
     #[must_use]
     pub fn address(self, name: &CStr) -> *const () {
         (self.lookup)(name)
@@ -82,10 +82,10 @@ impl Loader {
         })
     }
 
-    /// Takes a driver that is linked into the program: no library is opened, and no loader is needed.
+    /// Uses a driver that is linked into the program: no library is opened, and no loader is needed.
     ///
     /// # Errors
-    /// [`Error::Call`] when it could not be initialised.
+    /// [`Error::Call`] if it could not be initialised.
     pub fn from_entry(entry: Entry) -> Result<Self> {
         Ok(Self {
             api: Arc::new(Tables::read(entry.lookup)?),

@@ -27,7 +27,7 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryType {
-    /// None that the driver knows.
+    /// Not memory of the driver.
     Unknown,
     /// Host USM.
     Host,

@@ -34,7 +34,7 @@ unsafe impl Sync for ModuleOwner {}
 impl Drop for ModuleOwner {
     fn drop(&mut self) {
         if let Some(destroy) = self.context.driver().api.module.pfnDestroy {
-            // SAFETY: ours, destroyed once, after its kernels.
+            // SAFETY: our module, destroyed once, after its kernels.
             let _ = unsafe { destroy(self.handle) };
         }
     }
@@ -99,7 +99,7 @@ impl Module {
         let api = &context.driver().api;
         let mut handle = std::ptr::null_mut();
         let mut log = std::ptr::null_mut();
-        // SAFETY: live handles; `desc` and what it points to live for the call; valid outputs.
+        // SAFETY: live handles; `desc` and the memory it points to live for the call; valid outputs.
         let code = api.module.pfnCreate.map(|f| unsafe {
             f(
                 context.as_raw(),
@@ -181,10 +181,10 @@ impl Module {
         Ok(bytes)
     }
 
-    /// A kernel by name.
+    /// Creates a kernel by name.
     ///
     /// # Errors
-    /// The call's; `INVALID_KERNEL_NAME` when there is none of that name.
+    /// Errors of the driver; `INVALID_KERNEL_NAME` if the module does not have it.
     pub fn create_kernel(&self, name: &str) -> Result<Kernel> {
         let name = c_text(name)?;
         let desc = ze_kernel_desc_t {
@@ -221,13 +221,13 @@ fn take_log(context: &Context, log: ze_module_build_log_handle_t) -> String {
     let mut bytes = vec![0u8; size];
     // SAFETY: a live handle and an output of `size` bytes.
     let _ = unsafe { get(log, &raw mut size, bytes.as_mut_ptr().cast()) };
-    // SAFETY: ours, destroyed once.
+    // SAFETY: our log, destroyed once.
     let _ = unsafe { destroy(log) };
     bytes.truncate(bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len()));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A kernel with its arguments. Not for simultaneous use by threads: setters take `&mut self`.
+/// A kernel with its arguments. Only one thread at a time can use it: setters take `&mut self`.
 pub struct Kernel {
     module: Arc<ModuleOwner>,
     pub(crate) handle: ze_kernel_handle_t,
@@ -297,10 +297,10 @@ impl Kernel {
         self.set_raw(index, size_of::<T>(), (&raw const value).cast())
     }
 
-    /// Argument `index` is a pointer to `memory`, whatever its kind.
+    /// Sets argument `index` to a pointer to `memory`, of any kind.
     ///
     /// # Errors
-    /// The call's.
+    /// Errors of the driver.
     pub fn set_memory<T: Plain>(&mut self, index: u32, memory: &impl Allocation<T>) -> Result<()> {
         let pointer = memory.as_ptr();
         self.set_raw(index, size_of::<*const T>(), (&raw const pointer).cast())
@@ -325,7 +325,7 @@ impl Kernel {
 impl Drop for Kernel {
     fn drop(&mut self) {
         if let Some(destroy) = self.table().pfnDestroy {
-            // SAFETY: ours, destroyed once, before its module.
+            // SAFETY: our kernel, destroyed once, before its module.
             let _ = unsafe { destroy(self.handle) };
         }
     }

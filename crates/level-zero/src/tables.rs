@@ -1,4 +1,4 @@
-//! The tables of functions of one implementation, and its answers as ours.
+//! The function tables of one implementation, and conversion of its results.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,8 +6,8 @@ use level_zero_sys::*;
 
 use crate::error::{Error, Result};
 
-/// The tables of functions that this crate calls through, as the implementation filled them: a slot that it lacks is
-/// `None`. For runtimes that keep handles of their own.
+/// The function tables that this crate calls through, as the implementation filled them: a missing slot is `None`. For
+/// runtimes that keep their own handles.
 #[expect(
     missing_docs,
     reason = "each is the specification's table of that name"
@@ -45,7 +45,7 @@ unsafe impl Send for Tables {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Tables {}
 
-/// Versions to ask tables for: a loader refuses those that are newer than itself.
+/// Versions to request tables for: a loader rejects versions newer than itself.
 const VERSIONS: [ze_api_version_t; 18] = {
     let mut versions = [ZE_API_VERSION_CURRENT; 18];
     let mut older = 1;
@@ -56,7 +56,7 @@ const VERSIONS: [ze_api_version_t; 18] = {
     versions
 };
 
-/// Asks for one table; a getter that is missing or refuses leaves all slots null.
+/// Requests one table; a getter that is missing or fails leaves all slots null.
 macro_rules! table {
     ($lookup:expr, $getter:literal, $table:ty, $pfn:ty) => {{
         let mut table = <$table>::default();
@@ -115,7 +115,7 @@ impl Tables {
             unsafe { std::mem::transmute::<*const (), ze_pfnInitDrivers_t>(init_drivers) };
         // SAFETY: as above.
         let init = unsafe { std::mem::transmute::<*const (), ze_pfnInit_t>(lookup(c"zeInit")) };
-        // Drivers come to life by zeInitDrivers where it exists; older loaders know zeInit only.
+        // Drivers are initialised by zeInitDrivers if it exists; older loaders only have zeInit.
         let mut count = 0;
         let mut desc = ze_init_driver_type_desc_t {
             flags: u32::MAX,
@@ -240,7 +240,7 @@ impl Tables {
         })
     }
 
-    /// Turns a call's result into ours; `None` is a function that the implementation lacks.
+    /// Converts a call's result to this crate's; `None` is a missing function.
     pub(crate) fn check(
         &self,
         function: &'static str,
@@ -257,12 +257,12 @@ impl Tables {
             None => Err(Error::Call {
                 function,
                 code: ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                text: "the loader has no such function".to_owned(),
+                text: "the loader does not have this function".to_owned(),
             }),
         }
     }
 
-    /// The driver's text for this thread's last error; empty where there is none.
+    /// The driver's text for this thread's last error; empty if there is none.
     pub fn last_error(&self, driver: Option<ze_driver_handle_t>) -> String {
         let (Some(driver), Some(get)) = (driver, self.driver.pfnGetLastErrorDescription) else {
             return String::new();

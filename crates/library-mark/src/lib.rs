@@ -1,8 +1,9 @@
-//! The note by which a file is known to be one of Solum's libraries, whatever its name is.
+//! An ELF note that identifies Solum's libraries, whatever their file names are.
 //!
-//! Benchmarks compare our libraries with others of the same name: the note shows that one of ours stands in another's
-//! place. Invariants: each library that is installed has the note (a shell expands [`mark!`](crate::mark)), and `strip`
-//! leaves it; it is no symbol, since exports are exactly those of the library that ours replaces. Not here: versions.
+//! Benchmarks compare our libraries with others of the same name: the note shows that one of ours is installed in
+//! another's place. Invariants: each installed library has the note (a shell expands [`mark!`](crate::mark)), and
+//! `strip` keeps it; it is not a symbol, because exports are exactly those of the library that ours replaces. Not here:
+//! versions.
 
 /// Puts the note into the library whose root crate expands this: section `.note.solum`, owner `Solum`, type 1.
 #[macro_export]
@@ -40,11 +41,11 @@ mod tests {
     crate::mark!();
 
     #[test]
-    fn the_note_is_found_where_the_macro_has_put_it() {
+    fn the_note_of_the_macro_is_found() {
         let me = std::env::current_exe().expect("this test runs");
         let mut file = std::fs::read(me).expect("the file of this test");
         assert!(is_marked(&file));
-        // The constant itself lies somewhere, too, aligned or not.
+        // The constant itself is somewhere in the file too, aligned or not.
         while let Some(at) = file.windows(NOTE.len()).position(|part| part == NOTE) {
             file[at] ^= 1;
         }

@@ -1,6 +1,6 @@
 //! The library's name and what it exports: the getters of the DDI tables, nothing else.
 //!
-//! A driver that exported `zeInit` too could be bound to by a loader's own calls of that name, or the other way.
+//! If a driver exported `zeInit` too, a loader's own calls could be bound to it, or the reverse.
 
 #[expect(clippy::unwrap_used, reason = "a test")]
 #[path = "../../ze-loader/tests/loader/elf.rs"]

@@ -1,8 +1,8 @@
 //! `libze_stub.so`: the stub driver's getters. Copy the file under several names for several drivers.
 //!
-//! Invariant: getters are the only exports, as of a real driver. Not here: what they hand out (`ze-stub`).
+//! Invariant: getters are the only exports, as of a real driver. Not here: the tables that they return (`ze-stub`).
 
-/// Defines exported getters by their place in the stub's list of tables.
+/// Defines exported getters by their index in the stub's list of tables.
 macro_rules! getters {
     ($($name:ident $place:literal)+) => {
         $(

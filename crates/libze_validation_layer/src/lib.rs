@@ -14,7 +14,7 @@ library_mark::mark!();
 
 static LAYER: Stacked = Stacked::new(validation::over);
 
-/// Reads the environment at the first call; what is wrong there is said once and refused always.
+/// Reads the environment at the first call; an invalid value is reported once and makes every call fail.
 fn configured() -> ze_result_t {
     static READ: OnceLock<ze_result_t> = OnceLock::new();
     *READ.get_or_init(|| match validation::from_environment() {
@@ -64,7 +64,7 @@ pub(crate) unsafe extern "C" fn zelLoaderGetVersion(
     unsafe { component_version("validation layer", version) }
 }
 
-/// The logger that a loader offers is an object of its own language; findings go to stderr.
+/// A loader's logger is an object of its own language, so findings go to stderr.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn zelLoaderSetLogger(_logger: *mut c_void) {}
 

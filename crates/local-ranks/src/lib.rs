@@ -1,7 +1,7 @@
 //! Ranks of one parallel program that share a machine, and the processors that each of them should use.
 //!
-//! Four ranks of an MPI program are four processes. A process that starts a thread for every processor makes four threads
-//! compete for each. Launchers say in the environment how many ranks the machine has:
+//! Four ranks of an MPI program are four processes. If each starts a thread for every processor, four threads compete
+//! for each processor. Launchers set variables that tell how many ranks the machine has:
 //!
 //! ```
 //! let variables = |name: &str| match name {
@@ -13,8 +13,8 @@
 //! assert_eq!((rank.rank, rank.size, rank.share(10)), (1, 4, 3));
 //! ```
 //!
-//! A launcher that binds its ranks has divided the processors already: [`is_bound`] compares a rank's processors with its
-//! launcher's.
+//! A launcher that binds its ranks has already divided the processors: [`is_bound`] compares a rank's processors with
+//! its launcher's.
 
 use std::fs;
 
@@ -25,12 +25,12 @@ pub struct Rank {
     pub rank: usize,
     /// Ranks on this machine, at least 1.
     pub size: usize,
-    /// The launcher that told it.
+    /// The launcher that set the variables.
     pub launcher: &'static str,
 }
 
-/// (variable of the rank, variable of the number of ranks, whose they are). Batch scripts of Slurm have its other variables
-/// without being ranks; those of a step belong to ranks alone.
+/// (variable of the rank, variable of the number of ranks, the launcher). Batch scripts of Slurm have its other
+/// variables without being ranks; those of a step are set for ranks only.
 const VARIABLES: [(&str, &str, &str); 8] = [
     (
         "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -55,7 +55,7 @@ const MOST: usize = 1 << 16;
 const WRAPPERS: usize = 16;
 
 impl Rank {
-    /// What the launcher says in the environment; none: the process is no rank, or what is said makes no sense.
+    /// The rank by the launcher's variables; `None` if the process is not a rank, or the values are inconsistent.
     pub fn told(variables: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         VARIABLES.iter().find_map(|&(rank, size, launcher)| {
             let rank = variables(rank)?.trim().parse().ok()?;
@@ -75,8 +75,8 @@ impl Rank {
         })
     }
 
-    /// Processors of this rank out of `processors`: the first ranks have one more where they cannot be divided evenly; at
-    /// least one.
+    /// The number of processors of this rank out of `processors`, at least one: the first ranks have one more if they
+    /// cannot be divided evenly.
     #[must_use]
     pub fn share(&self, processors: usize) -> usize {
         let more = usize::from(self.rank < processors % self.size);
@@ -100,8 +100,7 @@ fn tasks_of(list: &str, node: usize) -> Option<usize> {
     None
 }
 
-/// Whether the launcher of this process, which is a rank, has bound it to a part of the processors that the launcher itself
-/// may use.
+/// Whether this process's launcher has bound the rank to a part of the processors that the launcher itself may use.
 #[must_use]
 pub fn is_bound() -> bool {
     let own = processors_of("self");
@@ -109,8 +108,8 @@ pub fn is_bound() -> bool {
     own.is_some() && launcher.as_deref().and_then(processors_of) > own
 }
 
-/// The nearest process above this one that is no rank itself. The environment of another user's process cannot be read:
-/// Slurm's daemon is such a one.
+/// The nearest parent process that is not a rank itself. The environment of another user's process, such as Slurm's
+/// daemon, cannot be read.
 fn launcher() -> Option<String> {
     let mut process = parent_of("self")?;
     for _ in 0..WRAPPERS {
@@ -144,7 +143,7 @@ fn processors_of(process: &str) -> Option<usize> {
     count(&status_of(process, "Cpus_allowed_list:")?)
 }
 
-/// The numbers in a list of the system's such as `0-3,8`.
+/// The numbers in a list of the system, such as `0-3,8`.
 fn count(list: &str) -> Option<usize> {
     let parts = list.split(',').map(|part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_tell_rank_and_size() {
+    fn launchers_set_rank_and_size() {
         for (rank, size, _) in VARIABLES {
             assert_eq!(told(&[(rank, "2"), (size, " 4 ")]), Some((2, 4)), "{rank}");
             for (bad_rank, bad_size) in [("4", "4"), ("-1", "4"), ("x", "4"), ("0", "0"), ("0", "")]
@@ -192,7 +191,7 @@ mod tests {
         assert_eq!(slurm("4(x2),3", "3"), None);
         assert_eq!(slurm("4(x99999999999999999999)", "0"), None);
         assert_eq!(slurm("4(x2", "0"), None);
-        // A batch script is no rank.
+        // A batch script is not a rank.
         assert_eq!(
             told(&[("SLURM_LOCALID", "0"), ("SLURM_TASKS_PER_NODE", "4")]),
             None
@@ -241,7 +240,7 @@ mod tests {
             assert_eq!(is_bound(), expected == "bound");
             return;
         }
-        let mine = processors_of("self").expect("the system tells it");
+        let mine = processors_of("self").expect("the system lists it");
         if mine < 2 {
             println!("skipped: one processor cannot be divided");
             return;

@@ -1,13 +1,22 @@
-//! Files that the user names and that we write, such as logs and reports: no other user redirects or delays the write.
+//! Files that the user names and that Solum writes, such as logs and reports: no other user can redirect or delay the
+//! write.
+//!
+//! ```no_run
+//! use std::{io::Write as _, path::Path};
+//!
+//! let mut log = owned_file::open(Path::new("solum.log"), owned_file::Content::Kept, 0o600)?;
+//! writeln!(log, "one line")?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
 //!
 //! Invariants
-//! - On the way to a file's folder, and to a folder that is made, a link is followed if it is this user's or root's, or
-//!   if only they can write to the folder that holds it.
-//! - In a folder that other users can write to, nothing is opened but a new file or an ordinary file of this user's
-//!   without a second name. No link is followed there, and no pipe is waited for.
-//! - Nothing is cut before it is known to be such a file.
+//! - On the path to a file's folder, and to a new folder, a link is followed if it is this user's or root's, or if only
+//!   they can write to the folder that contains it.
+//! - In a folder that other users can write to, only a new file, or an ordinary file of this user without a second
+//!   name, is opened. No link is followed there, and no pipe is waited for.
+//! - A file is truncated only after it passed these checks.
 //! - In a folder that only this user or root can write to, links and devices are followed: they are the user's own or
-//!   the system's, such as `/dev/stdout`. The folder that a link leads to is judged as well.
+//!   the system's, such as `/dev/stdout`. The target folder of a link is checked as well.
 //!
 //! Not here: folders that are held open (`solum`'s traces, the driver's cache).
 
@@ -26,20 +35,20 @@ use std::path::Path;
 use openat::{denied, open_at};
 use walk::{Link, Walk};
 
-/// What becomes of the content that a file has.
+/// How an existing file is treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// It goes.
     Replaced,
-    /// It stays; each write goes to the end.
+    /// The content is kept; each write appends.
     Kept,
 }
 
-/// Opens a file to write to; a new one gets the mode, less the umask.
+/// Opens a file for writing; a new one gets the mode, minus the umask.
 ///
 /// # Errors
-/// It cannot be opened, or another user can have put a link on the way. Or other users can write to its folder, and the
-/// name there is no ordinary file of this user's.
+/// The file cannot be opened, or another user may have put a link on the path. Or other users can write to its folder,
+/// and the entry there is not an ordinary file of this user.
 pub fn open(path: &Path, content: Content, mode: u32) -> io::Result<File> {
     let mut walk = Walk::begin(path)?;
     let flags = match content {
@@ -106,8 +115,8 @@ fn open_shared(
     Ok(file)
 }
 
-/// Whether a file has no name but this one. Another user may give a file of ours a name in a shared folder and take it
-/// away when we have opened it: then it has one name, and that is elsewhere.
+/// Whether a file has only this name. Another user may give our file a name in a shared folder and remove it after it
+/// was opened: it then has one name, in another folder.
 fn is_only_name(folder: &File, name: &OsStr, data: &Metadata) -> io::Result<bool> {
     let name = CString::new(name.as_bytes())?;
     // SAFETY: zero bytes are a valid structure, which the call fills; a C string; the folder's descriptor is open.
@@ -130,11 +139,11 @@ fn is_only_name(folder: &File, name: &OsStr, data: &Metadata) -> io::Result<bool
     Ok(is_same && data.nlink() == 1 && found.st_nlink == 1)
 }
 
-/// Goes to a folder and makes it and its parents where they are missing, for this user alone to write to. A descriptor
-/// for paths below it (`O_PATH`), and whether it is new.
+/// Opens a folder, and creates it and its parents if they are missing, writable for this user only. Returns a
+/// descriptor for paths below it (`O_PATH`), and whether it is new.
 ///
 /// # Errors
-/// It cannot be made, or another user can have put a link on the way.
+/// It cannot be created, or another user may have put a link on the path.
 pub fn make_folders(path: &Path) -> io::Result<(OwnedFd, bool)> {
     let mut walk = Walk::begin(path)?;
     let is_new = walk.make(0o755)?;
@@ -203,14 +212,14 @@ mod tests {
                     assert_eq!(is_written, is_followed, "{mode:o}");
                     fs::remove_file(name).unwrap();
                 }
-                // A link to nothing would make a file elsewhere.
+                // A dangling link would create a file elsewhere.
                 symlink(top.join("made"), &link).unwrap();
                 assert_eq!(write(&link, b"new").is_ok(), is_followed, "{mode:o}");
                 assert_eq!(top.join("made").exists(), is_followed, "{mode:o}");
                 fs::remove_file(&link).unwrap();
                 let _ = fs::remove_file(top.join("made"));
                 if !is_followed {
-                    // Opening a pipe without a reader would not end.
+                    // Opening a pipe without a reader would block.
                     let pipe = CString::new(link.as_os_str().as_bytes()).unwrap();
                     // SAFETY: a C string.
                     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o666) }, 0);
@@ -257,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn links_of_others_on_the_way_are_not_followed() {
+    fn links_of_other_users_on_the_path_are_not_followed() {
         let top = folder("way");
         let (shared, own) = (top.join("shared"), top.join("own"));
         for path in [&shared, &own, &own.join("below")] {
@@ -323,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn links_end_somewhere() {
+    fn link_cycles_are_an_error() {
         let top = folder("circle");
         symlink("circle", top.join("circle")).unwrap();
         fs::create_dir(top.join("0")).unwrap();
@@ -381,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_made_where_the_path_says() {
+    fn folders_are_created_on_the_path() {
         let top = folder("make");
         for (path, is_new) in [
             ("a/b/c", true),
@@ -395,7 +404,7 @@ mod tests {
             assert_eq!(made.unwrap().ino(), there.unwrap().ino(), "{path}");
         }
         assert_eq!(top.join("a/b").metadata().unwrap().mode() & 0o022, 0);
-        // Nothing is made behind a link that leads nowhere.
+        // Nothing is created through a dangling link.
         symlink("missing", top.join("link")).unwrap();
         for path in ["link", "link/below"] {
             let error = make_folders(&top.join(path)).unwrap_err();
@@ -417,7 +426,7 @@ mod tests {
         fs::write(&file, "").unwrap();
         let data = file.metadata().unwrap();
         assert!(is_only(&data));
-        // Known by one name, and has a second by now.
+        // Opened under one name; it has a second one by now.
         fs::hard_link(&file, &elsewhere).unwrap();
         assert!(!is_only(&data));
         fs::remove_file(&file).unwrap();
@@ -431,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn new_files_have_the_mode_asked_for() {
+    fn new_files_have_the_requested_mode() {
         let top = folder("mode");
         for (folder_mode, name) in [(0o755, "a"), (0o777, "b")] {
             fs::set_permissions(&top, Permissions::from_mode(folder_mode)).unwrap();

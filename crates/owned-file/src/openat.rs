@@ -19,7 +19,7 @@ pub(crate) fn open_at(folder: i32, name: &OsStr, flags: i32, mode: u32) -> io::R
         let descriptor =
             unsafe { libc::openat(folder, name.as_ptr(), flags | libc::O_CLOEXEC, mode) };
         if descriptor >= 0 {
-            // SAFETY: the system has just made it; no other value owns it.
+            // SAFETY: the system has just created it; no other value owns it.
             return Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }));
         }
         let error = io::Error::last_os_error();

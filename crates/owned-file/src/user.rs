@@ -2,13 +2,13 @@
 
 use std::sync::OnceLock;
 
-/// The owner that files show whose user the namespace does not know, unless the system says otherwise.
+/// The owner of files whose user is unknown in the namespace, unless the system is configured otherwise.
 const OVERFLOW: u32 = 65534;
-/// Users that a namespace knows which knows them all.
+/// The number of users in a namespace that maps all of them.
 const ALL: u32 = u32::MAX;
 
-/// The number that stands for all users that this user namespace does not know; none: it knows all users. In a
-/// namespace without a map the process itself has that number too.
+/// The id that represents all users unknown in this user namespace; `None` if all users are known. In a namespace
+/// without a mapping the process itself has that id too.
 fn overflow() -> Option<u32> {
     static NUMBER: OnceLock<Option<u32>> = OnceLock::new();
     *NUMBER.get_or_init(|| {
@@ -21,7 +21,7 @@ fn overflow() -> Option<u32> {
     })
 }
 
-/// Whether a map of user numbers leaves none out: one line, of which the last word is the count.
+/// Whether a mapping of user ids covers all of them: one line, whose last word is the count.
 fn knows_all(map: &str) -> bool {
     let counts = map.lines().map(|line| line.split_whitespace().last());
     counts.flatten().any(|count| count.parse() == Ok(ALL))
@@ -50,7 +50,7 @@ pub fn own() -> Result<u32, String> {
 
 /// Whether files of unknown users show that owner.
 pub fn is_unknown(owner: u32) -> bool {
-    // No system calls unknown users root; looking at the map takes 10 to 50 us of a process's first program.
+    // No system maps unknown users to root; reading the mapping takes 10 to 50 us of a process's first program.
     owner != 0 && overflow() == Some(owner)
 }
 

@@ -1,9 +1,9 @@
-//! The way to a folder, one name after the other: a link counts where no other user can have put it.
+//! Walks to a folder, one name after the other, and follows only links that no other user can have created.
 //!
 //! Invariants
 //! - A link is followed if it is this user's or root's, or if only they can write to the folder that holds it.
-//! - Links are resolved here and not by the system. The exception are those of `/proc`, such as `/proc/self/fd/1`: they
-//!   lead to objects that have no path.
+//! - Links are resolved here and not by the system. The exceptions are those of `/proc`, such as `/proc/self/fd/1`:
+//!   their targets have no path.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -18,17 +18,17 @@ use crate::user;
 
 /// The kernel's own bound on the links of one path.
 const MOST_LINKS: usize = 40;
-/// Opens a folder for nothing but the way on. `O_DIRECTORY` has the system mount one that is mounted on demand.
+/// Opens a folder only to walk on. `O_DIRECTORY` triggers automounts.
 const FOLDER: i32 = libc::O_PATH | libc::O_DIRECTORY;
 
-/// A name that has not been looked at.
+/// A name that was not visited yet.
 struct Name {
     text: OsString,
-    /// It stands in the path itself; the others come from links, and are not made where they are missing.
+    /// The name is in the path itself; other names come from links, and are not created if they are missing.
     is_given: bool,
 }
 
-/// Where a link leads.
+/// The target of a link.
 pub(crate) enum Link {
     To(PathBuf),
     /// To an object that only the system finds.
@@ -37,7 +37,7 @@ pub(crate) enum Link {
 
 pub(crate) struct Walk {
     at: File,
-    /// The names that are left, the next one at the end.
+    /// The names that are left, the next one last.
     left: Vec<Name>,
     links: usize,
 }
@@ -90,7 +90,7 @@ impl Walk {
         }
     }
 
-    /// Walks to the end and makes what is missing; whether the folder at the end is new.
+    /// Walks to the end and creates missing folders. Returns whether the last folder is new.
     pub(crate) fn make(&mut self, mode: u32) -> io::Result<bool> {
         let mut is_new = false;
         while !self.left.is_empty() {
@@ -99,7 +99,7 @@ impl Walk {
         Ok(is_new)
     }
 
-    /// Goes one name on; makes a missing folder with the mode. Whether it did.
+    /// Walks one name on, creating a missing folder with the mode. Returns whether it did.
     fn step(&mut self, mode: Option<u32>) -> io::Result<bool> {
         let Some(Name { text, is_given }) = self.left.pop() else {
             return Ok(false);
@@ -126,15 +126,15 @@ impl Walk {
         Ok(is_new)
     }
 
-    /// Goes on where a link leads.
+    /// Continues at the target of a link.
     pub(crate) fn follow(&mut self, path: &Path) -> io::Result<()> {
         self.add(path, false)
     }
 
-    /// Where the link of that name leads; none: it is no link.
+    /// The target of the link with that name; `None` if it is not a link.
     ///
     /// # Errors
-    /// Another user can have put it there.
+    /// Another user may have created it.
     pub(crate) fn link(&mut self, name: &OsStr) -> io::Result<Option<Link>> {
         let flags = libc::O_PATH | libc::O_NOFOLLOW;
         let link = open_at(self.at.as_raw_fd(), name, flags, 0)?;
@@ -161,7 +161,7 @@ impl Walk {
         }
         let mut target = vec![0u8; libc::PATH_MAX as usize];
         let room = target.as_mut_ptr().cast();
-        // SAFETY: an empty C string stands for the open link itself; the room has the size that is told.
+        // SAFETY: an empty C string refers to the open link itself; the buffer has the given size.
         let length =
             unsafe { libc::readlinkat(link.as_raw_fd(), c"".as_ptr(), room, target.len()) };
         let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
@@ -182,7 +182,7 @@ fn is_of_proc(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Makes a folder; not when something has that name.
+/// Creates a folder; fails if the name exists.
 fn make_at(at: &File, name: &OsStr, mode: u32) -> io::Result<bool> {
     let name = CString::new(name.as_bytes())?;
     // SAFETY: a C string and a folder's descriptor that is open.

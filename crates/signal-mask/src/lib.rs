@@ -1,15 +1,14 @@
-//! Which signals a thread holds back while it does a device's work.
+//! Blocks signals on a thread while it works for a device.
 //!
-//! The program's signal handlers run on the program's threads: every thread that the driver or its compiler starts is
-//! started while a [`HeldSignals`] lives, and inherits its mask. What code itself raises is never held back: a fault whose
-//! signal is blocked would end the process.
+//! The program's signal handlers run on the program's threads: every thread of the driver or its compiler is started
+//! while a [`HeldSignals`] lives, and inherits its mask. Signals that code raises are never blocked, because a fault
+//! whose signal is blocked ends the process.
 //!
-//! Calls that write files are wrapped in [`without_write_signals`]: the process's limit of file sizes is then an error, and
-//! no signal.
+//! Calls that write files are wrapped in [`without_write_signals`]: the process's limit on file sizes is then an error,
+//! and no signal.
 //!
-//! Invariant: when the value is dropped, its thread has the mask back that it had before.
-//! Not here: handlers (`ze-cpu`'s faults), masks around `fork`, and SYCL's threads, which run host tasks: those are the
-//! program's code and have its mask.
+//! Invariant: dropping the value restores the thread's earlier mask. Not here: handlers (`ze-cpu`'s faults), masks
+//! around `fork`, and SYCL's threads, which run host tasks: those are the program's code and have its mask.
 
 mod limits;
 mod write;
@@ -38,12 +37,12 @@ pub struct HeldSignals {
 }
 
 impl HeldSignals {
-    /// Of all signals. None when the system refuses; then nothing is held back.
+    /// Blocks all signals. `None` if the system fails; then nothing is blocked.
     pub fn all() -> Option<Self> {
         Self::all_but([])
     }
 
-    /// Of all signals but those of `open`, which stay as the thread has them.
+    /// Blocks all signals except those in `open`, which the thread keeps as they are.
     pub fn all_but(open: impl IntoIterator<Item = c_int>) -> Option<Self> {
         // SAFETY: zero bytes are a valid, empty set; the calls read and write these sets alone.
         unsafe {
@@ -55,7 +54,7 @@ impl HeldSignals {
             for signal in RAISED.into_iter().chain(open) {
                 libc::sigdelset(&mut held, signal);
             }
-            // Added to the thread's own, so that what that has blocked stays so.
+            // Added to the thread's own mask, so that its blocked signals stay blocked.
             if libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before) != 0 {
                 return None;
             }
@@ -72,7 +71,7 @@ impl HeldSignals {
         }
     }
 
-    /// Whether the thread itself has signals blocked that code raises.
+    /// Whether the thread itself has blocked signals that code raises.
     pub fn raised_were_blocked(&self) -> bool {
         self.raised_were_blocked
     }
@@ -116,8 +115,8 @@ mod tests {
     const LOOKED_AT: [c_int; 5] = [SIGINT, SIGTERM, SIGUSR1, SIGSEGV, SIGTRAP];
 
     #[test]
-    fn masks_are_as_said_and_come_back() {
-        // The thread's own, what is left open, what is blocked meanwhile, whether raised ones were.
+    fn masks_are_as_requested_and_restored() {
+        // The thread's own mask, the signals left open, those blocked meanwhile, and whether raised ones were.
         type Case<'a> = (&'a [c_int], &'a [c_int], &'a [c_int], bool);
         let cases: [Case<'_>; 5] = [
             (&[], &[], &[SIGINT, SIGTERM, SIGUSR1], false),

@@ -16,7 +16,7 @@ struct Blocked {
     before: sigset_t,
     /// The signal that the call raised, to be taken back.
     raised: Option<c_int>,
-    /// Signals that the program itself blocked and that already waited: they are not taken back.
+    /// Signals that the program itself blocked and that were already pending: they stay pending.
     waiting: sigset_t,
     /// A mask belongs to its thread.
     _of_this_thread: PhantomData<*const ()>,
@@ -68,8 +68,8 @@ impl Drop for Blocked {
     }
 }
 
-/// Runs a call that writes to a file or changes its size. The limit of file sizes and a closed pipe give an error and
-/// no signal. The call ends with the first error that it gets. Nothing is allocated.
+/// Runs a call that writes to a file or changes its size. The limit on file sizes and a closed pipe give an error and
+/// no signal. The call ends with its first error. Nothing is allocated.
 ///
 /// # Errors
 /// Those of `call`, unchanged.
@@ -86,7 +86,7 @@ pub fn without_write_signals<T>(call: impl FnOnce() -> io::Result<T>) -> io::Res
     result
 }
 
-/// The largest size in bytes that this process may give a file; `None` when there is no limit.
+/// The largest file size in bytes for this process; `None` without a limit.
 pub fn file_size_limit() -> Option<u64> {
     // SAFETY: the call fills the structure.
     let limit = unsafe {
@@ -118,8 +118,8 @@ pub fn write_stderr(text: &[u8]) {
     write_descriptor(libc::STDERR_FILENO, text);
 }
 
-/// Writes to a descriptor of a log and gives up at the first error. Nothing is locked or allocated, so that signal
-/// handlers may call it, and a process that is ending.
+/// Writes to a log's descriptor and stops at the first error. Takes no lock and allocates nothing, so that signal
+/// handlers may call it, and an exiting process.
 pub fn write_descriptor(descriptor: RawFd, mut text: &[u8]) {
     let _ = without_write_signals(|| {
         while !text.is_empty() {
@@ -150,7 +150,7 @@ mod tests {
     use std::process::{Command, ExitStatus, Stdio};
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Tells the child what to do; limits and handlers are its process's.
+    /// Tells the child what to do; limits and handlers belong to its process.
     const ROLE: &str = "SIGNAL_MASK_TEST_ROLE";
     const LIMIT: u64 = 4096;
 
@@ -166,7 +166,7 @@ mod tests {
     }
 
     fn memory_file() -> File {
-        // SAFETY: a fresh descriptor of ours.
+        // SAFETY: a new descriptor of ours.
         unsafe {
             let fd = libc::memfd_create(c"signal-mask test".as_ptr(), libc::MFD_CLOEXEC);
             assert!(fd >= 0);
@@ -205,7 +205,7 @@ mod tests {
         CALLED.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Every kind of call that the limit or a closed pipe refuses, with the error number that it ends with.
+    /// Every kind of call that the limit or a closed pipe makes fail, with its error number.
     fn refused() {
         let too_large = |result: io::Result<()>| {
             assert_eq!(result.as_ref().unwrap_err().raw_os_error(), Some(EFBIG));
@@ -275,7 +275,7 @@ mod tests {
                     libc::signal(SIGPIPE, handler);
                     refused();
                     assert_eq!(CALLED.load(Ordering::Relaxed), 0);
-                    // What the program raises itself arrives.
+                    // Signals that the program raises itself arrive.
                     libc::raise(SIGXFSZ);
                     assert_eq!(CALLED.load(Ordering::Relaxed), 1);
                 }
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn text_on_a_limited_or_closed_stderr_ends_nobody() {
+    fn writing_to_a_limited_or_closed_stderr_ends_no_process() {
         let test = "text_on_a_limited_or_closed_stderr_ends_nobody";
         if std::env::var_os(ROLE).is_some() {
             // SAFETY: calls on the standard error of a process that runs this test alone.

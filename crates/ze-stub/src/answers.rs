@@ -71,7 +71,7 @@ unsafe fn list<T>(
     ZE_RESULT_SUCCESS
 }
 
-/// Logs a call on the driver and says what it answers.
+/// Logs a call on the driver and returns its result.
 fn with_driver(name: &'static str, driver: ze_driver_handle_t) -> ze_result_t {
     let mut call = Call::new(name);
     call.handle("hDriver", driver);
@@ -226,7 +226,7 @@ unsafe extern "C" fn make_event(
     call.finish()
 }
 
-/// The stub's extension: a function of its own on an event.
+/// The stub's extension: its own function, on an event.
 unsafe extern "C" fn use_event(hEvent: ze_event_handle_t) -> ze_result_t {
     let mut call = Call::new("stubUseEvent");
     call.handle("hEvent", hEvent);

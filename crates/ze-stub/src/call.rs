@@ -1,4 +1,4 @@
-//! One call: its line in the log, its outputs and its answer.
+//! One call: its log line, its outputs and its result.
 
 use std::ffi::c_void;
 use std::io::Write;
@@ -8,15 +8,15 @@ use level_zero_sys::{ZE_RESULT_SUCCESS, ze_mutable_kernel_argument_exp_desc_t, z
 use crate::objects;
 use crate::script::script;
 
-/// Logs a call without handles and says what it answers.
+/// Logs a call without handles and returns its result.
 pub(crate) fn slot(name: &'static str) -> ze_result_t {
     Call::new(name).finish()
 }
 
-/// One call: what is logged about it, and what it answers.
+/// One call: its log line and its result.
 pub(crate) struct Call {
     name: &'static str,
-    /// Collected only if there is a log: arguments are not read else.
+    /// Collected only if there is a log; otherwise arguments are not read.
     line: Option<String>,
     result: ze_result_t,
 }
@@ -35,7 +35,7 @@ impl Call {
         }
     }
 
-    /// True when the call shall succeed.
+    /// Whether the call is to succeed.
     pub(crate) fn succeeds(&self) -> bool {
         self.result == ZE_RESULT_SUCCESS
     }
@@ -70,7 +70,7 @@ impl Call {
     /// Logs the value of a kernel argument in a chain of mutable-command descriptors.
     ///
     /// # Safety
-    /// `chain` begins with type and next link, as do all structs that hang on it.
+    /// `chain` begins with type and next link, and so do all structs in its chain.
     pub(crate) unsafe fn argument_in_chain(&mut self, mut chain: *const c_void) {
         while self.line.is_some() && !chain.is_null() {
             // SAFETY: by the caller's contract.
@@ -119,7 +119,7 @@ impl Call {
         unsafe { self.output(name, place, objects::object) };
     }
 
-    /// Writes the handle of the object that belongs to this parameter.
+    /// Writes the handle of this parameter's object.
     ///
     /// # Safety
     /// `place` is null or writable.
@@ -160,7 +160,7 @@ impl Call {
         }
     }
 
-    /// Writes that there are none.
+    /// Writes a count of zero.
     ///
     /// # Safety
     /// `place` is null or writable.
@@ -171,7 +171,7 @@ impl Call {
         }
     }
 
-    /// Writes the line and answers.
+    /// Writes the line and returns the result.
     pub(crate) fn finish(&mut self) -> ze_result_t {
         if let (Some(line), Some(mut log)) = (self.line.take(), script().log.as_ref()) {
             // A log that cannot be written fails the test that reads it.

@@ -1,10 +1,10 @@
-//! A Level Zero driver that does nothing but say that it was called: the loader is tested on it.
+//! A Level Zero driver that only logs its calls, for testing the loader.
 //!
-//! It shares no code with `ze-driver`; its tables are plain arrays of addresses, laid out from the API table, so that it
-//! is a second opinion on layouts too. Several drivers are several copies of the shell's file under different names.
+//! It shares no code with `ze-driver`. Its tables are plain arrays of addresses, laid out from the API table, so that
+//! it checks layouts independently. Several drivers are several copies of the shell's file under different names.
 //!
-//! Steered by the environment, read once at the first call. Entries are separated by commas; an entry `NAME:VALUE`
-//! concerns only the copy whose file name contains NAME, an entry without a name all copies:
+//! The environment, read once at the first call, controls it. Entries are separated by commas; an entry `NAME:VALUE`
+//! applies only to the copy whose file name contains NAME, an entry without a name to all copies:
 //!
 //! | variable | value |
 //! |---|---|

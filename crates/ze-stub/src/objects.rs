@@ -1,4 +1,4 @@
-//! Objects, and the form of the tables that they begin with.
+//! Objects, and the tables that they begin with.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -21,7 +21,7 @@ pub(crate) struct Table {
     pub(crate) slots: &'static [Slot],
 }
 
-/// One table of tables: places of its members.
+/// One table of tables: offsets of its members.
 pub(crate) struct DriverTable {
     pub(crate) members: &'static [usize],
 }
@@ -29,20 +29,20 @@ pub(crate) struct DriverTable {
 /// The header of a legacy driver's objects: reading through it must fault.
 pub(crate) const POISON: usize = 0x10;
 
-/// The addresses of the driver tables, which each object begins with: set before the first table is filled.
+/// The addresses of the driver tables at the beginning of each object: set before the first table is filled.
 pub(crate) static HEADER: OnceLock<[usize; 4]> = OnceLock::new();
 
-/// A new object with this copy's header: 40 bytes, or with a guard page behind it as many as its driver promises.
+/// A new object with this copy's header: 40 bytes, or, before a guard page, as many as its driver promises.
 pub(crate) fn object() -> *mut c_void {
     let header = HEADER.get().copied().unwrap_or([POISON; 4]);
     if script().guard {
         return guarded(&header[..if script().legacy { 1 } else { 3 }]);
     }
-    // Four words of header, then room to tell objects apart in a debugger.
+    // Four words of header, then bytes that identify objects in a debugger.
     Box::into_raw(Box::new([header[0], header[1], header[2], header[3], 0])).cast()
 }
 
-/// An object of these words, behind which nothing may be read.
+/// An object of these words, after which memory is inaccessible.
 fn guarded(words: &[usize]) -> *mut c_void {
     const PAGE: usize = 4096;
     // SAFETY: a fresh anonymous mapping of two pages, of which the second one stays without access.
@@ -66,7 +66,7 @@ fn guarded(words: &[usize]) -> *mut c_void {
     }
 }
 
-/// The object that belongs to `key`, made when it is first asked for.
+/// The object of `key`, created when it is first requested.
 pub(crate) fn kept(key: &str) -> *mut c_void {
     static KEPT: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What the environment says about this copy, and the log.
+//! The environment's settings for this copy, and the log.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::fs::{File, OpenOptions};
@@ -21,16 +21,16 @@ pub(crate) struct Script {
     pub(crate) file: String,
     pub(crate) log: Option<File>,
     pub(crate) legacy: bool,
-    /// Objects end at a page that may not be read.
+    /// Objects end at an inaccessible page.
     pub(crate) guard: bool,
     /// Creation returns the same object every time.
     pub(crate) reuse: bool,
-    /// The newest version that getters serve, if the script says one.
+    /// The newest version that getters serve, if the script sets one.
     pub(crate) getters: Option<u32>,
-    /// The API version to report, if the script says one.
+    /// The API version to report, if the script sets one.
     pub(crate) api: Option<u32>,
     pub(crate) table_version: u32,
-    /// `Some` lowers the API version to 1.16, so that the loader looks at the extension.
+    /// `Some` lowers the API version to 1.16, so that the loader checks the extension.
     pub(crate) extension: Option<u32>,
     pub(crate) devices: Vec<Device>,
     pub(crate) null_slots: Vec<String>,

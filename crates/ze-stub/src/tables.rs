@@ -12,7 +12,7 @@ use crate::generated::tables::{DRIVER_TABLES, TABLES};
 use crate::objects::{HEADER, POISON};
 use crate::script::script;
 
-/// This copy's tables, made once and never freed.
+/// This copy's tables, created once and never freed.
 struct Built {
     /// Addresses of the slots, table by table.
     tables: Vec<&'static [*const ()]>,
@@ -54,7 +54,7 @@ fn built() -> &'static Built {
                 let missing = slots
                     .iter()
                     .any(|slot| is_in(&script.null_tables, slot.name));
-                // A table of that version ends before the members that came later.
+                // A table of that version ends before the members that were added later.
                 let since = slots.iter().map(|slot| slot.since).min();
                 if missing || since.is_some_and(|since| since > script.table_version) {
                     0
@@ -64,7 +64,7 @@ fn built() -> &'static Built {
             }));
             words.leak().as_ptr().expose_provenance()
         });
-        // Nothing else sets it.
+        // Nothing else sets the version.
         let _ = HEADER.set(header);
         Built { tables }
     })
