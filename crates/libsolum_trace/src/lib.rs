@@ -13,8 +13,8 @@ library_mark::mark!();
 
 xpti::export_subscriber!(RECORDER);
 
-/// For the loader, once it is initialised: traces the calls that go through it from now on. `path` is the file that it
-/// was loaded from. Returns 0, also when `SOLUM_TRACE` asks for nothing; 1 when the loader's tracing layer does not work.
+/// Called by the initialised loader: traces the calls that go through it from now on. `path` is the loader's file.
+/// Returns 0, also if `SOLUM_TRACE` is not set; 1 if the loader's tracing layer cannot be used.
 ///
 /// # Safety
 /// `path` is null or a C string.

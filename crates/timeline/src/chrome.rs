@@ -20,11 +20,11 @@ pub struct Chrome<W> {
     devices: u32,
 }
 
-/// Above every number that Linux gives a process.
+/// Above every process number of Linux.
 const DEVICE_BASE: u32 = 1 << 23;
 
 impl<W: Write> Chrome<W> {
-    /// Begins; `zero` is the time that becomes 0.
+    /// Begins a file; `zero` is the time that becomes 0.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -120,7 +120,7 @@ impl<W: Write> Chrome<W> {
     }
 }
 
-/// For whom a call or command works, as arguments.
+/// The task that a call or command belongs to, as arguments.
 pub(crate) fn cause(uid: u64, place: Option<&str>) -> Vec<(&'static str, Argument<'_>)> {
     let mut all = Vec::new();
     if uid != 0 {

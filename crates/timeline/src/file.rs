@@ -43,8 +43,8 @@ pub const MAX_STRINGS: usize = 1 << 21;
 pub const MAX_STRINGS_BYTES: usize = 256 << 20;
 /// Most lanes of a recording. A lane is reused when its thread ends, so this bounds the threads that record at once.
 pub const MAX_LANES: usize = 1 << 15;
-/// Most places without a chunk that the reader passes in one search. The writer leaves one per thread that takes a chunk
-/// at that moment; a sparse file can have any number.
+/// The most slots without a chunk that the reader skips in one search. The writer leaves one per thread that takes a
+/// chunk at that moment; a sparse file can have any number.
 pub const MAX_EMPTY_PLACES: usize = 4096;
 /// Bytes of records that [`merge`] holds for all lanes together: whole chunks of 512 lanes. With more lanes it reads
 /// chunks in parts.
@@ -55,7 +55,7 @@ const MIN_PART_BYTES: usize = 8 << 10;
 /// The latest clock that a reader believes: 146 years. Half of the range is left for the times of records.
 pub const MAX_CLOCK: u64 = 1 << 62;
 
-/// Places in the header, in bytes.
+/// Offsets in the header, in bytes.
 pub mod header {
     /// `u32`: [`super::VERSION`].
     pub const VERSION: usize = 8;
@@ -90,9 +90,9 @@ pub fn chunk_head(kind: u32, lane: u32, thread: u32, number: u64) -> [u64; 4] {
     ]
 }
 
-/// Whether recordings of `user` may lie in a folder with this owner and mode, else why not.
+/// Checks that recordings of `user` may be in a folder with this owner and mode.
 ///
-/// Somebody else who can write to it could put links where files are expected.
+/// Another user who can write to the folder could put links in place of files.
 ///
 /// # Errors
 /// The reason, as the end of a sentence about the folder.
@@ -109,13 +109,13 @@ pub fn may_hold_recordings(owner: u32, mode: u32, user: u32) -> Result<(), Strin
     }
 }
 
-/// Why a file is no recording.
+/// Why a file is not a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It could not be read.
     #[error("cannot read the recording: {0}")]
     Read(#[from] io::Error),
-    /// It is something else.
+    /// Another kind of file.
     #[error("not a recording of solum trace: {0}")]
     Foreign(&'static str),
 }
@@ -137,7 +137,7 @@ pub struct Recording<R> {
     /// The command line.
     pub command: Vec<String>,
     strings: HashMap<Text, Arc<str>>,
-    /// What [`Recording::shared`] gives for a number that no string has.
+    /// The result of [`Recording::shared`] for a number without a string.
     no_text: Arc<str>,
     /// Bytes of all strings, at most [`MAX_STRINGS_BYTES`].
     string_bytes: usize,
@@ -185,15 +185,15 @@ fn read_up_to(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 impl<R: Read + Seek> Recording<R> {
-    /// Reads header, strings and the places of the chunks.
+    /// Reads the header, the strings and the positions of the chunks.
     ///
     /// # Errors
-    /// The file cannot be read, or is something else.
+    /// The file cannot be read, or is not a recording.
     pub fn open(mut source: R) -> Result<Self, Error> {
         let mut head = vec![0u8; HEADER_BYTES];
         source.seek(SeekFrom::Start(0))?;
         if read_up_to(&mut source, &mut head)? < HEADER_BYTES || head[..8] != MAGIC {
-            return Err(Error::Foreign("it does not begin as one"));
+            return Err(Error::Foreign("it does not begin with the header of one"));
         }
         if u32_at(&head, header::VERSION) != VERSION {
             return Err(Error::Foreign("it is of another version of the format"));
@@ -243,12 +243,12 @@ impl<R: Read + Seek> Recording<R> {
             if read_up_to(&mut self.source, &mut head)? < head.len() {
                 return Ok(());
             }
-            // A chunk whose head is not written yet is looked at again.
+            // A chunk whose head is not written yet is read again later.
             whole &= u32_at(&head, 0) == CHUNK_MAGIC;
             if u32_at(&head, 0) == CHUNK_MAGIC {
                 match u32_at(&head, 4) {
                     STRINGS => {
-                        // The one before is full now; its end may have come after its last reading.
+                        // The previous chunk is full now; its end may have been written after it was last read.
                         if let Some(before) = self.open_strings.replace(offset)
                             && before != offset
                         {
@@ -285,7 +285,7 @@ impl<R: Read + Seek> Recording<R> {
         Ok(())
     }
 
-    /// What was appended since the last call, in the order of time, with the thread that wrote it: for a file that is
+    /// Records appended since the last call, in the order of time, with the thread that wrote them: for a file that is
     /// still growing. When there are [`MERGE_BYTES`] of records, more may be left for the next call.
     ///
     /// # Errors
@@ -323,7 +323,7 @@ impl<R: Read + Seek> Recording<R> {
                     }
                     all.push((thread, record));
                 }
-                // The lane goes on in its next chunk only once this one is full.
+                // The lane continues in its next chunk only once this one is full.
                 if bytes >= MERGE_BYTES || !self.lanes[&lane].contains_key(&(number + 1)) {
                     break;
                 }
@@ -339,7 +339,7 @@ impl<R: Read + Seek> Recording<R> {
         Ok(all)
     }
 
-    /// Reads the strings of the chunk at `offset`, those known already too.
+    /// Reads the strings of the chunk at `offset`, including known ones.
     fn strings_at(&mut self, offset: u64) -> Result<(), Error> {
         let start = offset + CHUNK_HEAD_BYTES as u64;
         self.source.seek(SeekFrom::Start(start))?;
@@ -367,10 +367,10 @@ impl<R: Read + Seek> Recording<R> {
                 .take(length)
                 .collect();
             let text = String::from_utf8_lossy(&bytes);
-            // A chunk that still grows is read again, with the strings that are known already.
+            // A chunk that still grows is read again, with its known strings.
             let known = self.strings.get(&number).map_or(0, |known| known.len());
             let total = self.string_bytes - known + text.len();
-            // Whoever shares a known string shares it with later readers too.
+            // Users of a known string share it with later readers too.
             let is_same = self.shared(number).as_ref() == text;
             if total <= MAX_STRINGS_BYTES && !is_same {
                 self.string_bytes = total;
@@ -384,7 +384,7 @@ impl<R: Read + Seek> Recording<R> {
         (self.chunk_bytes - CHUNK_HEAD_BYTES) / 8
     }
 
-    /// The string of that number; empty when there is none.
+    /// The string with that number; empty if there is none.
     #[must_use]
     pub fn text(&self, number: Text) -> &str {
         self.shared(number)
@@ -423,9 +423,9 @@ fn read_words(source: &mut impl Read, count: usize) -> io::Result<Vec<u64>> {
 struct Lane {
     recording: usize,
     chunks: std::vec::IntoIter<Chunk>,
-    /// The chunk that `words` is a part of, while more of it can be read.
+    /// The chunk that contains `words`, while more of it can be read.
     rest: Option<Chunk>,
-    /// The place of `words` in its chunk.
+    /// The position of `words` in its chunk.
     from: usize,
     words: Vec<u64>,
     at: usize,
@@ -451,7 +451,7 @@ impl Lane {
                     self.next = Some(record);
                     return Ok(());
                 }
-                // A damaged record ends its chunk only: the next one starts afresh.
+                // A damaged record ends only its chunk: the next one is read again.
                 Ok(None) | Err(_) => match self.chunks.next() {
                     Some(chunk) => {
                         self.read(recording, chunk, 0, part_words)?;
@@ -484,7 +484,7 @@ impl Lane {
     }
 }
 
-/// Where a record came from.
+/// The source of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
     /// Number in the slice of recordings.
@@ -493,7 +493,7 @@ pub struct Origin {
     pub thread: u32,
 }
 
-/// Gives every record of all recordings to `each`, in the order of time. `each` gets the recordings too, for texts.
+/// Passes all records of all recordings to `each`, in the order of time, together with the recordings, for texts.
 ///
 /// # Errors
 /// A file cannot be read, or `each` fails.
@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fresh_is_read_within_the_bound() {
+    fn new_records_are_read_within_the_bound() {
         let mut head = vec![0; HEADER_BYTES];
         head[..8].copy_from_slice(&MAGIC);
         head[header::VERSION] = VERSION as u8;

@@ -1,4 +1,4 @@
-//! Which names are shown: patterns with `*` and `?`, separated by commas; a leading `-` leaves out.
+//! Filters of names: patterns with `*` and `?`, separated by commas; a leading `-` excludes.
 
 /// A list of patterns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

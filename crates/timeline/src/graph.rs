@@ -1,4 +1,4 @@
-//! The task graph: commands, what they wait for, how long they ran, and the chain of commands that took longest.
+//! The task graph: commands, their dependencies, how long they ran, and the chain of commands that took longest.
 //!
 //! Edges are what SYCL announced and what commands wait for; commands of one queue that ran one after the other are joined
 //! by an edge of order. The critical path is the chain of edges with the longest sum of device time (of host time where
@@ -37,14 +37,14 @@ const MAX_MERGED: usize = 120;
 /// Rows that the edges of a picture of single commands span together. 60 commands with 900 take 0.3 s to lay out, the
 /// 20 with all 190 edges that span 1,330 took 10 s.
 const MAX_SPAN: usize = 1_000;
-/// The same for a picture whose edges are not uncrossed. 120 boxes with 3,952 take 0.9 s.
+/// The same limit for a picture whose edges are not uncrossed. 120 boxes with 3,952 take 0.9 s.
 const MAX_MERGED_SPAN: usize = 4_000;
 
 /// Why one command comes after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// SYCL or a wait for an event says so.
+    /// SYCL or a wait for an event reported the edge.
     Dependence,
     /// They ran on one queue, one after the other.
     Order,
@@ -57,7 +57,7 @@ pub struct Command {
     pub id: usize,
     /// Kernel or kind of transfer.
     pub name: Arc<str>,
-    /// XPTI's word for its kind, or that of the driver's command.
+    /// XPTI's name of its kind, or that of the driver's command.
     pub kind: Arc<str>,
     /// Source location.
     #[serde(serialize_with = "Place::as_text")]
@@ -72,9 +72,9 @@ pub struct Command {
     pub host_ns: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Whether it lies on the critical path.
+    /// Whether it is on the critical path.
     pub critical: bool,
-    /// What SYCL told of it.
+    /// The details that SYCL reported.
     pub metadata: BTreeMap<Arc<str>, Arc<str>>,
 }
 
@@ -87,13 +87,13 @@ pub struct Edge {
     pub to: usize,
     /// Why.
     pub why: Why,
-    /// SYCL's word for it.
+    /// SYCL's name of it.
     pub name: Arc<str>,
-    /// Whether it lies on the critical path.
+    /// Whether it is on the critical path.
     pub critical: bool,
 }
 
-/// The graph, as it is written as JSON.
+/// The graph in the form of its JSON file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Graph {
     /// Name of this form.
@@ -119,7 +119,7 @@ pub struct Growing {
     newest: HashMap<(usize, u64), usize>,
     by_instance: HashMap<(usize, u64), usize>,
     by_correlation: HashMap<(usize, u64), usize>,
-    /// What ran on each queue.
+    /// The work of each queue.
     ran: HashMap<(usize, u64), Vec<Ran>>,
     /// Pieces of work in `ran`.
     ran_count: usize,
@@ -255,7 +255,7 @@ impl Listener for Growing {
     }
 
     fn begin(&mut self, call: &Call<'_>, _: &Arguments<'_>) -> io::Result<()> {
-        // The fast path of USM copies gives the task a number of its own, one beyond its node's.
+        // The fast path of USM copies numbers the task by itself, one beyond its node.
         let has_room = self.by_instance.len() < MAX_EDGES;
         if call.domain == Domain::Sycl && call.instance != 0 && has_room {
             for recording in 0.. {
@@ -298,7 +298,8 @@ impl Listener for Growing {
             .get(&(recording, submission.instance))
             .copied()
             .filter(|_| submission.instance != 0);
-        // What only signals and waits joins the graph where SYCL announced it, or where nothing else would be there.
+        // Commands that only signal and wait are in the graph if SYCL announced them, or if the graph would be empty
+        // otherwise.
         let id = match known {
             Some(id) => Some(id),
             None => self.add(Command {
@@ -360,7 +361,7 @@ impl Listener for Growing {
     }
 }
 
-/// A box of the picture: one command, or those of one name and source.
+/// A box of the picture: one command, or all commands with one name and source.
 struct Figure {
     label: String,
     kind: String,
@@ -400,7 +401,7 @@ impl Graph {
         loop {
             self.commands[id].critical = true;
             let Some(number) = through[id] else { break };
-            // A path that has only idle commands left says nothing more.
+            // A path of idle commands only is not useful.
             if sums[self.edges[number].from] == 0 {
                 break;
             }
@@ -524,7 +525,7 @@ impl Graph {
             picture.add_edge(arrow, *handles.get(edge.from)?, *handles.get(edge.to)?);
         }
         let mut svg = SVGWriter::new();
-        // Uncrossing the edges of many boxes takes longer than everything else, and changes little for the eye.
+        // Uncrossing the edges of many boxes takes longer than the rest, and is hardly visible.
         let crossed = figures.len() > MAX_BOXES;
         picture.do_it(false, crossed, false, &mut svg);
         Some(
@@ -615,7 +616,7 @@ const _: () = assert!(MAX_MERGED <= Boxes::BITS as usize && MAX_BOXES <= MAX_MER
 struct Drawn {
     from: usize,
     to: usize,
-    /// The later box lies above the earlier one.
+    /// The later box is above the earlier one.
     reversed: bool,
     why: Why,
     critical: bool,
@@ -635,7 +636,7 @@ fn reached(after: &[Boxes], from: usize) -> Boxes {
     found
 }
 
-/// The edges to draw: without circles, and without those that others imply. `None` when they are too many to lay out.
+/// The edges to draw: without cycles, and without those that others imply. `None` if they are too many to lay out.
 fn drawn(boxes: usize, edges: &Figures) -> Option<Vec<Drawn>> {
     let mut after: Vec<Boxes> = vec![0; boxes];
     let mut drawn = Vec::new();
@@ -664,7 +665,7 @@ fn drawn(boxes: usize, edges: &Figures) -> Option<Vec<Drawn>> {
         }
     }
     drawn.retain(|edge| after[edge.from] & 1 << edge.to != 0);
-    // A box lies in the row below the last of those that lead to it.
+    // A box is in the row below the last of its predecessors.
     let mut rows = vec![0usize; boxes];
     for _ in 0..boxes {
         for edge in &drawn {
@@ -715,7 +716,7 @@ fn label(command: &Command) -> String {
     out
 }
 
-/// The end of a long name says more than its begin.
+/// The end of a long name is more informative than its beginning.
 fn cut(text: &str, width: usize) -> String {
     let mut starts = text.char_indices().rev().map(|(at, _)| at);
     match (starts.nth(width - 2), starts.nth(1)) {
@@ -783,7 +784,7 @@ mod tests {
             ),
             // A short chain of long commands beats a long chain of short ones.
             (&[1, 1, 1, 1, 50], &[(0, 1), (1, 2), (2, 3)], 50, &[4]),
-            // An edge backwards is none.
+            // An edge backwards is ignored.
             (&[5, 6], &[(1, 0)], 6, &[1]),
         ];
         for (times, edges, sum, path) in cases {

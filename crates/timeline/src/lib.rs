@@ -1,8 +1,21 @@
-//! What a traced program did: the format of the records on disk, and what is made of them.
+//! Traces: the format of the records on disk, and their conversion to timelines, a task graph and a summary.
 //!
 //! A traced process appends records to a file ([`record`], [`file`](mod@file)); this crate reads them back in the order
-//! of time and makes a timeline for Perfetto ([`perfetto`]) and for Chrome ([`chrome`]), the task graph ([`graph`]) and
-//! a summary ([`summary`]). `solum trace` puts them together; `libsolum_trace.so.1` writes.
+//! of time and writes a timeline for Perfetto ([`perfetto`]) and for Chrome ([`chrome`]), the task graph ([`graph`])
+//! and a summary ([`summary`]). `solum trace` combines these; `libsolum_trace.so.1` writes the records.
+//!
+//! ```no_run
+//! use timeline::{file::Recording, filter::Filter, play::play, summary::Summing};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let recording = Recording::open(std::fs::File::open("solum-trace/4711-1.events")?)?;
+//! let (is_complete, lost) = (recording.finished, recording.lost);
+//! let mut summary = Summing::new(recording.clock);
+//! play(&mut [recording], &Filter::new(""), &mut [&mut summary])?;
+//! print!("{}", summary.finish(is_complete, lost).text(10));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! Invariants
 //! - A recording that ends anywhere, by a crash or a kill, is readable up to its last whole record.
@@ -11,8 +24,8 @@
 //! - A report has at most 64 times the bytes that were read, and 64 MiB ([`report`]).
 //! - A damaged or hostile file gives an error or fewer records, never a panic or an allocation of its choosing.
 //!
-//! Not here: whatever happens in the traced process, and its clock. Except for [`user`], nothing in this crate opens a
-//! file or asks for the time; it works on what it is given.
+//! Not here: work in the traced process, and its clock. Except for [`user`], this crate neither opens files nor reads
+//! the time; it works on its arguments.
 
 pub mod chrome;
 pub mod file;

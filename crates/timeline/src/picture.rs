@@ -25,7 +25,7 @@ const MAX_TICKS: usize = 64;
 /// Height of one level of calls.
 const ROW: f64 = 18.0;
 
-/// A call or piece of work. Ordered by length, so that a heap gives the shortest up first.
+/// A call or a slice of work. Ordered by length, so that a heap drops the shortest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Bar {
     length: std::cmp::Reverse<u64>,
@@ -38,7 +38,7 @@ struct Bar {
     flow: Option<(TrackId, u64)>,
 }
 
-/// Listens and keeps what is drawn.
+/// Listens, and keeps the parts that are drawn.
 #[derive(Default)]
 pub struct Picture {
     tracks: BTreeMap<TrackId, String>,
@@ -67,7 +67,7 @@ impl Picture {
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         let begin = self.first?;
-        // A little of what led to the first work belongs to it.
+        // A short time before the first work is shown too.
         let lead = (self.last - begin) / 50;
         let (begin, end) = (
             begin.saturating_sub(lead),
@@ -87,7 +87,7 @@ impl Picture {
         }
         let mut rows: BTreeMap<TrackId, f64> = BTreeMap::new();
         let mut y = 30.0;
-        // Threads first, then what they caused.
+        // Threads first, then the work that they caused.
         let queues = |track: &TrackId| {
             let name = self.tracks.get(track).map_or("", |name| name.as_str());
             name.contains("queue")
@@ -188,7 +188,7 @@ fn cut(text: &str, letters: usize) -> String {
     }
 }
 
-/// Whether XML has the letter, and it is no control character but the end of a line.
+/// Whether XML allows the character, and it is a line feed or not a control character.
 pub(crate) fn is_drawable(letter: char) -> bool {
     let is_character = !matches!(letter, '\u{FFFE}' | '\u{FFFF}');
     letter == '\n' || is_character && !letter.is_control()

@@ -1,5 +1,5 @@
-//! Recordings, played: records become calls with begin and end, device work with the submission and source line that
-//! caused it, and levels of allocated memory, in the order of time, told to [`Listener`]s.
+//! Plays recordings: records become calls with begin and end, device work with the submission and source line that
+//! caused it, and levels of allocated memory, in the order of time. [`Listener`]s receive them.
 //!
 //! State is kept for open calls, live allocations, source locations and submissions that have not run yet, each within
 //! a bound; never for events that are over. Texts are shared with the recording.
@@ -18,11 +18,11 @@ pub use listener::{
     Allocation, Argument, Arguments, Call, Listener, Node, Place, Submission, Track, TrackId,
 };
 
-/// Submissions that may wait for their execution; older ones are told without.
+/// Submissions that may wait for their execution; older ones are reported without.
 const MAX_PENDING: usize = 1 << 16;
 // The bounds below are far above the needs of real programs. `tests/forged.rs` exceeds most of them, one by one: the
 // reader's memory grows by 34 MiB at most.
-/// Threads of a process; later ones show only what they submit.
+/// Threads of a process; later ones show only their submissions.
 const MAX_THREADS: usize = 1 << 16;
 /// Source locations of a process.
 const MAX_PLACES: usize = 1 << 16;
@@ -42,7 +42,7 @@ const MAX_LANES: usize = 64;
 const MAX_LEVELS: usize = 1 << 10;
 /// Bytes of a name of a thread, a device or a kind.
 const MAX_NAME: usize = 256;
-/// Bytes that are read before listeners are told.
+/// Bytes that are read before listeners are notified.
 const READ_STEP: u64 = 1 << 16;
 
 /// Why playing stopped.
@@ -69,7 +69,7 @@ struct Open {
 struct Thread {
     track: TrackId,
     open: Vec<Open>,
-    /// Calls inside the innermost that is kept, by domain: their ends end nothing else.
+    /// Calls inside the innermost that is kept, by domain: their ends do not end other calls.
     beyond: [u64; Domain::ALL.len()],
 }
 
@@ -87,7 +87,7 @@ struct Process {
     levels: HashMap<(Domain, Arc<str>), (TrackId, u64)>,
 }
 
-/// Turns records into what listeners hear; [`play`] for recordings that are whole, by hand for those that grow.
+/// Turns records into notifications of listeners; [`play`] for complete recordings, directly for growing ones.
 pub struct Player<'a, 'l> {
     listeners: &'a mut [&'l mut dyn Listener],
     filter: &'a Filter,
@@ -143,13 +143,13 @@ fn argument<'a, R: Read + Seek>(
     (recording.text(attribute.key), value)
 }
 
-/// DPC++ demangles the symbol `_ZTS…` of a kernel's type; the type is what a person knows.
+/// DPC++ demangles the symbol `_ZTS…` of a kernel's type; users know the type.
 fn type_name(label: &str) -> &str {
     label.strip_prefix("typeinfo name for ").unwrap_or(label)
 }
 
 impl Process {
-    /// That string, without DPC++'s words before the name of a type.
+    /// The string without DPC++'s prefix of a type's name.
     fn type_name<R: Read + Seek>(&mut self, recording: &Recording<R>, text: Text) -> Arc<str> {
         let whole = recording.shared(text);
         match type_name(whole) {
@@ -222,7 +222,7 @@ impl<'a, 'l> Player<'a, 'l> {
         }
     }
 
-    /// A process joins: its place is the number of those before it.
+    /// Adds a process: its index is the number of those before it.
     ///
     /// # Errors
     /// A listener cannot write.
@@ -240,7 +240,7 @@ impl<'a, 'l> Player<'a, 'l> {
         Ok(())
     }
 
-    /// Everything was played: calls that never ended are told, then the end.
+    /// Ends playing: reports calls that never ended, then the end.
     ///
     /// # Errors
     /// A listener cannot write.
@@ -549,7 +549,7 @@ impl<'a, 'l> Player<'a, 'l> {
                 let process = &mut self.processes[number];
                 let source = unsigned(arguments, "source");
                 let destination = unsigned(arguments, "destination");
-                // A kernel named by a type has that type's name where SYCL told of it.
+                // A kernel named by a type has that type's name if SYCL reported it.
                 let text = recording.shared(name);
                 let text = match process.places.get(&uid) {
                     Some(place) if text.starts_with("_ZTS") => place.function.clone(),
@@ -641,7 +641,7 @@ impl<'a, 'l> Player<'a, 'l> {
         }
     }
 
-    /// Tells of an allocation or release, and of the new level.
+    /// Reports an allocation or release, and the new level.
     fn change(
         &mut self,
         number: usize,
@@ -683,7 +683,7 @@ impl<'a, 'l> Player<'a, 'l> {
         Ok(())
     }
 
-    /// The track for a slice: one for each queue, more where its work overlaps.
+    /// The track for a slice: one for each queue, more if its work overlaps.
     fn queue(
         &mut self,
         number: usize,

@@ -1,4 +1,4 @@
-//! Records: what one event of a traced program says, and its bytes.
+//! Records: one event of a traced program, and its bytes.
 //!
 //! A record is a whole number of 8-byte words. The first holds the length in bytes (low 32 bits), the kind and the
 //! number of fields and attributes (one byte each, then one byte of detail); the second the time in nanoseconds of the
@@ -102,8 +102,8 @@ impl Work {
     }
 }
 
-/// One thing that happened. Numbers named `uid` are XPTI's universal ids of a source location (0: none); `instance`
-/// numbers one visit of it; `correlation` ties a submission to its execution and is unique in its recording.
+/// One event. Numbers named `uid` are XPTI's universal ids of a source location (0: none); `instance` numbers one visit
+/// of it; `correlation` links a submission to its execution and is unique in its recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// From here on this lane belongs to thread `tid`.
@@ -128,14 +128,14 @@ pub enum Event {
     End {
         /// Whose call.
         domain: Domain,
-        /// What it returned; [`NO_RESULT`] when nothing is known.
+        /// Its result; [`NO_RESULT`] if it is not known.
         result: i64,
     },
     /// A command joins the task graph.
     Node {
         /// Its label: kernel name, or kind of transfer.
         name: Text,
-        /// XPTI's word for its kind (`command_group_node`).
+        /// XPTI's name of its kind (`command_group_node`).
         kind: Text,
         /// Its source location.
         uid: u64,
@@ -161,7 +161,7 @@ pub enum Event {
     },
     /// Memory was allocated.
     Allocate {
-        /// Who says so: [`Domain::Memory`] for SYCL, [`Domain::LevelZero`] for the driver's own.
+        /// The source: [`Domain::Memory`] for SYCL, [`Domain::LevelZero`] for the driver.
         domain: Domain,
         /// Kind of memory (`device`, `shared`, `host`, `buffer`).
         kind: Text,
@@ -176,10 +176,10 @@ pub enum Event {
     Release {
         /// As in [`Event::Allocate`].
         domain: Domain,
-        /// What [`Event::Allocate`] named.
+        /// The address of the [`Event::Allocate`].
         pointer: u64,
     },
-    /// A command was handed to a device; its end, when one is known, follows as [`Event::Slice`].
+    /// A command was submitted to a device; its end, if known, follows as [`Event::Slice`].
     Submit {
         /// Kind of command.
         work: Work,
@@ -207,30 +207,30 @@ pub enum Event {
         /// The device, as [`Event::Device`] names it.
         device: u64,
     },
-    /// A device is known from here on.
+    /// A device that is known from here on.
     Device {
         /// Its number in this recording.
         device: u64,
         /// Its name.
         name: Text,
     },
-    /// A queue is made or ends.
+    /// A queue was created or destroyed.
     Queue {
         /// Handle.
         queue: u64,
-        /// Made or ended.
+        /// Whether it was created.
         made: bool,
         /// Its device, 0 when unknown.
         device: u64,
     },
     /// Something worth a mark on the thread's track.
     Mark {
-        /// What.
+        /// The text.
         name: Text,
         /// On whose behalf.
         uid: u64,
     },
-    /// A source location that is no command's: uid and where it is.
+    /// A source location that is not a command's: uid and location.
     Place {
         /// Its id.
         uid: u64,
@@ -245,9 +245,9 @@ pub enum Event {
     },
     /// A submission waits for an earlier one's event.
     Depends {
-        /// Correlation of the one that waits.
+        /// Correlation of the waiting command.
         later: u64,
-        /// Correlation of the one that is waited for.
+        /// Correlation of the command that it waits for.
         earlier: u64,
     },
     /// A device's clock was read together with the recording's.
@@ -261,7 +261,7 @@ pub enum Event {
     },
 }
 
-/// In [`Event::End`]: the call returned nothing that is known.
+/// In [`Event::End`]: the call's result is not known.
 pub const NO_RESULT: i64 = i64::MIN;
 
 /// A value of an attribute.
@@ -353,10 +353,10 @@ impl Record {
     }
 }
 
-/// Why bytes are no record.
+/// Why bytes are not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// The length is no multiple of 8, below the head or beyond what is there.
+    /// The length is not a multiple of 8, is below the head's or exceeds the available bytes.
     #[error("a record of {length} bytes where {available} are left")]
     Length {
         /// As found.
@@ -364,7 +364,7 @@ pub enum Damage {
         /// Bytes left.
         available: usize,
     },
-    /// Kind or detail that no writer of this version makes, or too few fields for it.
+    /// A kind or detail that no writer of this version writes, or too few fields for it.
     #[error("a record of kind {kind}, detail {detail}, with {fields} fields")]
     Kind {
         /// As found.
@@ -374,7 +374,7 @@ pub enum Damage {
         /// As found.
         fields: u8,
     },
-    /// More attributes than any writer of this version makes.
+    /// More attributes than any writer of this version writes.
     #[error("a record with {count} attributes; at most {MAX_ATTRIBUTES} are allowed")]
     Attributes {
         /// As found.
@@ -389,7 +389,7 @@ const fn high_low(high: u32, low: u32) -> u64 {
     (high as u64) << 32 | low as u64
 }
 
-/// Writes the record's words to the start of `out` and gives their number. Attributes beyond [`MAX_ATTRIBUTES`] are
+/// Writes the record's words to the start of `out` and returns their number. Attributes beyond [`MAX_ATTRIBUTES`] are
 /// left out.
 #[must_use]
 pub fn encode(
@@ -510,7 +510,7 @@ pub fn encode(
     {
         place.copy_from_slice(&attribute.words());
     }
-    // The first word makes the record visible to whoever reads the file, also after a kill: it is stored last.
+    // The first word is stored last, because it makes the record visible to readers of the file, even after a kill.
     fence(Ordering::Release);
     out[0] = (words as u64 * 8)
         | (u64::from(kind) << 32)
@@ -520,11 +520,11 @@ pub fn encode(
     words
 }
 
-/// Reads the record at the start of `words`; the number of words that it takes is given too. `None` is the end of the
-/// chunk.
+/// Reads the record at the start of `words`, and returns it with the number of words that it takes. `None` is the end
+/// of the chunk.
 ///
 /// # Errors
-/// What makes no sense; nothing after it in the chunk can be trusted.
+/// Invalid bytes; nothing after them in the chunk can be trusted.
 pub fn decode(words: &[u64]) -> Result<Option<(Record, usize)>, Damage> {
     let Some(&head) = words.first() else {
         return Ok(None);

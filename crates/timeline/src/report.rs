@@ -1,17 +1,17 @@
-//! The bound on a report's size: it grows with what was read of the recordings, so that a few bytes of a forged one
-//! cannot fill a disk.
+//! The bound on a report's size: it grows with the bytes read of the recordings, so that a small forged one cannot fill
+//! a disk.
 
 use std::io::{self, Write};
 
-/// Bytes of a report for each byte that was read. The four records of a command have 192 bytes; a kernel's name of 8 KiB
-/// in its event makes 45 times that.
+/// Bytes of a report for each byte read. The four records of a command have 192 bytes; a kernel's name of 8 KiB in its
+/// event makes 45 times that.
 pub const MAX_GROWTH: u64 = 64;
 /// Bytes that any report may have.
 pub const MIN_LIMIT: u64 = 64 << 20;
 /// The longest text of an annotation in a report, in bytes.
 pub const MAX_ANNOTATION: usize = 1024;
 
-/// A writer that ends in an error beyond the bound.
+/// A writer that fails beyond the bound.
 pub struct Report<W> {
     out: W,
     left: u64,
@@ -26,7 +26,7 @@ impl<W> Report<W> {
         }
     }
 
-    /// So many more bytes of the recordings were read.
+    /// This many more bytes of the recordings were read.
     pub fn read(&mut self, bytes: u64) {
         self.left = self.left.saturating_add(bytes.saturating_mul(MAX_GROWTH));
     }

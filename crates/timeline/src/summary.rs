@@ -1,5 +1,5 @@
-//! What a person wants to know first: time per kernel, per call and per source line, how long queues were idle, what was
-//! transferred, what was transferred twice, and what is still allocated at the end.
+//! The summary: time per kernel, per call and per source line, idle time of queues, transfers, repeated transfers, and
+//! memory that is still allocated at the end.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -13,21 +13,21 @@ use crate::play::{
 };
 use crate::record::{Domain, Work};
 
-/// Contents of transfers that are remembered; beyond it duplicates are no longer looked for.
+/// Contents of transfers that are kept; beyond this duplicates are no longer detected.
 const MAX_CONTENTS: usize = 1 << 18;
-/// Distinct names in one table; beyond it everything else is one row.
+/// Distinct names in one table; further ones share one row.
 const MAX_ROWS: usize = 1 << 16;
-/// The row for everything else.
+/// The row of all further names.
 const OTHERS: &str = "(others)";
-/// Allocations that are remembered.
+/// Allocations that are kept.
 const MAX_LIVE: usize = 1 << 20;
 /// Allocations that are listed one by one.
 const MAX_LISTED: usize = 100;
 
-/// Count and times of one thing.
+/// Count and times of one row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// What.
+    /// The name.
     pub name: Arc<str>,
     /// How often.
     pub count: u64,
@@ -87,17 +87,17 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What one source location cost.
+/// The cost of one source location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// Written as `file:line (function)`, as far as it is known.
+    /// Written as `file:line (function)`, as far as known.
     #[serde(serialize_with = "Place::as_text")]
     pub source: Place,
     /// Commands of this location that ran on a device.
     pub device_count: u64,
     /// Their time.
     pub device_ns: u64,
-    /// Commands handed over.
+    /// Commands submitted.
     pub host_count: u64,
     /// Host time spent handing them over.
     pub host_ns: u64,
@@ -131,14 +131,14 @@ pub struct Transfer {
     pub count: u64,
     /// Together.
     pub bytes: u64,
-    /// Time on the device, as far as it is known.
+    /// Time on the device, as far as known.
     pub device_ns: u64,
 }
 
-/// Contents that went to the same place more than once.
+/// Contents that were transferred to the same place more than once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Duplicates {
-    /// Transfers whose contents had gone to the same place before.
+    /// Transfers whose contents had been transferred to the same place before.
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -169,16 +169,16 @@ pub struct Live {
     pub kind: String,
     /// Size.
     pub bytes: u64,
-    /// When it was made, after the start.
+    /// The time of the allocation, since the start.
     pub made_ns: u64,
-    /// Where.
+    /// The source location.
     pub source: String,
 }
 
 /// Name of the form in which summaries are written: family, stroke, version.
 pub const SCHEMA: &str = "solum.trace/1";
 
-/// Everything, as it is printed and written as JSON.
+/// All tables, as they are printed and written as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Name of this form.
@@ -206,7 +206,7 @@ pub struct Summary {
     pub queues: Vec<Queue>,
     /// By direction.
     pub transfers: Vec<Transfer>,
-    /// Same contents to the same place again.
+    /// Repeated transfers of the same contents to the same place.
     pub duplicated_transfers: Duplicates,
     /// Bytes at the highest point, by kind of memory.
     pub peak_memory: Vec<Peak>,
@@ -237,7 +237,7 @@ pub struct Peak {
     pub bytes: u64,
 }
 
-/// What one layer never released.
+/// Allocations that one layer never released.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LiveTotal {
     /// `sycl` or `level-zero`.
@@ -285,7 +285,7 @@ pub struct Summing {
 }
 
 impl Summing {
-    /// Begins; `started` is the time that counts as 0.
+    /// Begins a summary; `started` is the time that counts as 0.
     #[must_use]
     pub fn new(started: u64) -> Self {
         Self {
@@ -295,7 +295,7 @@ impl Summing {
         }
     }
 
-    /// The result. `complete` and `lost_records` are what the recordings' headers say.
+    /// The result. `complete` and `lost_records` come from the recordings' headers.
     #[must_use]
     pub fn finish(self, complete: bool, lost_records: u64) -> Summary {
         let mut calls: Vec<CallRow> = self
@@ -321,7 +321,7 @@ impl Summing {
             busy_ns: queue.busy,
             longest_pause_ns: queue.pause,
         });
-        // What the driver was asked to copy counts; what SYCL said only where no driver was heard.
+        // The driver's copies count; those of SYCL only if no driver was recorded.
         let transfers = if self.transfers.is_empty() {
             self.told_transfers
         } else {
@@ -587,7 +587,7 @@ impl Listener for Summing {
     }
 
     fn memory(&mut self, allocation: &Allocation, made: bool) -> io::Result<()> {
-        // The time tells allocations of several processes at one address apart.
+        // The time distinguishes allocations of several processes at one address.
         let key = (allocation.domain, allocation.pointer, allocation.time);
         if made && self.live.len() >= MAX_LIVE {
             self.left_out += 1;
@@ -654,7 +654,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A name of the recording, on one line: a line feed in it would begin a line that looks like one of the summary's.
+/// A name of the recording, on one line: a line feed in it could imitate a line of the summary.
 fn one_line(name: &str) -> String {
     name.chars()
         .flat_map(|letter| {
@@ -665,7 +665,7 @@ fn one_line(name: &str) -> String {
         .collect()
 }
 
-/// Cuts a long name in the middle: both ends of a kernel's name tell something.
+/// Cuts a long name in the middle, because both ends of a kernel's name are informative.
 fn short(name: &str, width: usize) -> String {
     let name = one_line(name);
     let letters: Vec<char> = name.chars().collect();

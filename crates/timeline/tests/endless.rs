@@ -1,6 +1,6 @@
-//! A recording of the length that the issue names: it takes no memory, and Perfetto's types read what is made of it.
+//! A recording of ten million events: reading it takes no memory that grows, and Perfetto's types read the result.
 //!
-//! Alone in its process, since the peak that it looks at is the process's.
+//! Alone in its process, because it measures the process's peak memory.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails")]
 
@@ -134,7 +134,7 @@ impl Read for Endless {
     }
 }
 
-/// Counts and forgets.
+/// Counts the bytes and drops them.
 #[derive(Default)]
 struct Counted(u64);
 
@@ -148,8 +148,8 @@ impl Write for Counted {
     }
 }
 
-/// Perfetto's own reader, in miniature: packets are taken from the stream one by one, and of every eighth the generated
-/// types must leave nothing over.
+/// A minimal version of Perfetto's reader: packets are taken from the stream one by one, and for every eighth the
+/// generated types must consume all fields.
 #[derive(Default)]
 struct Reading {
     begun: Vec<u8>,
@@ -158,7 +158,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// One packet with its length before it, when it is whole; the bytes that it takes.
+    /// One packet with its length before it, if complete; and the bytes that it takes.
     fn packet(bytes: &[u8]) -> Option<(&[u8], usize)> {
         let (mut length, mut at) = (0usize, 1);
         assert_eq!(*bytes.first()?, 1 << 3 | 2, "field 1 of a trace");

@@ -1,6 +1,7 @@
-//! Recordings of many records that name long strings: neither the reader's memory nor its reports grow by the strings.
+//! Recordings of many records that refer to long strings: neither the reader's memory nor its reports grow with the
+//! strings.
 //!
-//! Alone in its process, since the allocator that it looks at is the process's.
+//! Alone in its process, because it counts in the process's allocator.
 
 #[expect(dead_code, reason = "no types of Perfetto here")]
 mod made;
@@ -46,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most that `work` needed beside what lived before.
+/// The peak of memory that `work` needed.
 fn peak_of<T>(work: impl FnOnce() -> T) -> usize {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -54,7 +55,7 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> usize {
     PEAK.load(Relaxed) - before
 }
 
-/// Counts and forgets.
+/// Counts the bytes and drops them.
 #[derive(Default)]
 struct Counted(u64);
 
@@ -68,7 +69,7 @@ impl Write for Counted {
     }
 }
 
-/// A recording with as many long strings as a record can name, of the events that `step` gives for each number.
+/// A recording with as many long strings as a record can refer to, with the events that `step` returns for each number.
 fn forge(steps: u64, step: &dyn Fn(u64) -> Vec<(Event, usize)>) -> Vec<u8> {
     let mut out = head(42, CHUNK_BYTES);
     let mut chunk = |kind, number, words: &[u64]| {
@@ -231,7 +232,7 @@ const KINDS: [(&str, u64, Step); 13] = [
     }),
 ];
 
-/// Bytes of memory beside the recording's strings. Each of these recordings is smaller than 16 MiB.
+/// Bytes of memory besides the recording's strings. Each of these recordings is smaller than 16 MiB.
 const MAX_MEMORY: usize = 96 << 20;
 
 #[test]

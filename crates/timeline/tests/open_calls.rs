@@ -78,7 +78,7 @@ fn open_calls_of_many_threads_together_are_bounded() {
             });
         }
     }
-    // The last thread has no call that was kept: its ends end no other thread's call, and make no room.
+    // The last thread has no call that was kept: its ends do not end another thread's call, and free no room.
     for _ in 0..OPEN {
         add(Event::End { domain, result });
     }

@@ -1,4 +1,4 @@
-//! Made recordings, whole, cut and damaged, and what becomes of them.
+//! Generated recordings, complete, cut and damaged, and their results.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails")]
 
@@ -237,7 +237,7 @@ fn program() -> Maker {
         );
     }
     m.add(1, 1_095, Event::Mark { name: wait, uid: 0 });
-    // The wait never ends: the program was killed.
+    // The wait never ends, because the program was killed.
     m
 }
 
@@ -272,7 +272,7 @@ fn make(recordings: Vec<Vec<u8>>, filter: &str) -> Made {
 }
 
 #[test]
-fn perfettos_own_types_read_what_is_written() {
+fn perfettos_own_types_read_the_timeline() {
     let made = make(vec![program().bytes(42)], "");
     let trace = Trace::parse_from_bytes(&made.perfetto).unwrap();
     let mut names: HashMap<u64, String> = HashMap::new();
@@ -438,7 +438,7 @@ fn the_summary_counts() {
 }
 
 #[test]
-fn filters_leave_out_what_they_name() {
+fn filters_exclude_matching_events() {
     let made = make(vec![program().bytes(42)], "-zeCommandListAppendMemory*");
     let text = made.chrome.to_string();
     assert!(text.contains("zeCommandListAppendLaunchKernel"));
@@ -466,7 +466,7 @@ fn a_growing_recording_is_followed() {
         recording.fresh().unwrap()
     };
     assert!(whole.len() > 15);
-    // The file grows below the reader, by pieces that end anywhere.
+    // The file grows while it is read, in pieces that end anywhere.
     let grown = std::rc::Rc::new(std::cell::RefCell::new(bytes[..HEADER_BYTES].to_vec()));
     let mut recording = Recording::open(Grown(grown.clone(), 0)).unwrap();
     let mut seen = Vec::new();
@@ -672,7 +672,7 @@ fn many_lanes_are_merged_within_the_bound() {
 }
 
 #[test]
-fn too_many_lanes_are_refused() {
+fn too_many_lanes_are_rejected() {
     let lanes = file::MAX_LANES as u32 + 1;
     let place = |lane: u32| (HEADER_BYTES + lane as usize * CHUNK) as u64;
     let mut file = Sparse::new(CHUNK, place(lanes));
@@ -821,7 +821,7 @@ fn pictures_hold_only_letters_that_xml_has() {
 
 proptest! {
     #[test]
-    fn damage_is_no_panic(place in 0usize..40_000, value: u8, more in prop::collection::vec((0usize..40_000, any::<u8>()), 0..20)) {
+    fn damage_never_panics(place in 0usize..40_000, value: u8, more in prop::collection::vec((0usize..40_000, any::<u8>()), 0..20)) {
         let mut bytes = program().bytes(42);
         for (place, value) in more.into_iter().chain([(place, value)]) {
             let length = bytes.len();

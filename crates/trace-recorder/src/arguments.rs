@@ -1,7 +1,7 @@
-//! Arguments of Unified Runtime calls, by the names and places of the interface's version 0.12.
+//! Arguments of Unified Runtime calls, by the names and positions of the interface's version 0.12.
 //!
-//! A call comes with a struct of pointers to its arguments. Where they point is certain only for the version that the
-//! table speaks of, so calls of other versions have no arguments in the recording.
+//! A call comes with a struct of pointers to its arguments. Their types are known only for the version of the table, so
+//! calls of other versions have no arguments in the recording.
 
 use std::collections::HashMap;
 use std::ffi::c_void;

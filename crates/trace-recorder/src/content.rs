@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contents_are_told_apart_and_bad_addresses_are_no_fault() {
+    fn contents_are_distinguished_and_bad_addresses_do_not_fault() {
         let mut large = vec![7u8; 1 << 20];
         let address = large.as_ptr() as usize;
         let first = hash(address, 1 << 20);

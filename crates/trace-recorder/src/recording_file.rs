@@ -65,12 +65,12 @@ fn clock(which: libc::clockid_t) -> u64 {
         .wrapping_add(time.tv_nsec as u64)
 }
 
-/// Straight to stderr: at the process's end an ended thread may still hold the standard library's lock.
+/// Directly to stderr: at the process's end a thread that has ended may still hold the standard library's lock.
 pub(crate) fn say(text: &str) {
     signal_mask::write_stderr(text.as_bytes());
 }
 
-/// Opens the folder. `solum trace` checked it, but something else may have come in its place since.
+/// Opens the folder. `solum trace` checked it, but it may have been replaced since.
 fn held(folder: &[u8]) -> std::io::Result<File> {
     let held = OpenOptions::new()
         .read(true)
@@ -82,7 +82,8 @@ fn held(folder: &[u8]) -> std::io::Result<File> {
     Ok(held)
 }
 
-/// Makes room in the file and maps it. A full disk and the limit of file sizes are errors here and no signals later.
+/// Reserves room in the file and maps it. A full disk and a limit on file sizes are errors here rather than signals
+/// later.
 fn map(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<*mut u8> {
     signal_mask::without_write_signals(|| reserve(file, offset, length))
         .map_err(signal_mask::name_file_size_limit)?;
@@ -104,7 +105,7 @@ fn map(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<*mut u8> {
     Ok(place.cast())
 }
 
-/// Makes room in the file.
+/// Reserves room in the file.
 fn reserve(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<()> {
     let (at, bytes) = (offset as libc::off_t, length as libc::off_t);
     loop {
@@ -115,7 +116,7 @@ fn reserve(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<()> {
         let error = std::io::Error::last_os_error();
         match error.raw_os_error() {
             Some(libc::EOPNOTSUPP) => break,
-            // A signal of the program's is no lack of room.
+            // A signal of the program is not a lack of room.
             Some(libc::EINTR) => {}
             _ => return Err(error),
         }
@@ -148,7 +149,7 @@ fn reserve(file: &OwnedFd, offset: u64, length: usize) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A mapped chunk: the words after its head, zero at first.
+/// A mapped chunk: the words after its head, zeroed.
 pub(crate) struct Chunk {
     /// The first word.
     pub(crate) words: *mut u64,
@@ -158,7 +159,7 @@ pub(crate) struct Chunk {
 unsafe impl Send for Chunk {}
 
 impl Chunk {
-    /// Gives the mapping back; the bytes stay in the file.
+    /// Unmaps it; the bytes stay in the file.
     pub(crate) fn close(self) {
         // SAFETY: `words` lies one head after the mapping's begin, and the mapping is one chunk long.
         unsafe {
@@ -171,7 +172,7 @@ impl Chunk {
 }
 
 impl RecordingFile {
-    /// Makes the file of this process in the folder.
+    /// Creates the file of this process in the folder.
     pub(crate) fn create(folder: &[u8]) -> std::io::Result<Self> {
         let folder = held(folder)?;
         let process = std::process::id();
@@ -193,7 +194,7 @@ impl RecordingFile {
                 break (unsafe { OwnedFd::from_raw_fd(file) }, path);
             }
             let error = std::io::Error::last_os_error();
-            // A process number comes again, and so does a process that replaces itself by exec.
+            // Process numbers are reused, and exec keeps the number.
             if error.kind() != std::io::ErrorKind::AlreadyExists || attempt > 1000 {
                 return Err(error);
             }

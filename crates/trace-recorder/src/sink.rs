@@ -26,7 +26,7 @@ static SINK: OnceLock<Option<Sink>> = OnceLock::new();
 /// Set in a forked child, which shares the mappings with its parent and must not write to them.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// The recording; `None` when it is off or cannot be made (reported once on stderr).
+/// The recording; `None` if it is off or cannot be created (reported once on stderr).
 #[inline]
 pub fn sink() -> Option<&'static Sink> {
     if FORKED.load(Ordering::Relaxed) {
@@ -99,7 +99,7 @@ impl Sink {
     }
 }
 
-/// Notes that the process ends, when there is a recording at all.
+/// Records the end of the process, if there is a recording.
 pub fn finish() {
     if FORKED.load(Ordering::Relaxed) {
         return;

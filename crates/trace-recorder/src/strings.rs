@@ -23,7 +23,7 @@ impl Strings {
         Self(Mutex::new(None))
     }
 
-    /// The number of `bytes`; 0 for none of them, and when the table or the disk is full.
+    /// The number of `bytes`; 0 for empty bytes, and if the table or the disk is full.
     pub(crate) fn number(&self, file: &RecordingFile, bytes: &[u8]) -> Text {
         let bytes = &bytes[..bytes.len().min(MAX_STRING_BYTES)];
         if bytes.is_empty() {

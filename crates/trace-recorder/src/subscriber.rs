@@ -19,8 +19,8 @@ pub static RECORDER: Recorder = Recorder;
 /// Writes notifications to the recording.
 pub struct Recorder;
 
-/// The streams that are heard when `SOLUM_TRACE_STREAMS` says nothing. `ur.call.debug` and `sycl.debug` would silence
-/// their quieter siblings under DPC++.
+/// The streams that are recorded by default. `ur.call.debug` and `sycl.debug` would replace their less detailed
+/// variants under DPC++.
 const STREAMS: &str = "sycl,ur.call,sycl.pi.debug,sycl.experimental.mem_alloc,sycl.experimental.buffer,sycl.experimental.image";
 
 fn heard(stream: &CStr) -> bool {
@@ -37,7 +37,7 @@ fn heard(stream: &CStr) -> bool {
         .any(|name| name.trim().as_bytes() == stream)
 }
 
-/// Set when a framework has announced a stream to us: from then on it is asked for universal ids.
+/// Set when a framework has announced a stream: from then on it can be asked for universal ids.
 static FRAMEWORK_TALKS: AtomicBool = AtomicBool::new(false);
 
 /// The command that this thread is handing over.
@@ -49,7 +49,7 @@ pub(crate) struct Task {
     pub(crate) instance: u64,
 }
 
-/// How deep tasks nest before the inner ones are no longer told apart.
+/// The nesting depth of tasks that are distinguished.
 const DEPTH: usize = 8;
 
 thread_local! {
@@ -69,7 +69,7 @@ fn leave() {
     TASKS.set((tasks, depth.saturating_sub(1)));
 }
 
-/// For whom this thread works: the task that it is handing over, with XPTI's universal id where that is set.
+/// The task that this thread is submitting, with XPTI's universal id if that is set.
 pub(crate) fn on_behalf() -> Task {
     let (tasks, depth) = TASKS.get();
     let mut task = match depth {
@@ -170,7 +170,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// What a node's or allocation's metadata tells beyond the attributes that are kept as they are.
+/// Metadata of a node or allocation, besides the attributes that are recorded unchanged.
 #[derive(Default)]
 struct Told {
     kernel: Text,
@@ -223,7 +223,7 @@ fn text_of(data: &UserData<'_>) -> Cow<'static, str> {
     }
 }
 
-/// Names of the streams' memory stream, where begins and ends are calls of their own.
+/// Names on the memory stream whose begins and ends are calls.
 const MEMORY: &CStr = c"sycl.experimental.mem_alloc";
 
 #[expect(
@@ -354,13 +354,13 @@ fn record(sink: &Sink, notification: &Notification<'_>) {
         | point::MEM_ALLOC_END
         | point::MEM_RELEASE_BEGIN
         | point::MEM_RELEASE_END) => memory(sink, kind, event, &data, uid),
-        point::OFFLOAD_ALLOC_MEMORY_OBJECT_CONSTRUCT => mark(sink, "buffer made", uid, &data),
-        point::OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT => mark(sink, "buffer ends", uid, &data),
+        point::OFFLOAD_ALLOC_MEMORY_OBJECT_CONSTRUCT => mark(sink, "buffer created", uid, &data),
+        point::OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT => mark(sink, "buffer destroyed", uid, &data),
         point::OFFLOAD_ALLOC_MEMORY_OBJECT_ASSOCIATE => {
             mark(sink, "buffer gets device memory", uid, &data);
         }
         point::OFFLOAD_ALLOC_MEMORY_OBJECT_RELEASE => {
-            mark(sink, "buffer gives device memory back", uid, &data);
+            mark(sink, "buffer frees device memory", uid, &data);
         }
         point::OFFLOAD_ALLOC_ACCESSOR => mark(sink, "accessor", uid, &data),
         kind @ (point::QUEUE_CREATE | point::QUEUE_DESTROY) => {
@@ -400,7 +400,7 @@ fn call(sink: &Sink, name: &str) {
     sink.emit(&begin, &[]);
 }
 
-/// Allocations and releases. USM comes with an event and says all in its metadata; buffers come without one.
+/// Allocations and releases. USM has an event with all metadata; buffers have none.
 fn memory(sink: &Sink, kind: u16, event: Option<xpti::Event<'_>>, data: &UserData<'_>, uid: u64) {
     let mut attributes = Attributes::new(sink);
     let (what, pointer, bytes) = match (&event, data) {

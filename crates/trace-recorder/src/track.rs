@@ -1,4 +1,5 @@
-//! Tracks: one thread at a time appends to a track. A thread that ends hands its track, with a half-filled chunk, to the next.
+//! Tracks: one thread at a time appends to a track. When a thread ends, the next one reuses its track, with a
+//! half-filled chunk.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -15,7 +16,7 @@ use crate::strings::Strings;
 /// A track and its open chunk.
 pub(crate) struct Track {
     number: u32,
-    /// Chunks taken so far.
+    /// Chunks used so far.
     taken: u64,
     chunk: Option<Chunk>,
     /// Words used of the chunk.
@@ -29,21 +30,21 @@ static IDLE: Mutex<Vec<Parked>> = Mutex::new(Vec::new());
 /// Set in a forked child, which must not touch the tracks of its parent.
 static ABANDONED: AtomicBool = AtomicBool::new(false);
 
-/// Leaves all tracks alone from now on. Async-signal-safe.
+/// Stops all tracks from now on. Async-signal-safe.
 pub(crate) fn abandon() {
     ABANDONED.store(true, Ordering::Relaxed);
 }
 
-/// A track that waits for a thread; it stays where it is, since threads hold its address.
+/// A track that waits for a thread; it is never moved, because threads hold its address.
 struct Parked(Box<Track>);
 
 thread_local! {
-    /// This thread's track; null before its first record and after its end. No destructor of Rust's: a C one gives the
-    /// track back, and records that come even later take another.
+    /// This thread's track; null before its first record and after its end. Without a Rust destructor: a C one releases
+    /// the track, and later records use another.
     static TRACK: Cell<*mut Track> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// The key whose destructor gives tracks back, plus one; 0 before it is made.
+/// The key whose destructor releases tracks, plus one; 0 before it is created.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn give_back(track: *mut c_void) {
@@ -99,7 +100,7 @@ fn take(file: &RecordingFile, strings: &Strings) -> *mut Track {
     let track = Box::into_raw(track);
     TRACK.set(track);
     if let Some(key) = key() {
-        // SAFETY: a key of ours; its destructor expects this value.
+        // SAFETY: our key; its destructor expects this value.
         unsafe { libc::pthread_setspecific(key, track.cast()) };
     }
     let name = strings.number(file, &name());
@@ -139,7 +140,7 @@ impl Track {
             file.lose();
             return;
         };
-        // A track's first record tells the thread, after the time of the record that asked for the track was taken.
+        // A track's first record names the thread, after the time of the record that needed the track was taken.
         self.last = self.last.max(time);
         // SAFETY: `at` plus the longest record lies within the chunk, which is this track's alone; the words were zero or
         // belong to no record yet.

@@ -1,4 +1,4 @@
-//! A process that records: its threads, its fork, and what the file holds afterwards.
+//! A process that records: its threads, its fork, and the resulting file.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use trace_recorder::sink::sink;
 
 /// Calls of each thread: several chunks full.
 const CALLS: usize = 6_000;
-/// Threads at a time, and rounds of them: later threads take over the lanes of earlier ones.
+/// Concurrent threads, and rounds of them: later threads reuse the lanes of earlier ones.
 const THREADS: usize = 4;
 const ROUNDS: usize = 3;
 
@@ -46,7 +46,7 @@ fn record(number: usize) {
     }
 }
 
-/// What the child does.
+/// The work of the child.
 fn play_part(part: &str) {
     match part {
         "threads" => {
@@ -65,7 +65,7 @@ fn play_part(part: &str) {
         }
         "fork" => {
             record(0);
-            // SAFETY: the child calls nothing but what records, which must do nothing, and _exit.
+            // SAFETY: the child calls only functions that record, which must do nothing, and _exit.
             unsafe {
                 let child = libc::fork();
                 if child == 0 {
@@ -103,7 +103,7 @@ fn run(part: &str, folder: &Path) -> Vec<PathBuf> {
     run_and_hear(part, folder).0
 }
 
-/// The recordings, and what is said on stderr.
+/// The recordings, and the output on stderr.
 fn run_and_hear(part: &str, folder: &Path) -> (Vec<PathBuf>, String) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["a_process_records", "--exact", "--nocapture"])
@@ -164,8 +164,8 @@ fn a_process_records() {
         assert_eq!(names.len(), threads, "{part}");
         assert_eq!(seen.len(), threads, "{part}");
     }
-    // A folder that cannot be used costs the recording, not the program: one that is not there, a link that came in
-    // its place, one that others can write to.
+    // An unusable folder costs the recording, not the program: a missing one, a link in its place, one that others can
+    // write to.
     let (missing, link, shared) = (top.join("missing"), top.join("link"), top.join("shared"));
     let behind = top.join("behind");
     for path in [&behind, &shared] {
@@ -187,17 +187,17 @@ fn a_process_records() {
     }
 }
 
-/// Makes a folder with this mode, whatever the umask is.
+/// Creates a folder with this mode, regardless of the umask.
 fn make(folder: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::create_dir_all(folder).unwrap();
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Limits of file sizes from less than the header to more than the recording: the program ends with its own exit code,
+/// Limits on file sizes from less than the header to more than the recording: the program ends with its own exit code,
 /// one line names the limit, and the recording can be read to its last whole record.
 #[test]
-fn a_limit_of_file_sizes_ends_the_recording_and_not_the_program() {
+fn a_limit_on_file_sizes_ends_only_the_recording() {
     let top = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorder-limits");
     let mut kept = Vec::new();
     for kibibytes in [1, 3, 4, 16, 132, 140, 1000, 1500, 300_000] {

@@ -33,7 +33,7 @@ pub struct Perfetto<W> {
 }
 
 impl<W: Write> Perfetto<W> {
-    /// Begins. `clock` and `calendar` are one moment on CLOCK_MONOTONIC and on the calendar.
+    /// Begins a file. `clock` and `calendar` are one moment on CLOCK_MONOTONIC and on the calendar.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -54,7 +54,7 @@ impl<W: Write> Perfetto<W> {
             trusted_packet_sequence_id: Some(SEQUENCE),
             sequence_flags: Some(SEQUENCE_CLEARED),
             data: Some(Data::ClockSnapshot(ClockSnapshot {
-                // Readers count in CLOCK_BOOTTIME; a machine that never slept has both alike.
+                // Readers use CLOCK_BOOTTIME; on a machine that never slept both clocks are equal.
                 clocks: vec![
                     reading(CLOCK_MONOTONIC, clock),
                     reading(CLOCK_BOOTTIME, clock),
@@ -88,7 +88,7 @@ impl<W: Write> Perfetto<W> {
         })
     }
 
-    /// An event of this kind with its name, interned where there is room.
+    /// An event of this kind with its name, interned if there is room.
     fn named(&mut self, kind: i32, track: TrackId, name: &str) -> TrackEvent {
         let mut event = TrackEvent {
             kind: Some(kind),

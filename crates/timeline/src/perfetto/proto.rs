@@ -19,7 +19,7 @@ pub struct TracePacket {
     /// Nanoseconds of the clock that `timestamp_clock_id` names.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
-    /// Who wrote it: interned names belong to one sequence.
+    /// The writer: interned names belong to one sequence.
     #[prost(uint32, optional, tag = "10")]
     pub trusted_packet_sequence_id: Option<u32>,
     /// Names that later packets use.
@@ -31,7 +31,7 @@ pub struct TracePacket {
     /// A built-in clock.
     #[prost(uint32, optional, tag = "58")]
     pub timestamp_clock_id: Option<u32>,
-    /// What it says.
+    /// The content.
     #[prost(oneof = "Data", tags = "6, 11, 60")]
     pub data: Option<Data>,
 }
@@ -50,7 +50,7 @@ pub enum Data {
     TrackDescriptor(TrackDescriptor),
 }
 
-/// In [`TracePacket::sequence_flags`]: interned names begin anew.
+/// In [`TracePacket::sequence_flags`]: interned names are reset.
 pub const SEQUENCE_CLEARED: u32 = 1;
 /// In [`TracePacket::sequence_flags`]: the packet uses interned names.
 pub const SEQUENCE_NEEDS_STATE: u32 = 2;
@@ -98,7 +98,7 @@ pub struct TrackEvent {
     /// Categories as they are.
     #[prost(string, repeated, tag = "22")]
     pub categories: Vec<String>,
-    /// A name as it is.
+    /// A literal name.
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
     /// A level.
@@ -183,7 +183,7 @@ pub struct TrackDescriptor {
     /// Its number.
     #[prost(uint64, optional, tag = "1")]
     pub uuid: Option<u64>,
-    /// Its name, where it is no process or thread.
+    /// Its name, unless it is a process or thread.
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
     /// It is a process.

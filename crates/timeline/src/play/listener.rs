@@ -1,4 +1,4 @@
-//! The events that a player tells listeners: calls, submissions, slices of work, nodes and levels.
+//! The events that a player passes to listeners: calls, submissions, slices of work, nodes and levels.
 
 use std::io;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl std::fmt::Display for Place {
 }
 
 impl Place {
-    /// A name in place of a location.
+    /// A name instead of a location.
     #[must_use]
     pub fn named(name: Arc<str>) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Place {
         }
     }
 
-    /// Equal for places that are displayed alike.
+    /// Equal for locations that are displayed alike.
     #[must_use]
     pub(crate) fn line(&self) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Place {
         to.collect_str(self)
     }
 
-    /// Compares what is displayed, near enough for tables: file, line, function.
+    /// Compares the displayed text, well enough for tables: file, line, function.
     pub(crate) fn in_order_of_text(&self, other: &Self) -> std::cmp::Ordering {
         let (a, b) = (self, other);
         (&*a.file, a.line, &*a.function).cmp(&(&*b.file, b.line, &*b.function))
@@ -85,7 +85,7 @@ impl Place {
 /// Number of a track.
 pub type TrackId = u32;
 
-/// What a track shows.
+/// The subject of a track.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Track<'a> {
     /// A process: the parent of its threads.
@@ -120,9 +120,9 @@ pub enum Track<'a> {
     Counter {
         /// The process's track.
         process: TrackId,
-        /// What is counted.
+        /// The counted quantity.
         name: &'a str,
-        /// In what.
+        /// Its unit.
         unit: &'a str,
     },
 }
@@ -146,10 +146,10 @@ pub struct Call<'a> {
     pub place: Option<&'a Arc<Place>>,
 }
 
-/// A command handed to a device.
+/// A command submitted to a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
-    /// The process's place among the recordings.
+    /// The process's index among the recordings.
     pub recording: usize,
     /// Unique in that recording.
     pub correlation: u64,
@@ -173,7 +173,7 @@ pub struct Submission {
     pub bytes: u64,
     /// Whence and whither, for copies.
     pub direction: Option<(&'static str, &'static str)>,
-    /// Hash of what is copied, where it could be read.
+    /// Hash of the copied contents, if they could be read.
     pub content: Option<u64>,
     /// Destination of copies and fills.
     pub destination: u64,
@@ -182,13 +182,13 @@ pub struct Submission {
 /// A node of the task graph.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
-    /// The process's place among the recordings.
+    /// The process's index among the recordings.
     pub recording: usize,
     /// When it joined.
     pub time: u64,
     /// Kernel or kind.
     pub name: &'a Arc<str>,
-    /// XPTI's word.
+    /// XPTI's name of it.
     pub kind: &'a Arc<str>,
     /// Its location's id.
     pub uid: u64,
@@ -203,7 +203,7 @@ pub struct Node<'a> {
 /// A live allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// Who told of it.
+    /// The layer that reported it.
     pub domain: Domain,
     /// Kind of memory.
     pub kind: Arc<str>,
@@ -213,12 +213,12 @@ pub struct Allocation {
     pub bytes: u64,
     /// When.
     pub time: u64,
-    /// Its location, when known.
+    /// Its location, if known.
     pub place: Option<Arc<Place>>,
 }
 
-/// Hears what happened. Each function may fail when it writes.
-#[expect(unused_variables, reason = "listeners hear what they want to")]
+/// Receives the events. Each function may fail when it writes.
+#[expect(unused_variables, reason = "listeners implement only some of them")]
 pub trait Listener {
     /// A track exists from here on.
     fn track(&mut self, id: TrackId, track: &Track<'_>) -> io::Result<()> {
@@ -248,11 +248,11 @@ pub trait Listener {
     ) -> io::Result<()> {
         Ok(())
     }
-    /// A command was handed to a device.
+    /// A command was submitted to a device.
     fn submit(&mut self, submission: &Submission, arguments: &Arguments<'_>) -> io::Result<()> {
         Ok(())
     }
-    /// A device has worked from `begin` to `end`.
+    /// A device worked from `begin` to `end`.
     fn slice(
         &mut self,
         track: TrackId,
@@ -287,11 +287,11 @@ pub trait Listener {
     fn unfinished(&mut self, call: &Call<'_>) -> io::Result<()> {
         Ok(())
     }
-    /// So many more bytes of the recordings were read: reports may grow with them.
+    /// This many more bytes of the recordings were read: reports may grow with them.
     fn read(&mut self, bytes: u64) {}
-    /// So many records went beyond a bound of the player, and nothing was told of them.
+    /// This many records exceeded a bound of the player and were not reported.
     fn left_out(&mut self, records: u64) {}
-    /// Everything was told; `time` is that of the last record.
+    /// The end; `time` is that of the last record.
     fn finish(&mut self, time: u64) -> io::Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What made recordings begin with, and what must hold of everything that is made of them.
+//! The common beginning of generated recordings, and properties of all results.
 
 use timeline::file::{self, HEADER_BYTES, header};
 

@@ -9,7 +9,7 @@ use crate::sink::{Sink, now};
 /// How long a reading of both clocks is good for.
 const FRESH: u64 = 500_000_000;
 
-/// A device's clock, read together with ours.
+/// A device's clock, and the recording's clock at the same moment.
 pub(crate) struct Clock {
     device: usize,
     number: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Asks the device for its name and clock and records them.
+    /// Queries the device's name and clock and records them.
     pub(crate) fn new(api: &Api, sink: &Sink, device: ze_device_handle_t, number: u64) -> Self {
         let mut properties = ze_device_properties_t {
             stype: ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
@@ -70,7 +70,7 @@ impl Clock {
         self.number
     }
 
-    /// Reads both clocks: the best of three, by how long the device's answer took.
+    /// Reads both clocks: the best of three attempts, by how long the device's reading took.
     fn read(&mut self, api: &Api, sink: &Sink) {
         let mut best = u64::MAX;
         for _ in 0..3 {
@@ -92,7 +92,7 @@ impl Clock {
             }
         }
         if best == u64::MAX {
-            // A device without a clock: its work is shown where it was found finished.
+            // A device without a clock: its work is shown at the time when it was found to have ended.
             self.host = now();
         }
         let clock = Event::Clock {
@@ -103,7 +103,7 @@ impl Clock {
         sink.emit(&clock, &[]);
     }
 
-    /// Begin and end of a command on our clock.
+    /// Begin and end of a command on the recording's clock.
     pub(crate) fn times(
         &mut self,
         api: &Api,
@@ -117,7 +117,8 @@ impl Clock {
     }
 
     fn time(&self, stamp: u64) -> u64 {
-        // Kernel timestamps may be shorter than the device's clock: the distance is taken in their width, with its sign.
+        // Kernel timestamps may have fewer bits than the device's clock: the difference is computed in their width,
+        // with its sign.
         let distance = stamp.wrapping_sub(self.ticks);
         let spare = match self.bits {
             1..=63 => 64 - self.bits,

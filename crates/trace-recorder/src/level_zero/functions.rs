@@ -24,7 +24,7 @@ const MAX_ARGUMENTS: usize = 16;
 pub(crate) struct Traced {
     /// Its registration function.
     pub(crate) register: Register,
-    /// The work besides recording the call.
+    /// The work in addition to recording the call.
     pub(crate) hook: Hook,
     name: &'static str,
     params: &'static [Param],
@@ -101,17 +101,17 @@ impl Traced {
         self.params.iter().position(|param| param.name == name)
     }
 
-    /// Whether it ends what it names.
+    /// Whether it destroys its object.
     pub(crate) fn destroys(&self) -> bool {
         self.name.ends_with("Destroy")
     }
 
-    /// Whether its group counts lie in memory of the device.
+    /// Whether its group counts are in device memory.
     pub(crate) fn indirect(&self) -> bool {
         self.name.contains("Indirect")
     }
 
-    /// Its arguments after the call; outputs are read where the call succeeded.
+    /// Its arguments after the call; outputs are read if the call succeeded.
     pub(crate) fn arguments(
         &self,
         sink: &Sink,
@@ -123,7 +123,7 @@ impl Traced {
         }
         let mut all = Vec::with_capacity(self.params.len());
         for (index, param) in self.params.iter().enumerate().take(MAX_ARGUMENTS) {
-            // SAFETY: the block is that of this function, and `value` reads what the parameter's type says.
+            // SAFETY: the block belongs to this function, and `value` reads according to the parameter's type.
             let Some(value) = (unsafe { value(sink, params, index, param, result) }) else {
                 continue;
             };

@@ -3,7 +3,7 @@
 use timeline::record::Work as Kind;
 use ze_spec::Function;
 
-/// Places of the parameters of a function that appends a command.
+/// Indices of the parameters of a function that appends a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Append {
     pub(super) work: Kind,

@@ -1,4 +1,4 @@
-//! The work around some functions besides recording the call.
+//! The work for some functions in addition to recording the call.
 
 use std::ffi::c_void;
 
@@ -133,7 +133,7 @@ pub(crate) fn before(call: &Call<'_>, function: &Traced) {
     }
 }
 
-/// After the driver has answered.
+/// After the driver's function has returned.
 pub(crate) fn after(call: &Call<'_>, function: &Traced, result: ze_result_t) {
     if call.params.is_null() {
         return;
@@ -142,7 +142,7 @@ pub(crate) fn after(call: &Call<'_>, function: &Traced, result: ze_result_t) {
     let good = result == ZE_RESULT_SUCCESS;
     match function.hook {
         Hook::PoolCreate => {
-            // SAFETY: what `before` put there.
+            // SAFETY: stored there by `before`.
             let added = unsafe { drop_replaced::<ze_event_pool_desc_t>(call) };
             if good && added {
                 // SAFETY: the call succeeded and its parameters are the specification's.
@@ -151,7 +151,7 @@ pub(crate) fn after(call: &Call<'_>, function: &Traced, result: ze_result_t) {
                 }
             }
         }
-        // The program is told what it asked for.
+        // The program gets the result that it requested.
         Hook::PoolFlags if good => {
             // SAFETY: as above.
             let (pool, flags) = unsafe { (call.get::<usize>(0), call.get::<*mut u32>(1)) };
@@ -161,7 +161,7 @@ pub(crate) fn after(call: &Call<'_>, function: &Traced, result: ze_result_t) {
             }
         }
         Hook::CounterEventCreate => {
-            // SAFETY: what `before` put there.
+            // SAFETY: stored there by `before`.
             let _ = unsafe { drop_replaced::<ze_event_counter_based_desc_t>(call) };
             // SAFETY: the call succeeded and its parameters are the specification's.
             if good && let Some(event) = unsafe { call.made(3) } {
@@ -319,13 +319,14 @@ fn waits(call: &Call<'_>, places: &Append) -> [usize; WAITS] {
     all
 }
 
-/// A copy of a descriptor that a call is given instead.
+/// A copy of a descriptor that replaces the program's for one call.
 struct Replaced<T> {
     desc: T,
     changed: bool,
 }
 
-/// Replaces the struct that argument `index` points to by a changed copy, for this call; `change` says whether it is one.
+/// Replaces the struct that argument `index` points to by a changed copy, for this call; `change` returns whether it
+/// has changed.
 ///
 /// # Safety
 /// The argument is a pointer to a `T` or null.
@@ -356,7 +357,7 @@ unsafe fn replace<T: Copy>(call: &Call<'_>, index: usize, change: impl FnOnce(&m
 /// Whether the descriptor was changed.
 ///
 /// # Safety
-/// The call's cell is null or holds what [`replace`] made of a `T`.
+/// The call's cell is null or holds the copy that [`replace`] made of a `T`.
 unsafe fn drop_replaced<T>(call: &Call<'_>) -> bool {
     if call.instance.is_null() {
         return false;

@@ -1,8 +1,8 @@
 //! Level Zero calls and the work of devices for them, through the loader's tracing layer.
 //!
 //! Every traced function gets a prologue and an epilogue of one generic kind: they record the call with its arguments.
-//! Some functions are hooked besides (`hooks`): appended commands get an event with timestamps where the program gave
-//! none, and `work` reads the timestamps once the command has run.
+//! Some functions have hooks (`hooks`): appended commands get an event with timestamps if the program passes none, and
+//! `work` reads the timestamps once the command has run.
 
 mod api;
 mod clock;
@@ -26,13 +26,13 @@ use api::Api;
 use functions::{Callback, traced};
 use tracer::{TRACER, Tracer, tracer};
 
-/// Prologue, in the registration functions' words.
+/// Prologue, as the registration functions number it.
 const PROLOGUE: u32 = 0;
 /// Epilogue.
 const EPILOGUE: u32 = 1;
 
-/// Begins to trace calls that go through the loader at `path`, which must be initialised. Returns 0, also when there is
-/// nothing to do; 1 when the loader has no tracing layer that works.
+/// Begins to trace calls that go through the loader at `path`, which must be initialised. Returns 0, also if there is
+/// nothing to do; 1 if the loader's tracing layer cannot be used.
 ///
 /// # Safety
 /// `path` is null or a C string: the file that the loader was loaded from.
@@ -69,21 +69,21 @@ fn start(tracer: &'static Tracer) -> bool {
     // SAFETY: a descriptor and a place for the handle.
     let created = unsafe { (api.tracer_create)(&raw const desc, &raw mut handle) };
     if created != ZE_RESULT_SUCCESS {
-        sink::say("solum trace: Level Zero calls are not recorded: no tracer can be made\n");
+        sink::say("solum trace: Level Zero calls are not recorded: a tracer cannot be created\n");
         return false;
     }
     for (number, function) in tracer.functions.iter().enumerate() {
         let (Some(before), Some(after)) = (PROLOGUES.get(number), EPILOGUES.get(number)) else {
             break;
         };
-        // SAFETY: the registration function of the loader, with a tracer of ours that is not enabled yet. Callbacks of
-        // every function have the same shape.
+        // SAFETY: the loader's registration function, with our tracer, which is not enabled yet. Callbacks of all
+        // functions have the same signature.
         unsafe {
             (function.register)(handle, PROLOGUE, Some(*before));
             (function.register)(handle, EPILOGUE, Some(*after));
         }
     }
-    // SAFETY: a tracer of ours.
+    // SAFETY: our tracer.
     unsafe {
         (api.enable_layer)();
         (api.set_enabled)(handle, 1) == ZE_RESULT_SUCCESS
@@ -117,7 +117,7 @@ unsafe extern "C" fn prologue<const NUMBER: usize>(
         instance,
         task,
     };
-    // A defect of ours costs a record, not the program.
+    // A bug in the recorder costs a record, not the program.
     let _ = catch_unwind(AssertUnwindSafe(|| hooks::before(&call, function)));
 }
 
@@ -151,7 +151,7 @@ unsafe extern "C" fn epilogue<const NUMBER: usize>(
     }));
 }
 
-/// One callback for each number: nothing else tells a callback which function it stands for.
+/// One callback for each number, because a callback is not passed the function that it belongs to.
 macro_rules! callbacks {
     ($callback:ident: $($hundreds:literal)*) => {
         [$(

@@ -13,7 +13,7 @@ pub(super) struct Tracer {
     pub(super) work: Work,
 }
 
-/// The tracer, once it was tried to make one.
+/// The tracer, once its creation was tried.
 pub(super) static TRACER: OnceLock<Option<Tracer>> = OnceLock::new();
 
 /// The tracer, if there is one.

@@ -1,8 +1,8 @@
-//! Commands on their way through devices: which event tells that one has run, and when.
+//! Commands on devices: which event shows that a command has run, and when.
 //!
-//! A command whose program gave no event gets one of ours, with timestamps; pools that programs make get timestamps too.
-//! Timestamps are read when the program learns that a command has run, and at the latest before it resets or destroys the
-//! event. What runs unseen (events reset by a device) has no slice.
+//! A command without an event gets one of the recorder's, with timestamps; pools that programs create get timestamps
+//! too. Timestamps are read when the program learns that a command has run, and at the latest before it resets or
+//! destroys the event. Unobserved work (events reset by a device) has no slice.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,11 +15,11 @@ use super::clock::Clock;
 use crate::sink::Sink;
 use crate::subscriber::Task;
 
-/// Events of one pool of ours.
+/// Events in one of the recorder's pools.
 const POOL: u32 = 128;
-/// Commands of a queue that may wait for their timestamps before they are looked at without being asked.
+/// Commands of a queue that may wait for their timestamps before they are polled.
 const CROWD: usize = 64;
-/// Commands that are looked at beyond the first that has not run: they may run out of order.
+/// Commands that are polled after the first that has not run, because they may run out of order.
 const BEYOND: usize = 4;
 
 /// A command as it is appended.
@@ -78,7 +78,7 @@ pub(crate) struct State {
     /// The last command that was to signal each event, whether it has run or not.
     signallers: HashMap<usize, u64>,
     by_queue: HashMap<usize, VecDeque<u64>>,
-    /// Events of ours that nothing uses, by context.
+    /// Unused events of the recorder, by context.
     idle: HashMap<usize, Vec<usize>>,
     clocks: HashMap<usize, Clock>,
     keys: Option<Keys>,
@@ -121,7 +121,7 @@ impl State {
         self.lists.insert(list, list_of);
     }
 
-    /// A list loses its commands, and its own life when it `ends`.
+    /// A list loses its commands, and is removed if it `ends`.
     pub(crate) fn end_list(&mut self, api: &Api, sink: &Sink, list: usize, ends: bool) {
         self.sweep_queues(api, sink);
         let Some(known) = self.lists.get_mut(&list) else {
@@ -130,7 +130,7 @@ impl State {
         let (context, immediate) = (known.context, known.immediate);
         let commands = std::mem::take(&mut known.commands);
         for (command, _) in commands.iter().filter(|(command, _)| command.ours) {
-            // What still waits for such an event will never be told.
+            // Commands that still wait for such an event are never reported.
             if let Some(number) = self.by_event.remove(&command.event) {
                 self.waiting.remove(&number);
             }
@@ -148,7 +148,7 @@ impl State {
         }
     }
 
-    /// Notes a command; gives the event that it must signal, `None` when the list is unknown.
+    /// Records a command. Returns the event that it must signal; `None` if the list is unknown.
     pub(crate) fn append(
         &mut self,
         api: &Api,
@@ -199,9 +199,9 @@ impl State {
             let (context, device) = (known.context, device.unwrap_or(known.device));
             for (command, own) in known.commands.clone() {
                 if command.ours {
-                    // A second execution: what the first one left is read, then cleared.
+                    // A second execution: the results of the first one are read, then cleared.
                     self.done(api, sink, command.event);
-                    // SAFETY: an event of ours; the list that signals it is about to be executed.
+                    // SAFETY: our event; the list that signals it is about to be executed.
                     unsafe { (api.event_reset)(command.event as ze_event_handle_t) };
                 }
                 let task = if own.uid == 0 { task } else { own };
@@ -248,7 +248,7 @@ impl State {
         if !command.ours && !self.stamped.contains(&command.event) {
             return;
         }
-        // An event that is signalled again without a reset: the earlier command is told now or never.
+        // An event that is signalled again without a reset: the earlier command is reported now or never.
         self.forget(api, sink, command.event);
         if !command.ours {
             self.stamped.insert(command.event);
@@ -305,7 +305,7 @@ impl State {
             .is_some_and(|(start, (bytes, _))| address - start < *bytes)
     }
 
-    /// An event was seen signalled: its command is told, and others of its queue that have run.
+    /// An event was seen signalled: its command is reported, and others of its queue that have run.
     pub(crate) fn done(&mut self, api: &Api, sink: &Sink, event: usize) {
         let Some(number) = self.by_event.get(&event).copied() else {
             return;
@@ -317,7 +317,7 @@ impl State {
         }
     }
 
-    /// An event is about to lose its state: its command is told now, or never.
+    /// An event is about to lose its state: its command is reported now, or never.
     pub(crate) fn forget(&mut self, api: &Api, sink: &Sink, event: usize) {
         let Some(number) = self.by_event.get(&event).copied() else {
             return;
@@ -328,13 +328,13 @@ impl State {
         }
     }
 
-    /// An event of the program's ends.
+    /// An event of the program is destroyed.
     pub(crate) fn destroyed(&mut self, event: usize) {
         self.stamped.remove(&event);
         self.signallers.remove(&event);
     }
 
-    /// Tells what has run on a queue or immediate list.
+    /// Reports the finished work of a queue or immediate list.
     pub(crate) fn sweep(&mut self, api: &Api, sink: &Sink, queue: usize) {
         let Some(mut numbers) = self.by_queue.remove(&queue) else {
             return;
@@ -354,7 +354,7 @@ impl State {
         }
     }
 
-    /// Tells what has run on every queue.
+    /// Reports the finished work of every queue.
     pub(crate) fn sweep_queues(&mut self, api: &Api, sink: &Sink) {
         let queues: Vec<usize> = self.by_queue.keys().copied().collect();
         for queue in queues {
@@ -362,13 +362,13 @@ impl State {
         }
     }
 
-    /// Tells one command if it has run; true when it is over.
+    /// Reports one command if it has run. Returns whether it is finished.
     fn resolve(&mut self, api: &Api, sink: &Sink, number: u64) -> bool {
         let Some(waiting) = self.waiting.get(&number) else {
             return true;
         };
         let event = waiting.event as ze_event_handle_t;
-        // SAFETY: a live event: the program's are forgotten before they end, ours never end.
+        // SAFETY: a live event: the program's are removed before they are destroyed, ours are never destroyed.
         if unsafe { (api.event_status)(event) } != ZE_RESULT_SUCCESS {
             return false;
         }
@@ -401,12 +401,12 @@ impl State {
 
     fn give_back(&mut self, api: &Api, context: usize, event: usize) {
         self.signallers.remove(&event);
-        // SAFETY: an event of ours that no command uses any more.
+        // SAFETY: our event, which no command uses any more.
         unsafe { (api.event_reset)(event as ze_event_handle_t) };
         self.idle.entry(context).or_default().push(event);
     }
 
-    /// An event of ours with timestamps.
+    /// Creates one of the recorder's events with timestamps.
     fn take(&mut self, api: &Api, context: usize) -> Option<usize> {
         let idle = self.idle.entry(context).or_default();
         if let Some(event) = idle.pop() {
@@ -438,7 +438,7 @@ impl State {
                 ..ze_event_desc_t::default()
             };
             let mut event: ze_event_handle_t = std::ptr::null_mut();
-            // SAFETY: our pool, and a place for the handle.
+            // SAFETY: our pool, and an output for the handle.
             let made = unsafe { (api.event_create)(pool, &raw const desc, &raw mut event) };
             if made == ZE_RESULT_SUCCESS {
                 idle.push(event as usize);
