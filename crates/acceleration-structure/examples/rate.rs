@@ -1,8 +1,8 @@
-//! How long structures of a wavy sheet take to build, and how many rays a second one thread answers.
+//! Measures how long building the structure of a wavy sheet takes, and how many rays a second one thread traces.
 //!
 //! `cargo run --release -p acceleration-structure --example rate [threads]`
 
-#![expect(clippy::print_stdout, reason = "the numbers are what it is for")]
+#![expect(clippy::print_stdout, reason = "an example prints")]
 
 use acceleration_structure::layout::{Kind, Record};
 use acceleration_structure::{Build, Geometry, Ray, Shape, Structure, Vector};

@@ -1,7 +1,7 @@
-//! Building: jobs that joined threads share, each a part of the input, of the tree or of the output.
+//! Building: joined threads share jobs, each for a part of the input, of the tree or of the output.
 //!
-//! Four rounds, each over when its last job is: reading boxes, halving large sets again and again, making the tree (whose
-//! upper nodes take what the halves were made of), writing the bytes.
+//! Four rounds, each of which ends with its last job: reading boxes, halving large sets repeatedly, building the tree
+//! (whose upper nodes come from the halves), writing the bytes.
 
 use crate::layout::{self, BLOCK, Kind, LEAF_MOST, Lane, NODE, Node, PACKET, Packet, Record};
 use crate::layout::{WIDTH, Writer};
@@ -15,18 +15,18 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 const ALONE: usize = 4096;
 /// Primitives of a piece of input or output.
 const PIECE: usize = 16384;
-/// Primitives that are asked for at once.
+/// Primitives that are requested at a time.
 const BATCH: usize = 256;
 
-/// What a geometry is made of; numbers of primitives are numbers in it.
+/// The source of a geometry's primitives; primitives are numbered from 0 in it.
 pub trait Shape: Send + Sync {
     /// How many primitives there are.
     fn count(&self) -> usize;
-    /// The corners of a triangle or quad, or the box of another (lower, upper), of primitives `first` and on, one for
-    /// each of `out`; `None` for one that cannot be hit. Called from any joined thread, once for each primitive, and
-    /// once more for each triangle or quad that can be hit.
+    /// Returns the corners of a triangle or quad, or the box of another primitive (lower, upper), for primitives from
+    /// `first` on, one for each of `out`; `None` for one that cannot be hit. Called from any joined thread, once for
+    /// each primitive, and once more for each triangle or quad that can be hit.
     fn corners(&self, first: usize, out: &mut [Option<[Vector; 4]>]);
-    /// A hint that a primitive will be asked for: first, with `near` false, a while before, then again soon before.
+    /// A hint that a primitive will be requested: first with `near` false, well before, then again shortly before.
     fn expect(&self, _number: usize, _near: bool) {}
 }
 
@@ -44,9 +44,9 @@ impl<T: Shape + ?Sized> Shape for &T {
 
 /// A geometry to build over.
 pub struct Geometry<'a> {
-    /// What its primitives are.
+    /// The source of its primitives.
     pub kind: Kind,
-    /// What is stored of it.
+    /// The stored record of it.
     pub record: Record,
     /// Its primitives.
     pub shape: Box<dyn Shape + 'a>,
@@ -59,16 +59,16 @@ pub enum Failure {
     TooSmall(usize),
     /// More primitives than numbers.
     TooMany,
-    /// No memory for so many primitives.
+    /// Memory for this many primitives is short.
     NoMemory(usize),
 }
 
-/// A part of the tree: nodes, the first of which is the part's own root, or none when the part is one leaf. Numbers of
-/// nodes and packets in their words are numbers in the part, except for [`Part::elsewhere`].
+/// A part of the tree: nodes, the first of which is the part's root, or none if the part is one leaf. Numbers of nodes
+/// and packets in their words count within the part, except for [`Part::elsewhere`].
 #[derive(Default)]
 struct Part {
     nodes: Vec<Node>,
-    /// The first node's children that are parts of their own: slot and place.
+    /// The first node's children that are separate parts: slot and place.
     elsewhere: Vec<(usize, usize)>,
     /// Leaves in the order of their packets: first item and count.
     leaves: Vec<(u32, u32)>,
@@ -94,7 +94,7 @@ enum Job<'a> {
         number: usize,
         depth: usize,
     },
-    /// Make the tree of a set for a place; the set is in parts already.
+    /// Build the tree of a set for a place; the set is already split into parts.
     Grow {
         set: Set,
         parts: Vec<Set>,
@@ -129,11 +129,11 @@ struct State<'a> {
     whole: Set,
     /// Items that there are.
     items: usize,
-    /// What large sets were split into; the first is all.
+    /// The sets that large sets were split into; the first contains everything.
     halves: Vec<Half>,
     /// The nodes above all parts.
     crown: Crown,
-    /// Parts of the tree by place, once made; those below others are behind them.
+    /// Parts of the tree by place, once built; those below others come after them.
     places: Vec<Option<Part>>,
     bounds: Bounds,
     /// Bytes of the structure, once laid out.
@@ -159,8 +159,8 @@ impl<'a> Build<'a> {
     /// Bytes that are usually enough, and bytes that always are, for that many primitives and geometries.
     #[must_use]
     pub fn sizes(primitives: usize, geometries: usize) -> (usize, usize) {
-        // A node has eight children, or only leaves, which have five primitives or more in all; so there are at most a
-        // fourth as many nodes as primitives, beside the root. A leaf has no more packets than primitives.
+        // A node has eight children, or only leaves with five primitives or more in total; so there are at most a
+        // fourth as many nodes as primitives, besides the root. A leaf has no more packets than primitives.
         let nodes = primitives / 4 + 1;
         (
             layout::size(primitives / 12 + 8, primitives / 8 * 5 + 8, geometries)
@@ -169,7 +169,7 @@ impl<'a> Build<'a> {
         )
     }
 
-    /// A build of `geometries` into `out`; nothing happens until somebody joins.
+    /// A build of `geometries` into `out`; it starts when a thread joins.
     #[must_use]
     pub fn new(geometries: Vec<Geometry<'a>>, out: &'a mut [u8]) -> Self {
         let counts = geometries.iter().map(|geometry| geometry.shape.count());
@@ -313,7 +313,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Moves items together where pieces held fewer than they have room for.
+    /// Moves items together where pieces have fewer than they have room for.
     fn close_gaps(&self, state: &mut State<'a>) {
         state.short.sort_unstable();
         let short = std::mem::take(&mut state.short);
@@ -423,7 +423,7 @@ impl<'a> Build<'a> {
         let mut state = lock(&self.state);
         for (slot, child) in sets.into_iter().enumerate().take(count) {
             if child.count > LEAF_MOST {
-                // Behind its parent's place, so that its nodes are behind its parent's.
+                // After its parent's place, so that its nodes come after its parent's.
                 let place = state.places.len();
                 state.places.push(None);
                 part.elsewhere.push((slot, place));
@@ -447,7 +447,7 @@ impl<'a> Build<'a> {
         let (sets, count) = children(items, set, parts, depth);
         let sets = &sets[..count];
         let run = |child: &Set| child.first - set.first..child.first - set.first + child.count;
-        // Leaves first: their packets are beside each other.
+        // Leaves first, so that their packets are adjacent.
         for (slot, child) in sets.iter().enumerate() {
             if child.count <= LEAF_MOST {
                 let word = self.leaf(&items[run(child)], child, part);
@@ -482,7 +482,7 @@ impl<'a> Build<'a> {
 
     /// Writes the packets of leaves one after the other.
     fn write_packets(&self, leaves: &[(u32, u32)], to: &mut [u8]) {
-        // How many leaves before its turn a leaf's primitives are asked for.
+        // How many leaves in advance a leaf's primitives are requested.
         const FAR: usize = 12;
         const NEAR: usize = 6;
         let items = |leaf: &(u32, u32)| {
@@ -529,7 +529,7 @@ impl<'a> Build<'a> {
                     Kind::Triangle | Kind::Quad => {
                         let mut corners = [None];
                         geometry.shape.corners(item.number() as usize, &mut corners);
-                        // Gone since it was read: nothing meets it.
+                        // Removed since it was read: no ray hits it.
                         let [a, b, c, d] = corners[0].unwrap_or([[f32::NAN; 3]; 4]);
                         if geometry.kind == Kind::Triangle {
                             next(Lane::Triangle, item, Some([a, b, c]));
@@ -567,7 +567,7 @@ impl<'a> Build<'a> {
         count
     }
 
-    /// Gives each part its place in the output, and makes the jobs of writing.
+    /// Assigns each part its offset in the output, and creates the jobs of writing.
     fn lay_out(&self, state: &mut State<'a>) -> Result<(), Failure> {
         let mut crown = std::mem::take(&mut state.crown);
         let mut parts: Vec<Part> = std::mem::take(&mut state.places)
@@ -648,7 +648,7 @@ impl<'a> Build<'a> {
     }
 }
 
-/// A word of a part whose first node and packet have those numbers in the whole.
+/// A word of a part, with node and packet numbers relative to the whole.
 fn moved(word: u32, node: usize, packet: usize) -> u32 {
     match word {
         layout::NONE => word,
@@ -657,18 +657,18 @@ fn moved(word: u32, node: usize, packet: usize) -> u32 {
     }
 }
 
-/// The nodes above all parts, made of the halves that large sets were split into.
+/// The nodes above all parts, from the halves that large sets were split into.
 #[derive(Default)]
 struct Crown {
     nodes: Vec<Node>,
-    /// For each node the places of its children, where those are parts.
+    /// For each node the places of its children that are parts.
     places: Vec<[Option<usize>; WIDTH]>,
-    /// What is to be made for each place: a set, its parts so far, its depth.
+    /// The work for each place: a set, its parts so far, its depth.
     parts: Vec<(Set, Vec<Set>, usize)>,
 }
 
 impl Crown {
-    /// Makes the nodes of a half and those below it; its node's number, or its place when it is to be made yet.
+    /// Builds the nodes of a half and those below it. Returns its node's number, or its place if it is built later.
     fn top(&mut self, halves: &[Half], number: usize, depth: usize) -> Result<u32, usize> {
         // Always opens the largest by area that can be opened.
         let mut open = vec![number];
@@ -705,14 +705,14 @@ impl Crown {
     }
 }
 
-/// The box of a primitive; none of one that cannot be hit.
+/// The box of a primitive; `None` for one that cannot be hit.
 fn around(kind: Kind, corners: &[Vector; 4]) -> Option<Bounds> {
     let used = match kind {
         Kind::Triangle => &corners[..3],
         Kind::Quad => &corners[..],
         Kind::Procedural | Kind::Instance => &corners[..2],
     };
-    // A number that is none would be lost in least and greatest.
+    // A NaN would be lost in minimum and maximum.
     if used.iter().flatten().any(|number| !number.is_finite()) {
         return None;
     }

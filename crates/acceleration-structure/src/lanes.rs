@@ -1,7 +1,7 @@
 //! Floats side by side: four ([`Lanes`], one instruction each on x86-64, loops elsewhere) and eight ([`Eight`], two times
 //! four, or one instruction each where the processor has AVX2). Whichever are used, numbers come out the same.
 //!
-//! Least and greatest are the second number when one is none, as the instructions have it.
+//! Minimum and maximum return the second number if one is NaN, as the instructions do.
 
 #[cfg(target_arch = "x86_64")]
 mod machine {
@@ -12,7 +12,7 @@ mod machine {
     #[repr(transparent)]
     pub(crate) struct Lanes(__m128);
 
-    /// All bits or none of each lane.
+    /// All bits or no bits of each lane.
     #[derive(Clone, Copy)]
     pub(crate) struct Mask(__m128);
 
@@ -87,14 +87,14 @@ mod machine {
             })
         }
 
-        /// The signs' bits alone.
+        /// The sign bits.
         #[inline(always)]
         pub(crate) fn sign(self) -> Self {
             // SAFETY: every x86-64 has SSE2.
             Self(unsafe { _mm_and_ps(self.0, _mm_set1_ps(-0.0)) })
         }
 
-        /// With the signs turned where the others' are.
+        /// Flips the signs where the others are negative.
         #[inline(always)]
         pub(crate) fn turned(self, signs: Self) -> Self {
             // SAFETY: every x86-64 has SSE2.
@@ -117,7 +117,7 @@ mod machine {
     #[repr(C, align(16))]
     pub(crate) struct Lanes([f32; 4]);
 
-    /// All bits or none of each lane.
+    /// All bits or no bits of each lane.
     #[derive(Clone, Copy)]
     pub(crate) struct Mask([bool; 4]);
 
@@ -177,12 +177,12 @@ mod machine {
             self.where_not(Mask(mask.0.map(|is_set| !is_set)))
         }
 
-        /// The signs' bits alone.
+        /// The sign bits.
         pub(crate) fn sign(self) -> Self {
             Self(self.0.map(|float| 0.0_f32.copysign(float)))
         }
 
-        /// With the signs turned where the others' are.
+        /// Flips the signs where the others are negative.
         pub(crate) fn turned(self, signs: Self) -> Self {
             let turn = |i: usize| f32::from_bits(self.0[i].to_bits() ^ signs.0[i].to_bits());
             Self(std::array::from_fn(turn))
@@ -277,7 +277,7 @@ mod wide {
     use super::Eight;
     use std::arch::x86_64::*;
 
-    /// One register of AVX; used only where the processor has AVX2, inside of functions that are compiled for it.
+    /// One AVX register; used only if the processor has AVX2, inside functions that are compiled for it.
     #[derive(Clone, Copy)]
     #[repr(transparent)]
     pub(crate) struct Once(__m256);
@@ -286,7 +286,7 @@ mod wide {
         ($($name:ident $instruction:ident,)*) => { $(
             #[inline(always)]
             fn $name(self, other: Self) -> Self {
-                // SAFETY: only made where there is AVX2.
+                // SAFETY: created only if there is AVX2.
                 Self(unsafe { $instruction(self.0, other.0) })
             }
         )* };
@@ -317,7 +317,7 @@ mod wide {
         }
         #[inline(always)]
         fn at_most(self, other: Self) -> u32 {
-            // SAFETY: only made where there is AVX2.
+            // SAFETY: created only if there is AVX2.
             let mask = unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(self.0, other.0)) };
             mask.cast_unsigned()
         }
@@ -334,7 +334,7 @@ pub(crate) fn is_wide() -> bool {
     false
 }
 
-/// Asks for the cache line at an address, which may be any.
+/// Prefetches the cache line at an address, which may be invalid.
 #[inline(always)]
 pub fn fetch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]

@@ -18,15 +18,15 @@ use crate::{Bounds, Vector};
 pub const BLOCK: usize = 128;
 /// Bytes of a node.
 pub const NODE: usize = 256;
-/// Where the boxes of a node begin, behind its words.
+/// The offset of the boxes in a node, after its words.
 pub const BOXES: usize = 32;
 /// Bytes of a packet.
 pub const PACKET: usize = 192;
-/// Where the geometries, numbers and kinds of a packet begin, behind its nine rows of coordinates.
+/// The offset of geometries, numbers and kinds in a packet, after its nine rows of coordinates.
 pub const GEOMETRIES: usize = 144;
-#[expect(missing_docs, reason = "said above")]
+#[expect(missing_docs, reason = "documented above")]
 pub const NUMBERS: usize = 160;
-#[expect(missing_docs, reason = "said above")]
+#[expect(missing_docs, reason = "documented above")]
 pub const KINDS: usize = 176;
 /// Children of a node at most.
 pub const WIDTH: usize = 8;
@@ -53,16 +53,16 @@ pub enum Kind {
     Instance,
 }
 
-/// What a lane of a packet holds.
+/// The content of a packet's lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// A triangle, a quad's first half, or nothing.
     Triangle,
     /// A quad's second half, whose weights are counted from the far corner.
     Half,
-    /// The program is asked.
+    /// The program's function decides.
     Procedural,
-    /// The instanced structure is asked.
+    /// The instanced structure decides.
     Instance,
 }
 
@@ -71,7 +71,7 @@ pub enum Lane {
 pub struct Record {
     /// The instance's id.
     pub user_id: u32,
-    /// Rays whose mask has none of its bits pass.
+    /// Rays whose mask shares no bit with it pass.
     pub mask: u8,
     /// The specification's flags.
     pub flags: u8,
@@ -124,7 +124,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// Without lanes that anything meets.
+    /// A packet whose lanes no ray hits.
     pub(crate) const EMPTY: Self = Self {
         rows: [[f32::NAN; LANES]; 9],
         geometries: [0; LANES],
@@ -132,7 +132,7 @@ impl Packet {
         kinds: [Lane::Triangle as u8; LANES],
     };
 
-    /// Says whose a lane is.
+    /// Sets the owner of a lane.
     pub(crate) fn name(&mut self, at: usize, kind: Lane, geometry: u32, number: u32) {
         self.kinds[at] = kind as u8;
         self.geometries[at] = geometry;
@@ -164,7 +164,7 @@ pub fn size(nodes: usize, packets: usize, geometries: usize) -> usize {
         .saturating_add(geometries.saturating_mul(BLOCK))
 }
 
-/// Writes words and floats at places of a buffer that was measured before.
+/// Writes words and floats at offsets of a buffer whose size was checked before.
 pub(crate) struct Writer<'a> {
     pub(crate) to: &'a mut [u8],
 }
@@ -198,7 +198,7 @@ impl Writer<'_> {
     }
 }
 
-/// Writes words side by side.
+/// Writes adjacent words.
 fn row<const N: usize>(to: &mut [u8], words: [[u8; 4]; N]) {
     for (to, word) in to.as_chunks_mut::<4>().0.iter_mut().zip(words) {
         *to = word;

@@ -5,7 +5,7 @@
 //! may be copied anywhere; [`Structure`] reads them and answers rays.
 //!
 //! Invariants
-//! - The same input gives structures with the same answers, whoever joins.
+//! - The same input gives structures with the same results, whichever threads join.
 //! - A query never reads outside of the bytes, whatever they hold.
 //! - Threads that join end when the build does, each with its result.
 //!
@@ -70,7 +70,7 @@ impl Bounds {
         x * y + y * z + z * x
     }
 
-    /// Neither empty nor with numbers that are none.
+    /// Neither empty nor with NaNs.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         (0..3).all(|axis| {

@@ -5,7 +5,7 @@ use crate::layout::{self, BLOCK, LEAF, Lane, MAGIC, NODE, PACKET};
 use crate::{Bounds, Vector};
 use std::mem::MaybeUninit;
 
-/// Nodes that wait on the way down: a node adds seven, and trees are less than 96 deep.
+/// Nodes that wait during the descent: a node adds seven, and trees are less than 96 deep.
 const STACK: usize = 704;
 /// Structures inside of each other.
 const DEEPEST: usize = 8;
@@ -13,19 +13,19 @@ const DEEPEST: usize = 8;
 /// A ray: the points `origin + t * direction` with `t` between the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
-    /// Where it begins.
+    /// The origin.
     pub origin: Vector,
-    /// Where it goes; of any length above 0.
+    /// The direction, of any length above 0.
     pub direction: Vector,
     /// Least distance, in lengths of `direction`.
     pub nearest: f32,
     /// Greatest distance.
     pub farthest: f32,
-    /// Meets geometries whose mask shares a bit.
+    /// Hits geometries whose mask shares a bit.
     pub mask: u8,
 }
 
-/// What a ray met.
+/// An intersection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// In lengths of the ray's direction.
@@ -58,8 +58,8 @@ impl Stack {
         }
     }
 
-    /// Puts a child on, below those from `begin` on that are nearer; damaged structures that need more room than whole
-    /// ones lose it.
+    /// Pushes a child below nearer ones that were pushed from `begin` on; damaged structures that need more room than
+    /// valid ones lose it.
     #[inline(always)]
     fn push(&mut self, begin: usize, child: u32, near: f32) {
         if self.top >= STACK {
@@ -90,7 +90,7 @@ pub struct Structure<'a> {
     nodes: usize,
     packets: usize,
     geometries: usize,
-    /// Whether rays are answered with AVX2.
+    /// Whether rays are traced with AVX2.
     wide: bool,
 }
 
@@ -112,11 +112,11 @@ fn vector(bytes: &[u8], at: usize) -> Vector {
     [0, 4, 8].map(|offset| float(bytes, at + offset))
 }
 
-/// Asks the program where, if anywhere, a ray meets a procedural primitive: geometry, primitive, ray.
+/// Asks the program where, if at all, a ray hits a procedural primitive: geometry, primitive, ray.
 pub type Procedural<'p> = dyn FnMut(u32, u32, &Ray) -> Option<f32> + 'p;
 
 impl<'a> Structure<'a> {
-    /// Looks at the head; `None` when the bytes are no structure of this format.
+    /// Checks the head; `None` if the bytes are not a structure of this format.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         if bytes.len() < BLOCK || long(bytes, 0) != MAGIC {
@@ -134,7 +134,7 @@ impl<'a> Structure<'a> {
         })
     }
 
-    /// The same, which answers without instructions that only some processors have; the answers are the same.
+    /// The same without instructions that only some processors have; the results are equal.
     #[must_use]
     pub fn portable(self) -> Self {
         Self {
@@ -158,7 +158,7 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// The nearest thing that the ray meets. `find` gives the structure at an instance's address.
+    /// The nearest hit of the ray. `find` returns the structure at an instance's address.
     pub fn nearest<'s>(
         &self,
         ray: &Ray,
@@ -168,7 +168,7 @@ impl<'a> Structure<'a> {
         self.walk(ray, find, procedural, false, 0)
     }
 
-    /// Whether the ray meets anything.
+    /// Whether the ray hits anything.
     pub fn meets<'s>(
         &self,
         ray: &Ray,
@@ -231,7 +231,7 @@ impl<'a> Structure<'a> {
             if entry > ray.farthest {
                 continue;
             }
-            // Down to a leaf, or to where nothing is entered.
+            // Descends to a leaf, or until no child is entered.
             while child & LEAF == 0 {
                 let Some(node) = self.node(child) else {
                     break;
@@ -245,7 +245,7 @@ impl<'a> Structure<'a> {
                 }
                 let slot = entered.trailing_zeros() as usize;
                 entered &= entered - 1;
-                // Damaged words may lead round in circles: a child is always behind its parent in the bytes.
+                // Damaged words may form cycles, so a child must come after its parent in the bytes.
                 if entered == 0 {
                     child = word(slot);
                     if child <= parent {
@@ -289,7 +289,7 @@ impl<'a> Structure<'a> {
                     while met != 0 {
                         let lane = (met.trailing_zeros() & 3) as usize;
                         met &= met - 1;
-                        // Rounding may have let one through that is behind, or beyond all bounds.
+                        // Rounding may have let one through that is behind the origin, or beyond all bounds.
                         let range = ray.nearest..=ray.farthest.min(f32::MAX);
                         if !range.contains(&distances[lane]) {
                             continue;
@@ -348,7 +348,7 @@ impl<'a> Structure<'a> {
         self.bytes.get(at..).filter(|_| is_there)?.first_chunk()
     }
 
-    /// Asks for what lies behind a child word before it is needed.
+    /// Prefetches the data of a child word.
     #[inline(always)]
     fn fetch(&self, child: u32) {
         let leaf = BLOCK + NODE * self.nodes + PACKET * (child & 0x0fff_ffff) as usize;
@@ -363,7 +363,7 @@ impl<'a> Structure<'a> {
         }
     }
 
-    /// A geometry's record, when it is there and its mask lets the ray meet it.
+    /// A geometry's record, if it exists and its mask lets the ray hit it.
     #[inline(always)]
     fn record(&self, geometry: u32, ray: &Ray) -> Option<&'a [u8; BLOCK]> {
         let is_there = (geometry as usize) < self.geometries;
@@ -373,8 +373,11 @@ impl<'a> Structure<'a> {
         (record[4] & ray.mask != 0).then_some(record)
     }
 
-    /// What a lane that is no triangle says: the nearest hit of it that is no farther than the ray's.
-    #[expect(clippy::too_many_arguments, reason = "the walk's, and what it asks")]
+    /// The result of a lane that is not a triangle: its nearest hit no farther than the ray's.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the state of the traversal and its callbacks"
+    )]
     #[cold]
     fn ask<'s>(
         &self,
@@ -427,7 +430,7 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// Bits of a word of kinds that only lanes which have to be asked set.
+/// Bits of a word of kinds that only non-triangle lanes set.
 const ASKED: u32 = u32::from_ne_bytes([2; 4]);
 const _: () = assert!(
     Lane::Triangle as u8 & 2 == 0
@@ -436,12 +439,12 @@ const _: () = assert!(
         && Lane::Instance as u8 & 2 != 0
 );
 
-/// What of a ray the boxes of all nodes need.
+/// The part of a ray that tests of boxes need.
 struct Slopes<E> {
     origin: [E; 3],
     inverse: [E; 3],
     nearest: E,
-    /// Where in a node, by axis, the planes lie that the ray comes to first, and those that it comes to last.
+    /// The offsets in a node, by axis, of the planes that the ray reaches first, and of those that it reaches last.
     first: [usize; 3],
     last: [usize; 3],
 }
@@ -464,22 +467,22 @@ impl<E: Eight> Slopes<E> {
     }
 }
 
-/// Where the ray enters each child's box, and a bit for each that it does enter.
+/// Where the ray enters each child's box, and a bit for each box that it enters.
 #[inline(always)]
 fn boxes<E: Eight>(node: &[u8; NODE], ray: &Ray, slopes: &Slopes<E>) -> (E, u32) {
-    // Row 0 is words, the last one pad; masked so that no check is left.
+    // Row 0 has words, the last one padding; masked so that no bounds check remains.
     let (rows, _) = node.as_chunks::<{ layout::BOXES }>();
     let mut near = slopes.nearest;
     let mut far = E::all(ray.farthest);
     for axis in 0..3 {
         let (origin, inverse) = (slopes.origin[axis], slopes.inverse[axis]);
-        // The new number is first: it does not count when it is none, as with a ray in a plane of the box.
+        // The new number comes first: it is ignored if it is NaN, as for a ray in a plane of the box.
         let first = E::from_bytes(&rows[(1 + slopes.first[axis]) & 7]);
         near = first.minus(origin).times(inverse).greatest(near);
         let last = E::from_bytes(&rows[(1 + slopes.last[axis]) & 7]);
         far = last.minus(origin).times(inverse).least(far);
     }
-    // A little more room for what rounding took.
+    // A small margin for rounding errors.
     let far = far.times(E::all(1.000_001)).plus(E::all(f32::MIN_POSITIVE));
     (near, near.at_most(far))
 }
@@ -487,7 +490,7 @@ fn boxes<E: Eight>(node: &[u8; NODE], ray: &Ray, slopes: &Slopes<E>) -> (E, u32)
 /// Three coordinates of four points.
 type Points = [Lanes; 3];
 
-/// What of a ray all packets need.
+/// The part of a ray that tests of packets need.
 struct Beam {
     origin: Points,
     direction: Points,
@@ -543,7 +546,7 @@ impl Products {
     }
 }
 
-/// Where the ray meets the triangles of a packet, from either side, and a bit for each that it does meet.
+/// Where the ray hits the triangles of a packet, from either side, and a bit for each that it hits.
 #[inline(always)]
 fn meet_triangles(ray: &Ray, beam: &Beam, packet: &[u8; PACKET]) -> (Products, u32) {
     let (rows, _) = packet.as_chunks::<16>();
@@ -561,7 +564,7 @@ fn meet_triangles(ray: &Ray, beam: &Beam, packet: &[u8; PACKET]) -> (Products, u
     let q = across(&s, &e1);
     let (u, v) = (along(&s, &p), along(&beam.direction, &q));
     let t = along(&e2, &q);
-    // Seen from behind, everything has the other sign. Comparisons with numbers that are none are false.
+    // From behind, all signs are reversed. Comparisons with NaN are false.
     let sign = determinant.sign();
     let size = determinant.turned(sign);
     let (pu, pv, pt) = (u.turned(sign), v.turned(sign), t.turned(sign));

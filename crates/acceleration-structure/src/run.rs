@@ -5,7 +5,7 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-/// Items, of which each run is one thread's at a time; who may have which is the builder's to say.
+/// Items, of which each run is used by one thread at a time; the builder decides which.
 #[derive(Default)]
 pub(crate) struct Items(Box<[UnsafeCell<Item>]>);
 
@@ -13,7 +13,7 @@ pub(crate) struct Items(Box<[UnsafeCell<Item>]>);
 unsafe impl Sync for Items {}
 
 impl Items {
-    /// None when there is no memory for so many.
+    /// `None` if memory for this many is short.
     pub(crate) fn new(count: usize) -> Option<Self> {
         if count == 0 {
             return Some(Self::default());
@@ -29,18 +29,18 @@ impl Items {
         Some(Self(unsafe { Box::from_raw(all) }))
     }
 
-    /// The items of a run, which must lie inside of the row.
+    /// The items of a run, which must be inside the row.
     ///
     /// # Safety
     /// No other run that is in use overlaps this one.
     #[expect(
         clippy::mut_from_ref,
-        reason = "the caller promises that there is no other"
+        reason = "the caller guarantees exclusive access"
     )]
     pub(crate) unsafe fn run(&self, range: Range<usize>) -> &mut [Item] {
         let cells = &self.0[range];
         let first = UnsafeCell::raw_get(cells.as_ptr());
-        // SAFETY: a cell has the layout of what it holds, and nobody else reaches these.
+        // SAFETY: a cell has the layout of its content, and no other thread accesses these.
         unsafe { std::slice::from_raw_parts_mut(first, cells.len()) }
     }
 
@@ -50,7 +50,7 @@ impl Items {
     /// No run that is in use to be written overlaps this one.
     pub(crate) unsafe fn read(&self, range: Range<usize>) -> &[Item] {
         let cells = &self.0[range];
-        // SAFETY: a cell has the layout of what it holds, and nobody writes these.
+        // SAFETY: a cell has the layout of its content, and no thread writes these.
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
     }
 }

@@ -5,10 +5,10 @@ use crate::layout::{LANES, LEAF_MOST, WIDTH};
 use crate::{Bounds, Vector};
 use std::ops::Range;
 
-/// Depth below which sets are halved without looking: no input makes the tree deeper than this and 28 more.
+/// The depth below which sets are halved without a search: no input makes the tree deeper than this and 28 more.
 const DEEPEST: usize = 64;
 
-/// A box; what the fourth lanes hold does not count.
+/// A box; the fourth lanes are ignored.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
     lower: Lanes,
@@ -32,7 +32,7 @@ impl Extent {
     #[inline(always)]
     fn reach(&self, point: Lanes) -> Self {
         Self {
-            // The point is first: it does not count when it is no number.
+            // The point comes first: it is ignored if it is NaN.
             lower: point.least(self.lower),
             upper: point.greatest(self.upper),
         }
@@ -60,7 +60,7 @@ impl Extent {
     }
 }
 
-/// A primitive on its way: its box, and in the fourth lanes the numbers of its geometry and of itself, as bits.
+/// A primitive during the build: its box, and in the fourth lanes the numbers of its geometry and of itself, as bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Item(Extent);
 
@@ -94,7 +94,7 @@ impl Item {
     }
 }
 
-/// What is known of a run of items: where it lies, the box around it, the box around twice its items' middles.
+/// A run of items: its position, the box around it, the box around twice its items' centres.
 #[derive(Clone, Copy)]
 pub(crate) struct Set {
     pub(crate) first: usize,
@@ -104,7 +104,7 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// Of items that lie at `first` and on.
+    /// Of items from `first` on.
     pub(crate) fn of(items: &[Item], first: usize) -> Self {
         let mut set = Self {
             first,
@@ -122,7 +122,7 @@ impl Set {
         Self::of(&[], first)
     }
 
-    /// Both, which lie wherever this one does.
+    /// Both, which are wherever this one is.
     pub(crate) fn join(&self, other: &Self) -> Self {
         Self {
             first: self.first,
@@ -140,7 +140,7 @@ impl Set {
     }
 }
 
-/// Where bins of a set lie.
+/// The grid of a set's bins.
 struct Grid {
     last: Lanes,
     low: Lanes,
@@ -167,7 +167,7 @@ impl Grid {
         }
     }
 
-    /// The bin on each axis: the greatest middle falls into the last, and what is no number into the first.
+    /// The bin on each axis: the greatest centre is in the last, NaN in the first.
     #[inline(always)]
     fn place(&self, item: &Item) -> [i32; 4] {
         let place = item.middle().minus(self.low).times(self.scale);
@@ -180,7 +180,7 @@ fn leaves(count: u32) -> f32 {
     count.div_ceil(LANES as u32) as f32
 }
 
-/// A cut: what lies in bins before `at` on an axis is one side's.
+/// A cut: one side has the bins before `at` on an axis.
 struct Cut {
     axis: usize,
     at: usize,
@@ -255,8 +255,8 @@ fn cheapest<const BINS: usize>(items: &[Item], grid: &Grid) -> Option<Cut> {
     })
 }
 
-/// Moves the items of either side of a cut together, and makes sets of them. No branch depends on an item: which side it
-/// is on cannot be guessed.
+/// Moves the items of either side of a cut together, and makes sets of them. No branch depends on an item, because its
+/// side cannot be predicted.
 #[inline(always)]
 fn part(items: &mut [Item], set: &Set, grid: &Grid, cut: &Cut) -> (Set, Set) {
     let [mut left, mut right] = cut.sides.map(|(count, extent)| Set {
@@ -272,7 +272,7 @@ fn part(items: &mut [Item], set: &Set, grid: &Grid, cut: &Cut) -> (Set, Set) {
     for next in 0..items.len() {
         let item = items[next];
         let middle = item.middle();
-        // As the grid places it: what is no number is in the first bin.
+        // As the grid places it: NaN is in the first bin.
         let place = Lanes::all((item.coordinate(cut.axis) - low) * scale);
         let is_right = at.is_at_most(place);
         left.middles = left.middles.reach(middle.where_not(is_right));
@@ -284,7 +284,7 @@ fn part(items: &mut [Item], set: &Set, grid: &Grid, cut: &Cut) -> (Set, Set) {
     (left, right)
 }
 
-/// Two sets, neither empty, of `items`, which are those of `set`; items change places.
+/// Two sets, neither empty, of `items`, which are those of `set`; items are reordered.
 pub(crate) fn split(items: &mut [Item], set: &Set, depth: usize) -> (Set, Set) {
     if depth < DEEPEST {
         // Small sets are most of all, and looking at many empty bins would be most of the work.
@@ -303,14 +303,14 @@ pub(crate) fn split(items: &mut [Item], set: &Set, depth: usize) -> (Set, Set) {
             return part(items, set, &grid, &cut);
         }
     }
-    // All in one place, or too deep: halves are as good as anything.
+    // All at one point, or too deep: halving is as good as any split.
     let half = items.len() / 2;
     let (left, right) = items.split_at(half);
     (Set::of(left, set.first), Set::of(right, set.first + half))
 }
 
-/// Splits a set, which is in parts already, into up to [`WIDTH`], always the largest by area that can be split; how many
-/// there are. `items` are those of `set`.
+/// Splits a set, which is already split into parts, into up to [`WIDTH`], always the largest by area that can be split.
+/// Returns how many there are. `items` are those of `set`.
 pub(crate) fn children(
     items: &mut [Item],
     set: &Set,

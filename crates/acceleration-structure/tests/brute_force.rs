@@ -129,7 +129,7 @@ fn no_instances<'s>(_: u64) -> Option<Structure<'s>> {
 }
 
 #[test]
-fn the_nearest_triangle_is_found_whoever_builds() {
+fn the_nearest_triangle_is_found_for_any_builders() {
     let mut numbers = Numbers(7);
     for (count, threads) in [(0, 1), (1, 1), (3, 2), (50, 1), (2_000, 3), (40_000, 4)] {
         let scene = triangles(&mut numbers, count);
@@ -177,8 +177,8 @@ fn the_nearest_triangle_is_found_whoever_builds() {
 }
 
 #[test]
-fn quads_boxes_masks_and_what_cannot_be_hit() {
-    // A quad in the plane z = 0, a box behind it, and a triangle with a number that is none.
+fn quads_boxes_masks_and_primitives_that_cannot_be_hit() {
+    // A quad in the plane z = 0, a box behind it, and a triangle with a NaN.
     let quad = Corners(vec![Some([
         [0.0, 0.0, 0.0],
         [2.0, 0.0, 0.0],
@@ -239,13 +239,13 @@ fn quads_boxes_masks_and_what_cannot_be_hit() {
 }
 
 #[test]
-fn instances_move_turn_and_name_their_structure() {
+fn instances_translate_rotate_and_refer_to_their_structure() {
     let mut numbers = Numbers(3);
     let scene = triangles(&mut numbers, 500);
     let inner = build(vec![geometry(Kind::Triangle, &scene)], 1);
     let inner = Structure::new(&inner).unwrap();
     let bounds = inner.bounds();
-    // Moved by (1000, 0, 0): world to object subtracts it.
+    // Translated by (1000, 0, 0): world to object subtracts it.
     let place = Corners(vec![Some([
         add(bounds.lower, [1000.0, 0.0, 0.0]),
         add(bounds.upper, [1000.0, 0.0, 0.0]),
@@ -284,7 +284,7 @@ fn instances_move_turn_and_name_their_structure() {
 }
 
 #[test]
-fn a_buffer_too_small_is_told_the_size_that_is_enough() {
+fn a_buffer_too_small_gets_the_required_size() {
     let scene = triangles(&mut Numbers(1), 1000);
     let (expected, most) = Build::sizes(1000, 1);
     assert!(expected <= most);
@@ -298,14 +298,14 @@ fn a_buffer_too_small_is_told_the_size_that_is_enough() {
     let mut enough = vec![0; size];
     let again = Build::new(vec![geometry(Kind::Triangle, &scene)], &mut enough);
     assert_eq!(again.join(), Ok(size));
-    // A thousand triangles in one place have no good split, and fit all the same.
+    // A thousand triangles at one place have no good split, and still fit.
     let same = Corners(vec![scene.0[0]; 1000]);
     let bytes = build(vec![geometry(Kind::Triangle, &same)], 2);
     assert!(bytes.len() <= most);
 }
 
 #[test]
-fn damaged_bytes_are_refused_or_answered_but_never_read_outside() {
+fn damaged_bytes_are_rejected_or_traced_but_never_read_outside() {
     let mut numbers = Numbers(5);
     let scene = triangles(&mut numbers, 300);
     let bytes = build(vec![geometry(Kind::Triangle, &scene)], 1);
@@ -324,7 +324,7 @@ fn damaged_bytes_are_refused_or_answered_but_never_read_outside() {
         }
         if let Some(structure) = Structure::new(&damaged) {
             let ray = ray(&mut numbers);
-            // Any answer will do.
+            // Any result is accepted.
             for structure in [structure, structure.portable()] {
                 let _ = structure.nearest(&ray, &no_instances, &mut |_, _, _| None);
             }
@@ -332,9 +332,9 @@ fn damaged_bytes_are_refused_or_answered_but_never_read_outside() {
     }
 }
 
-/// Triangles behind each other, one at each whole distance, are read by many pieces, some of which are short.
+/// Triangles behind each other, one at each integer distance, are read in many pieces, some of which are short.
 #[test]
-fn what_is_missing_from_the_input_leaves_no_gap() {
+fn missing_primitives_leave_no_gap() {
     const COUNT: usize = 40_000;
     type Missing = fn(usize) -> bool;
     let cases: [(&str, Missing); 5] = [
@@ -374,12 +374,12 @@ fn what_is_missing_from_the_input_leaves_no_gap() {
     }
 }
 
-/// What a ray meets first: distance, geometry, primitive.
+/// The first hit of a ray: distance, geometry, primitive.
 type First = Option<(f64, u32, u32)>;
 
-/// Triangles, quads and boxes in one place share leaves; each ray meets the nearest of all.
+/// Triangles, quads and boxes at one place share leaves; each ray hits the nearest of all.
 #[test]
-fn kinds_that_share_leaves_are_told_apart() {
+fn kinds_that_share_leaves_are_distinguished() {
     let mut numbers = Numbers(11);
     for count in [1, 2, 5, 30, 700, 6_000] {
         let flat = triangles(&mut numbers, count);
@@ -395,7 +395,7 @@ fn kinds_that_share_leaves_are_told_apart() {
             let bounds = Bounds::around(&corners[..3]);
             *corners = [bounds.lower, bounds.upper, [0.0; 3], [0.0; 3]];
         }
-        // A box is met in the middle of where the ray is in it.
+        // A box is hit in the middle of the ray's path through it.
         let pass = |ray: &Ray, [lower, upper, ..]: [Vector; 4]| {
             let (mut near, mut far) = (f64::from(ray.nearest), f64::INFINITY);
             for axis in 0..3 {
@@ -449,7 +449,7 @@ fn kinds_that_share_leaves_are_told_apart() {
                         (Some((distance, geometry)), Some((least, first, _))) => {
                             let near = (distance - least).abs() <= 1e-3 * (1.0 + least);
                             assert!(near, "{count}: {distance} {least} {ray:?}");
-                            // Two so near to each other may change places.
+                            // Two nearly equal hits may be swapped.
                             assert!(geometry == first || (distance - least).abs() < 1e-3);
                         }
                         (found, wanted) => panic!("{count}: {found:?} rather than {wanted:?}"),
@@ -460,7 +460,7 @@ fn kinds_that_share_leaves_are_told_apart() {
     }
 }
 
-/// Whatever the input, the promised bytes are enough, and the structure says what is in it.
+/// For any input the computed size is enough, and the structure reports its contents.
 #[test]
 fn hostile_input_fits_into_the_promised_bytes() {
     type Make = fn(usize, &mut Numbers) -> [Vector; 4];

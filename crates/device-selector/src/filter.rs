@@ -11,7 +11,7 @@ pub struct Filter {
     pub kind: Option<Kind>,
     /// The number among the devices that match the other parts.
     pub number: Option<usize>,
-    /// It selects the host, which is no device in SYCL 2020: nothing matches.
+    /// Selects the host, which is not a device in SYCL 2020: nothing matches.
     pub host: bool,
 }
 

@@ -12,8 +12,8 @@ pub(crate) use std::{
     thread::yield_now as give_way,
 };
 
-/// A sequentially consistent exchange orders what is before it against what is after it. Loom takes it for one that only
-/// acquires and releases, and needs the fence that it is.
+/// A sequentially consistent exchange orders everything before it against everything after it. Loom treats it as one
+/// that only acquires and releases, and needs the fence.
 #[inline]
 pub(crate) fn after_exchange() {
     #[cfg(loom)]

@@ -1,12 +1,12 @@
-//! What a work-group costs, and what follows from it.
+//! The cost of a work-group, and the chunk sizes that follow from it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A chunk should take about this long: short enough to balance, long enough to hide the claim.
 pub const CHUNK_NS: u64 = 20_000;
-/// Below this much work nobody else is woken: a wake costs up to 10 µs.
+/// Below this much work no other thread is woken: a wake costs up to 10 µs.
 pub const WAKE_NS: u64 = 20_000;
-/// What makes it worth another thread that is awake and looks for work.
+/// The work that is worth another thread that is awake and looking for work.
 const AWAKE_NS: u64 = 2_500;
 /// The smallest part that is worth a claim.
 const LEAST_NS: u64 = 1_500;
@@ -25,7 +25,7 @@ pub struct Cost {
 pub struct Plan {
     /// Work-groups to claim at once.
     pub chunk: u64,
-    /// Work-groups below which a claim is not made smaller.
+    /// Claims are not made smaller below this number of work-groups.
     pub least: u64,
     /// Threads that should work on it, the caller's included.
     pub threads: usize,
@@ -77,11 +77,11 @@ impl Cost {
         }
     }
 
-    /// How `groups` work-groups should be shared among at most `threads` threads, of which `awake` beside the caller need
-    /// not be woken.
+    /// How `groups` work-groups should be shared among at most `threads` threads, of which `awake` besides the caller
+    /// need not be woken.
     ///
-    /// An unmeasured kernel begins with a chunk of one group on one thread; the caller plans again
-    /// when it knows more.
+    /// An unmeasured kernel begins with a chunk of one group on one thread; the caller plans again when the cost is
+    /// known.
     #[must_use]
     pub fn plan(&self, groups: u64, threads: usize, awake: usize) -> Plan {
         let scaled = self.scaled_ns.load(Ordering::Relaxed);
@@ -90,7 +90,7 @@ impl Cost {
         }
         let total_ns = u64::try_from(u128::from(groups) * u128::from(scaled) / u128::from(SCALE))
             .unwrap_or(u64::MAX);
-        // Little work is for those who need not be woken.
+        // A little work is shared only with threads that need not be woken.
         let (others, worth) = if total_ns < WAKE_NS {
             (awake, AWAKE_NS)
         } else {
@@ -108,7 +108,7 @@ impl Cost {
             };
         }
         let by_time = (CHUNK_NS * SCALE / scaled).max(1);
-        // At least four chunks a thread, so that an unlucky one does not hold up the end.
+        // At least four chunks a thread, so that a slow one does not delay the end.
         let by_share = (groups / (threads as u64 * 4)).max(1);
         let chunk = by_time.min(by_share).max(1);
         Plan {

@@ -1,4 +1,4 @@
-//! The claim of ranges and the count of what is done.
+//! Claiming ranges of work-groups, and counting the finished ones.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ pub struct Range {
     pub count: u64,
 }
 
-/// A run of work-groups that is handed out from its beginning to its end. Alone in its cache lines.
+/// A run of work-groups that is claimed from its beginning to its end. On separate cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Home {
@@ -44,8 +44,9 @@ impl Home {
 
 /// The work-groups `0..total` of one dispatch, shared by any number of threads.
 ///
-/// They are split into homes, runs of equal length: who claims for a home gets of its groups as long as it has some,
-/// and of the next ones' then. So what a processor did in one dispatch it does in the next one, and finds in its caches.
+/// They are split into homes, runs of equal length: a thread that claims for a home gets the home's groups as long as
+/// there are some, then those of the next homes. So a processor gets the same groups in each dispatch, and finds their
+/// data in its caches.
 #[derive(Debug)]
 pub struct Dispatch {
     total: u64,
@@ -54,13 +55,13 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// All of `0..total` is still to be handed out, from so many homes, one at least. With one, groups begin in the order
-    /// of their indices.
+    /// All of `0..total` is to be claimed, from this many homes, at least one. With one, groups begin in the order of
+    /// their indices.
     #[must_use]
     pub fn new(total: u64, homes: usize) -> Self {
         let most = usize::try_from(total).unwrap_or(usize::MAX);
         let homes = homes.min(most).max(1);
-        // A share of `total` fits what it came from.
+        // A share of `total` fits the type of `total`.
         let bound = |home: usize| (u128::from(total) * home as u128 / homes as u128) as u64;
         Self {
             total,
@@ -80,9 +81,9 @@ impl Dispatch {
         self.total
     }
 
-    /// The next at most `chunk` work-groups for `home`, any number; `None` when all have been handed out.
+    /// Claims the next at most `chunk` work-groups for `home`, which may be any number; `None` if all are claimed.
     ///
-    /// The last third of a home is handed out in smaller pieces, of `least` groups or more, so that threads end together.
+    /// The last third of a home is claimed in smaller pieces, of at least `least` groups, so that threads end together.
     #[must_use]
     pub fn claim(&self, chunk: u64, least: u64, home: usize) -> Option<Range> {
         let own = home % self.homes.len();
@@ -92,8 +93,8 @@ impl Dispatch {
             .find_map(|home| home.claim(chunk, least))
     }
 
-    /// Takes back what nobody has claimed yet: no later claim succeeds. Returns how many work-groups
-    /// were dropped; the caller must pass them to [`Self::finish`] like work it has done.
+    /// Withdraws all unclaimed groups: no later claim succeeds. Returns how many were dropped; the caller must pass
+    /// them to [`Self::finish`] like finished work.
     #[must_use]
     pub fn abandon(&self) -> u64 {
         let drop_of = |home: &Home| home.end - home.next.swap(home.end, Ordering::Relaxed);
@@ -108,8 +109,8 @@ impl Dispatch {
             .any(|home| home.next.load(Ordering::Relaxed) < home.end)
     }
 
-    /// Says that `count` claimed work-groups are done. `true` for the one call that completes the
-    /// dispatch: everything the other threads did for it happened before.
+    /// Records that `count` claimed work-groups have finished. Returns `true` for the one call that completes the
+    /// dispatch: it happens after all the other threads' work.
     #[must_use]
     pub fn finish(&self, count: u64) -> bool {
         // AcqRel: each caller publishes its work, the last one sees all of it.

@@ -5,8 +5,8 @@
 
 use crate::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicUsize, Ordering, after_exchange};
 
-/// Work that waits, by kind: tasks, and shares of tasks that have begun. May be negative for a moment, while work is
-/// taken that is not counted yet.
+/// Waiting work, by kind: tasks, and shares of tasks that have begun. May be negative for a moment, while uncounted
+/// work is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits(i64);
 
@@ -18,7 +18,7 @@ impl Waits {
     /// A task.
     pub const TASK: Self = Self(TASK);
 
-    /// So many shares.
+    /// This many shares.
     #[must_use]
     pub const fn shares(count: usize) -> Self {
         Self(count as i64 * SHARE)
@@ -93,7 +93,7 @@ impl IdleWorkers {
         Waits(self.waits.load(Ordering::SeqCst))
     }
 
-    /// Counts work that is in its queue by now; returns all that waits. The caller then asks [`Self::rings`].
+    /// Counts work that is in its queue by now. Returns all waiting work. The caller then calls [`Self::rings`].
     #[inline]
     pub fn add(&self, work: Waits) -> Waits {
         let before = self.waits.fetch_add(work.0, Ordering::SeqCst);
@@ -101,7 +101,7 @@ impl IdleWorkers {
         Waits(before + work.0)
     }
 
-    /// Counts work that was taken out of its queue; returns the work that still waits.
+    /// Counts work that was taken out of its queue. Returns the work that still waits.
     #[inline]
     pub fn remove(&self, work: Waits) -> Waits {
         let before = self.waits.fetch_sub(work.0, Ordering::SeqCst);
@@ -109,7 +109,7 @@ impl IdleWorkers {
         Waits(before - work.0)
     }
 
-    /// The word that threads sleep on.
+    /// The word on which threads sleep.
     #[inline]
     #[must_use]
     pub fn signal(&self) -> &AtomicU32 {
@@ -141,7 +141,7 @@ impl IdleWorkers {
         self.looking.load(Ordering::SeqCst)
     }
 
-    /// Threads that must be woken, those that nap included.
+    /// Threads that must be woken, including napping ones.
     #[inline]
     #[must_use]
     pub fn resting(&self) -> usize {

@@ -1,12 +1,12 @@
-//! Work that waits for a thread: first come, first served, and any of it may be taken out of the middle.
+//! A queue of work that waits for a thread: first come, first served, and values can be removed from the middle.
 //!
-//! Values lie in rings of cells. A position of a ring is given to one value for ever: the state of a cell says which
-//! position it is at, so an exchange that means an older one fails, however long its thread was away. What a value is
-//! looked for by is its label, words beside it that are read without touching the value: whoever then takes it knows by
-//! the same exchange that the words were that value's.
+//! Values are in rings of cells. Each position of a ring is used for one value only: the state of a cell contains its
+//! current position, so an exchange for an older one fails, however long its thread was interrupted. A value is found
+//! by its label, words beside it that are read without touching the value: the exchange that takes the value also
+//! proves that the words belonged to it.
 //!
-//! A push takes the next position by one exchange and publishes by a store, a take is one exchange. No thread waits for
-//! another one that is amid either: who finds a cell that is reserved and not filled goes on behind it.
+//! A push takes the next position by one exchange and publishes by a store; a take is one exchange. No thread waits for
+//! another one in the middle of either: a thread that finds a reserved, unfilled cell continues after it.
 
 use crate::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, UnsafeCell, give_way};
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 
 /// Words of a label.
 pub const LABEL: usize = 4;
-/// What a value is looked for by; its owner says what the words mean.
+/// The search key of a value; its owner defines the words.
 pub type Label = [u64; LABEL];
 
 /// Cells of the first ring: few, so that they stay in the first cache.
@@ -28,16 +28,16 @@ const RINGS: usize = 9;
 const FREE: u64 = 0;
 const READY: u64 = 1;
 const TAKEN: u64 = 2;
-/// What a state grows by from one lap to the next.
+/// The difference of a cell's state between two laps.
 const LAP: u64 = 4;
 
-/// Values in the order in which they came, for any number of threads at either end.
+/// A FIFO for any number of threads at either end.
 ///
-/// While a ring is full the next, larger one takes what comes; it goes back to the first once all are empty.
+/// While a ring is full the next, larger one takes new values; the first is used again once all are empty.
 #[derive(Debug)]
 pub struct Queue<T> {
     rings: [AtomicPtr<Ring<T>>; RINGS],
-    /// The ring that takes what comes.
+    /// The ring that takes new values.
     level: AtomicUsize,
     /// Cells of the first ring.
     least: usize,
@@ -52,7 +52,7 @@ pub struct Position {
     position: u64,
 }
 
-/// On cache lines of its own, so that threads that read a neighbour do not fetch it.
+/// On separate cache lines, so that threads that read a neighbour do not fetch it.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Apart<A>(A);
@@ -60,9 +60,9 @@ struct Apart<A>(A);
 #[derive(Debug)]
 struct Ring<T> {
     cells: Box<[Cell<T>]>,
-    /// Every position before it was taken. A hint, which may fall back.
+    /// Every position before this one was taken. A hint, which may lag behind.
     head: Apart<AtomicU64>,
-    /// The next position that is given away.
+    /// The next free position.
     tail: Apart<AtomicU64>,
 }
 
@@ -107,12 +107,12 @@ impl<T> Ring<T> {
         (cell, (position >> len.trailing_zeros()) * LAP)
     }
 
-    /// Gives the value back when there is no room.
+    /// Returns the value if there is no room.
     fn push(&self, value: T, label: &Label) -> Result<u64, T> {
         let mut position = self.tail.0.load(Ordering::Relaxed);
         loop {
             let (cell, free) = self.cell(position);
-            // Acquire: the last value was moved out before this one moves in.
+            // Acquire: the previous value was moved out before this one is moved in.
             if cell.state.load(Ordering::Acquire) != free {
                 let now = self.tail.0.load(Ordering::Relaxed);
                 if now == position {
@@ -135,7 +135,7 @@ impl<T> Ring<T> {
                         // SAFETY: the position is this thread's alone until the store below, and its cell was free.
                         unsafe { (*to).write(value) };
                     });
-                    // Release: whoever takes the value sees it, and what was done before.
+                    // Release: the thread that takes the value sees it, and everything before the push.
                     cell.state.store(free + READY, Ordering::Release);
                     return Ok(position);
                 }
@@ -144,7 +144,7 @@ impl<T> Ring<T> {
         }
     }
 
-    /// Takes what is at `position`, if it is there still.
+    /// Takes the value at `position`, if it is still there.
     #[inline]
     fn take_at(&self, position: u64) -> Option<T> {
         let (cell, free) = self.cell(position);
@@ -160,12 +160,12 @@ impl<T> Ring<T> {
             // SAFETY: published at this position, and the exchange gave it to this thread alone.
             unsafe { (*from).assume_init_read() }
         });
-        // Release: it was moved out before the next one moves in.
+        // Release: the value was moved out before the next one is moved in.
         cell.state.store(free + LAP, Ordering::Release);
         Some(value)
     }
 
-    /// The first of at most `look` values that `wanted` says yes to by their labels.
+    /// The first of at most `look` values whose label `wanted` accepts.
     #[inline]
     fn take(&self, look: usize, wanted: &impl Fn(&Label) -> bool) -> Option<T> {
         let begin = self.head.0.load(Ordering::Relaxed);
@@ -182,7 +182,7 @@ impl<T> Ring<T> {
             if state == free + READY {
                 let label = std::array::from_fn(|i| cell.label[i].load(Ordering::Relaxed));
                 if wanted(&label) {
-                    // None: somebody else has it.
+                    // `None`: another thread has taken it.
                     taken = self.take_at(position);
                 } else {
                     is_gone = false;
@@ -195,7 +195,8 @@ impl<T> Ring<T> {
                 // Reserved and not filled yet.
                 is_gone = false;
             } else if state > free + TAKEN && position - begin > self.len() {
-                // The hint had fallen far back. What is a lap before the end was taken, or the end had not come there.
+                // The hint was far behind: the position is a lap before the end and was taken, or the end had not
+                // reached it.
                 let tail = self.tail.0.load(Ordering::Acquire);
                 let near = tail.saturating_sub(self.len());
                 if near > position {
@@ -217,7 +218,7 @@ impl<T> Ring<T> {
         taken
     }
 
-    /// Whether all that was ever pushed is known to be taken.
+    /// Whether everything that was pushed is known to be taken.
     fn is_drained(&self) -> bool {
         self.head.0.load(Ordering::Relaxed) == self.tail.0.load(Ordering::Relaxed)
     }
@@ -252,9 +253,9 @@ impl<T> Queue<T> {
 
     #[inline]
     fn ring(&self, index: usize) -> Option<&Ring<T>> {
-        // Acquire: the ring was made before.
+        // Acquire: the ring was created before.
         let ring = self.rings.get(index)?.load(Ordering::Acquire);
-        // SAFETY: null, or made by `open`, and freed by the drop alone.
+        // SAFETY: null, or created by `open`, and freed only by the drop.
         unsafe { ring.as_ref() }
     }
 
@@ -268,17 +269,17 @@ impl<T> Queue<T> {
         let opened = self.rings[index].compare_exchange(
             std::ptr::null_mut(),
             ring,
-            // Release: whoever finds it finds it made.
+            // Release: a thread that finds the ring finds it initialised.
             Ordering::AcqRel,
             Ordering::Relaxed,
         );
         if opened.is_err() {
-            // SAFETY: made above, and nobody else has seen it.
+            // SAFETY: created above, and not visible to other threads yet.
             drop(unsafe { Box::from_raw(ring) });
         }
     }
 
-    /// Adds a value behind all others.
+    /// Adds a value at the end.
     #[inline]
     pub fn push(&self, value: T, label: &Label) -> Position {
         let mut value = value;
@@ -303,21 +304,22 @@ impl<T> Queue<T> {
     #[cold]
     fn rise(&self, level: usize) {
         if level + 1 == RINGS {
-            // More than memory holds, or almost: until somebody takes one.
+            // As much as memory holds, or almost: waits until a value is taken.
             give_way();
             return;
         }
         self.open(level + 1);
-        // Whoever comes before says the same, or that all are empty again.
+        // An earlier thread has done the same, or reset it because all are empty.
         let _ = self
             .level
             .compare_exchange(level, level + 1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Takes the first value. None is no promise that there is none: one that is being pushed may not be seen yet.
+    /// Takes the first value. `None` does not guarantee that the queue is empty: a value that is being pushed may not
+    /// be visible yet.
     ///
-    /// `turn` begins with what came while the smaller rings were full: whoever says so now and then lets none wait for
-    /// ever.
+    /// `turn` begins with values that were pushed while the smaller rings were full: setting it now and then lets none
+    /// of them wait forever.
     #[inline]
     pub fn pop(&self, turn: bool) -> Option<T> {
         if turn {
@@ -330,7 +332,7 @@ impl<T> Queue<T> {
         self.take(usize::MAX, |_| true)
     }
 
-    /// Takes the first value, among `look` or a few more, that `wanted` says yes to by its label.
+    /// Takes the first value, among `look` or a few more, whose label `wanted` accepts.
     #[inline]
     pub fn take(&self, look: usize, wanted: impl Fn(&Label) -> bool) -> Option<T> {
         for index in 0..RINGS {
@@ -348,7 +350,7 @@ impl<T> Queue<T> {
         let ring = self.ring(index)?;
         let taken = ring.take(look, wanted)?;
         if index > 0 && ring.is_drained() {
-            // Small rings stay in the caches. What others push to this one meanwhile is found all the same.
+            // Small rings stay in the caches. Values that others push to this one meanwhile are still found.
             let _ = self
                 .level
                 .compare_exchange(index, 0, Ordering::Relaxed, Ordering::Relaxed);
@@ -356,7 +358,7 @@ impl<T> Queue<T> {
         Some(taken)
     }
 
-    /// Takes what was put at `place`, if nobody has taken it.
+    /// Takes the value that was put at `place`, if it was not taken.
     #[inline]
     pub fn take_back(&self, place: Position) -> Option<T> {
         self.ring(place.ring)?.take_at(place.position)
@@ -369,7 +371,7 @@ impl<T> Drop for Queue<T> {
         for ring in &self.rings {
             let ring = ring.load(Ordering::Relaxed);
             if !ring.is_null() {
-                // SAFETY: made by `open`; nobody else has the queue any more.
+                // SAFETY: created by `open`; no other thread has the queue any more.
                 drop(unsafe { Box::from_raw(ring) });
             }
         }

@@ -81,7 +81,7 @@ mod threads {
     }
 
     #[test]
-    fn an_empty_dispatch_hands_out_nothing() {
+    fn an_empty_dispatch_has_no_groups() {
         assert_eq!(Dispatch::new(0, 4).claim(4, 4, 3), None);
     }
 }

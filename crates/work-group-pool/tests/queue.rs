@@ -14,7 +14,7 @@ mod threads {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn what_comes_first_goes_first() {
+    fn values_are_taken_in_order() {
         for least in [1, 2, 32] {
             let queue = Queue::of(least);
             for number in 0..10_000_u64 {
@@ -33,10 +33,10 @@ mod threads {
     }
 
     #[test]
-    fn what_is_wanted_is_taken_out_of_the_middle() {
+    fn a_wanted_value_is_taken_from_the_middle() {
         let queue = Queue::of(4);
         let places: Vec<_> = (0..20_u64).map(|n| queue.push(n, &label(n))).collect();
-        // (looked at, wanted, taken)
+        // (values checked, wanted, taken)
         for (look, word, taken) in [
             (64, 7, Some(7)),
             (64, 7, None),
@@ -64,9 +64,9 @@ mod threads {
         );
     }
 
-    /// What came while the first ring was full does not wait for ever behind what comes now.
+    /// Values pushed while the first ring was full do not wait forever behind newer ones.
     #[test]
-    fn a_turn_is_for_what_came_while_others_were_full() {
+    fn a_turn_takes_values_pushed_while_other_rings_were_full() {
         let queue = Queue::of(2);
         for number in 0..3_u64 {
             queue.push(number, &label(number));
@@ -76,7 +76,7 @@ mod threads {
     }
 
     #[test]
-    fn what_is_left_is_dropped_once() {
+    fn remaining_values_are_dropped_once() {
         let value = Arc::new(());
         let queue = Queue::of(1);
         for number in 0..100 {
@@ -90,7 +90,7 @@ mod threads {
     }
 
     #[test]
-    fn every_value_is_taken_once_whoever_takes_it_and_how() {
+    fn every_value_is_taken_once_by_any_thread_in_any_way() {
         const EACH: u64 = 20_000;
         let queue = &Queue::of(2);
         let seen: &Vec<AtomicU64> = &(0..4 * EACH).map(|_| AtomicU64::new(0)).collect();
@@ -155,7 +155,7 @@ mod interleavings {
     use loom::sync::{Arc, Condvar, Mutex};
     use loom::thread;
 
-    /// A value that shows whether what came before its push is seen.
+    /// A value that shows whether everything before its push is visible.
     type Value = Arc<AtomicU32>;
 
     fn value() -> Value {
@@ -167,7 +167,7 @@ mod interleavings {
         queue.push(value.clone(), &label(word))
     }
 
-    /// Takes it: once, and with what was done before its push.
+    /// Takes it: once, and with everything that happened before its push.
     fn note(taken: Option<Value>) {
         if let Some(value) = taken {
             assert_eq!(value.load(Ordering::Relaxed), 1);
@@ -185,7 +185,7 @@ mod interleavings {
     }
 
     #[test]
-    fn two_push_through_a_full_ring_and_one_takes() {
+    fn two_threads_push_through_a_full_ring_and_one_takes() {
         loom::model(|| {
             let queue = Arc::new(Queue::of(1));
             let values = [value(), value()];
@@ -206,9 +206,10 @@ mod interleavings {
         });
     }
 
-    /// A worker takes the first, a waiting thread what it waits for, and another one pushes into the cell that is left.
+    /// A worker takes the first value, a waiting thread the one it waits for, and another one pushes into the cell that
+    /// is left.
     #[test]
-    fn a_waiting_thread_helps_itself_while_workers_take_and_the_cell_is_used_again() {
+    fn a_waiting_thread_takes_its_task_while_workers_take_and_cells_are_reused() {
         loom::model(|| {
             let queue = Arc::new(Queue::of(1));
             let values = [value(), value()];
@@ -221,7 +222,7 @@ mod interleavings {
                 let queue = queue.clone();
                 thread::spawn(move || {
                     let taken = queue.take(64, |label| label[0] == 7);
-                    // The other has another label, though it may lie in the same cell.
+                    // The other has another label, though it may be in the same cell.
                     note(taken);
                 })
             };
@@ -233,9 +234,9 @@ mod interleavings {
         });
     }
 
-    /// An owner takes back what he offered while another one comes for it.
+    /// An owner withdraws its offer while another thread takes it.
     #[test]
-    fn an_offer_is_taken_or_taken_back() {
+    fn an_offer_is_taken_or_withdrawn() {
         loom::model(|| {
             let queue = Arc::new(Queue::of(2));
             let values = [value(), value()];
@@ -294,7 +295,7 @@ mod interleavings {
             Some(taken)
         }
 
-        /// A worker that gets one task, and does nothing else ever after.
+        /// A worker that gets one task, and does nothing afterwards.
         fn work(&self) -> u32 {
             loop {
                 if self.idle.waits().any()
@@ -317,7 +318,7 @@ mod interleavings {
         }
     }
 
-    /// Submissions against the last look before sleeping: each of so many workers gets one of as many tasks.
+    /// Submissions against the last check before sleeping: each of several workers gets one of as many tasks.
     fn everybody_gets_one(workers: u32) {
         let mut model = loom::model::Builder::new();
         if workers > 1 {
@@ -341,7 +342,7 @@ mod interleavings {
     }
 
     #[test]
-    fn a_submission_wakes_who_is_about_to_sleep() {
+    fn a_submission_wakes_a_worker_that_is_about_to_sleep() {
         everybody_gets_one(1);
     }
 
