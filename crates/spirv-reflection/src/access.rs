@@ -39,7 +39,7 @@ pub(crate) struct Bodies<'m> {
 }
 
 impl<'m> Bodies<'m> {
-    /// Handles the next instruction that is no type, name or constant.
+    /// Handles the next instruction that is not a type, name or constant.
     pub(crate) fn push(&mut self, instruction: Instruction<'m>) {
         let operands = instruction.operands;
         match Op::from_u32(u32::from(instruction.opcode)) {

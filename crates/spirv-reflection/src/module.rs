@@ -166,7 +166,7 @@ impl Module {
     /// Reads a module from its bytes, in either byte order.
     ///
     /// # Errors
-    /// The bytes are no module, or a kernel's signature is invalid.
+    /// The bytes are not a module, or a kernel's signature is invalid.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         let words = Words::new(bytes)?;
         Scan::new(&words)?.finish()
@@ -357,7 +357,7 @@ impl<'m> Scan<'m> {
             }
             Some(Decoration::LinkageAttributes) => {
                 let name = operands.text()?;
-                // Built-in variables look like imports but are none.
+                // Built-in variables look like imports but are not.
                 let linkage = LinkageType::from_u32(operands.next()?);
                 if linkage == Some(LinkageType::Import) && !name.starts_with("__spirv_BuiltIn") {
                     self.module.imports.push(name);
@@ -445,7 +445,7 @@ impl<'m> Scan<'m> {
                         return Ok(None);
                     };
                     if !matches!(count, 2 | 3 | 4 | 8 | 16) {
-                        let reason = format!("{count} components: 2, 3, 4, 8 and 16 are known");
+                        let reason = format!("{count} components: only 2, 3, 4, 8 and 16 are supported");
                         return Err(wrong(instruction, reason));
                     }
                     Type::Vector(Rc::new(scalar), count)

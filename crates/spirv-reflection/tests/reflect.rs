@@ -64,7 +64,7 @@ fn read(name: &str) -> Module {
 }
 
 #[test]
-fn signatures_say_types_and_what_is_written() {
+fn signatures_have_types_and_written_pointers() {
     let cases = [
         (
             "convert.spv",
@@ -125,7 +125,7 @@ fn code_that_was_not_optimised_has_the_same_signatures() {
 }
 
 #[test]
-fn damaged_modules_end_in_an_answer() {
+fn damaged_modules_give_a_result_or_an_error() {
     let mut refused = 0;
     for file in corpus() {
         let bytes = std::fs::read(&file).expect("readable");

@@ -2,7 +2,7 @@
 
 use crate::Cuboid;
 
-/// An accessor's mode, with `no_init` (the older `discard`) as modes of their own.
+/// An accessor's mode, with the `no_init` (formerly `discard`) variants as separate modes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mode {
     /// Only reads.

@@ -15,18 +15,19 @@ pub(crate) struct Holding {
     arriving: Front,
 }
 
-/// The fate of submitted work, as far as it is known.
+/// The known result of submitted work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It may end or fail.
+    /// It may still succeed or fail.
     Open,
     /// It has ended well.
     Ended,
-    /// It did not happen, or is not known to have happened.
+    /// It did not run, or is not known to have run.
     Failed,
 }
 
-/// One buffer's pages, their content's places and the work on them. See the crate's head for the way of one use.
+/// One buffer's pages, the memories that hold their content, and the work on them. See the crate's documentation for
+/// the order of calls.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     pub(crate) grid: Grid,
@@ -41,17 +42,18 @@ pub struct Buffer {
     past: Deps,
     past_tidy_at: usize,
     poisoned: Option<PageSet>,
-    /// Copies that are not known to have ended well, in the order of their commits, and how many make a look worth while.
+    /// Copies that are not known to have succeeded, in commit order, and the number at which they are next checked.
     copies: Vec<(Transfer, Dep)>,
     copies_tidy_at: usize,
-    /// Pending commands that the fronts got since finished work was last dropped, and how many make a look worth while.
+    /// Pending commands added to the fronts since finished work was last dropped, and the number at which they are next
+    /// checked.
     pending: usize,
     tidy_at: usize,
 }
 
-/// At so many pending commands the first look drops those that have ended.
+/// The first check drops ended pending commands at this number.
 const FEW_PENDING: usize = 64;
-/// So many copies are; each has the boxes of its pages.
+/// The same for copies; each has the boxes of its pages.
 const FEW_COPIES: usize = 8;
 
 impl Buffer {
@@ -79,13 +81,13 @@ impl Buffer {
         &self.grid
     }
 
-    /// Says that the whole content is in `domain` alone: initial data, or memory that the user brought.
+    /// Sets the whole content to be in `domain` only: initial data, or memory of the user.
     pub fn adopt(&mut self, domain: Domain) {
         let all = self.grid.whole_pages();
         self.overwrite(domain, &all);
     }
 
-    /// Says that `domain` holds the whole content too: memory that the user brought, several with the same content.
+    /// Sets `domain` to hold the whole content too: memory of the user, several with the same content.
     pub fn adopt_copy(&mut self, domain: Domain) {
         if self.written.is_empty() {
             return self.adopt(domain);
@@ -122,8 +124,8 @@ impl Buffer {
 
     /// Adds the work that a copy must follow: the pages' last writers and the copies that bring them to its source.
     ///
-    /// Readers at the target came before the writer that outdated its pages; only a piece on its way through the host
-    /// passes where another one may still be read.
+    /// Readers at the target came before the writer that made its pages outdated; only a piece on its way through the
+    /// host passes where another one may still be read.
     pub fn transfer_dependencies(&self, transfer: &Transfer, deps: &mut Deps) {
         for (pages, overwrites) in transfer.page_boxes(&self.grid) {
             self.front.collect(&self.grid, &pages, overwrites, deps);
@@ -135,8 +137,8 @@ impl Buffer {
         }
     }
 
-    /// Says that a planned copy was submitted as `dep`: its pages count as valid at the target from now on, and later
-    /// uses of them there follow `dep`. If it fails, [`Self::roll_back`] undoes this.
+    /// Records that a planned copy was submitted as `dep`: its pages count as valid at the target from now on, and
+    /// later uses of them there follow `dep`. If it fails, [`Self::roll_back`] undoes this.
     pub fn commit_transfer(&mut self, transfer: Transfer, dep: Dep) {
         self.pending += usize::from(dep.is_pending());
         self.past.add(dep);
@@ -164,9 +166,9 @@ impl Buffer {
         self.copies.push((transfer, dep));
     }
 
-    /// Rolls back failed work: contents that failed copies should have brought are no longer valid at the target. Pages that
-    /// no domain holds then, and pages whose last writer failed, are poisoned. Answers whether there are any. Drops work that
-    /// is no longer open.
+    /// Rolls back failed work: contents that failed copies should have brought are no longer valid at the target. Pages
+    /// that no domain holds then, and pages whose last writer failed, are poisoned. Returns whether there are any.
+    /// Drops work that is no longer open.
     ///
     /// Work that follows failed work has to fail by itself, now or later; it is not rolled back with it. If work failed, calls
     /// [`Self::follow_past`] with `running`.
@@ -178,7 +180,7 @@ impl Buffer {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
         let mut any = false;
-        // Each is asked once: a failure during this look is rolled back as a whole at the next.
+        // Each is checked once: a failure during this call is rolled back as a whole by the next one.
         let mut known = HashMap::new();
         let mut fate = |dep: Dep| {
             let fate = *known.entry(dep).or_insert_with(|| fate(dep));
@@ -203,7 +205,7 @@ impl Buffer {
         lost: &mut PageSet,
     ) {
         let grid = self.grid;
-        // The newest first: it may have taken apart pieces that an earlier one had put together.
+        // The newest first, because it may have split pieces that an earlier one had merged.
         let mut newer = Vec::new();
         while let Some((transfer, dep)) = self.copies.pop() {
             match fate(&transfer, dep) {
@@ -231,13 +233,13 @@ impl Buffer {
         }
     }
 
-    /// Copies whose end is not known, in the order of their commits.
+    /// Copies that are not known to have ended, in commit order.
     pub fn copies_under_way(&self) -> impl Iterator<Item = Dep> + '_ {
         self.copies.iter().map(|(_, copy)| *copy)
     }
 
-    /// A domain's memory has lost its contents. Pages that no other domain holds are poisoned; answers whether there are any.
-    /// Copies to it and from it whose end is not known are in doubt, and so are copies that took their contents on.
+    /// A domain's memory has lost its contents. Pages that no other domain holds are poisoned; returns whether there
+    /// are any. Unfinished copies to and from it are in doubt, and so are copies that passed their contents on.
     pub fn lose(&mut self, domain: Domain) -> bool {
         let grid = self.grid;
         let mut lost = PageSet::none(&grid);
@@ -321,7 +323,7 @@ impl Buffer {
         target.valid.subtract(&lost);
         let parts = transfer.parts.iter().filter(|_| !transfer.passing);
         for part in parts.clone() {
-            // All parts had come: they are where they came together, until each that did not come goes back.
+            // All parts had come: they are valid where they were merged, until each one that did not come is undone.
             let target = holding_mut(&mut self.holdings, &grid, transfer.to);
             if target.valid.contains(part.page) {
                 // Elsewhere it is by copies that follow this one.
@@ -346,7 +348,7 @@ impl Buffer {
         parts
             .filter(|part| self.pieces.contains_key(&part.page) && part.gone)
             .for_each(|part| lost.insert(part.page));
-        // It may have begun to write: a piece that an earlier copy left there when it was undone is no longer whole.
+        // It may have begun to write: a piece that an earlier copy left there when it was undone is no longer intact.
         for (&page, pieces) in &self.pieces {
             let mut there = pieces.iter().filter(|piece| piece.holder == transfer.to);
             if there.any(|piece| transfer.overlaps(&grid, page, &piece.elements)) {
@@ -357,7 +359,7 @@ impl Buffer {
         self.pieces.retain(|_, pieces| !pieces.is_empty());
     }
 
-    /// Says that a command group with these accesses was submitted on `domain` as `dep`: pages that it writes are
+    /// Records that a command group with these accesses was submitted on `domain` as `dep`: pages that it writes become
     /// outdated everywhere else, and later work follows it.
     pub fn commit_accesses(&mut self, domain: Domain, accesses: &[Access], dep: Dep) {
         self.pending += usize::from(dep.is_pending());
@@ -390,7 +392,8 @@ impl Buffer {
         }
     }
 
-    /// Forgets a domain's allocation. Pages that are valid only there must have been copied away ([`Buffer::plan_release`]).
+    /// Drops a domain's allocation. Pages that are valid only there must have been copied away
+    /// ([`Buffer::plan_release`]).
     pub fn release(&mut self, domain: Domain) {
         if let Some(holding) = self.holdings.get_mut(domain.number()) {
             *holding = None;
@@ -430,7 +433,7 @@ impl Buffer {
             .any(|page| pages.contains(&self.grid.page_box(page)))
     }
 
-    /// Takes lost pages as they are.
+    /// Marks lost pages as valid.
     pub fn clear_poison(&mut self) {
         self.poisoned = None;
     }
@@ -465,7 +468,7 @@ impl Buffer {
         self.tidy_at = FEW_PENDING.max(self.front.pending() + arriving);
     }
 
-    /// Adds all unfinished work on the buffer, readers and copies included: its end has to wait for that.
+    /// Adds all unfinished work on the buffer, including readers and copies, because its end has to wait for that.
     pub fn last_use(&self, deps: &mut Deps) {
         let all = self.grid.whole_pages();
         self.front.collect(&self.grid, &all, true, deps);
@@ -514,8 +517,8 @@ impl Buffer {
         }
     }
 
-    /// A `no_init` access: pages it covers, or whose content was brought for another accessor, are whole; the others
-    /// keep their rest where it is.
+    /// A `no_init` access: pages that it covers, or whose content was copied for another accessor, are complete; the
+    /// others keep their rest where it is.
     fn overwrite_without_reading(&mut self, domain: Domain, elements: &Cuboid, content: &[Cuboid]) {
         let pages = self.grid.page_range(elements);
         if pages.is_empty() {

@@ -15,12 +15,12 @@ impl Cuboid {
         Self { lower, upper }
     }
 
-    /// The box of the given extents at the origin.
+    /// Creates a box of the given extents at the origin.
     pub const fn of(extent: [usize; 3]) -> Self {
         Self::new([0; 3], extent)
     }
 
-    /// Whether nothing lies inside.
+    /// Whether the box is empty.
     pub fn is_empty(&self) -> bool {
         (0..3).any(|axis| self.lower[axis] >= self.upper[axis])
     }
@@ -30,12 +30,12 @@ impl Cuboid {
         self.upper[axis].saturating_sub(self.lower[axis])
     }
 
-    /// How many points lie inside.
+    /// The number of points inside.
     pub fn volume(&self) -> usize {
         (0..3).map(|axis| self.extent(axis)).product()
     }
 
-    /// The part that lies in both; empty if there is none.
+    /// The intersection; empty if there is none.
     pub fn intersection(&self, other: &Self) -> Self {
         let mut both = *self;
         for axis in 0..3 {
@@ -50,7 +50,7 @@ impl Cuboid {
         !self.intersection(other).is_empty()
     }
 
-    /// Whether every point of `other` lies in this box; an empty box lies in any.
+    /// Whether every point of `other` is in this box; an empty box is in any.
     pub fn contains(&self, other: &Self) -> bool {
         other.is_empty()
             || (0..3).all(|axis| {
@@ -58,7 +58,7 @@ impl Cuboid {
             })
     }
 
-    /// What remains without `other`: at most six disjoint boxes, the slowest axis cut first so that rows stay long.
+    /// The difference: at most six disjoint boxes, the slowest axis cut first so that rows stay long.
     pub fn without(&self, other: &Self) -> impl Iterator<Item = Self> + use<> {
         let hole = self.intersection(other);
         let mut rest = *self;
@@ -84,7 +84,7 @@ impl Cuboid {
         parts.into_iter().flatten()
     }
 
-    /// The box that both make together, if they are neighbours along one axis and alike on the others.
+    /// The union, if the boxes are neighbours along one axis and equal on the others.
     pub fn merged(&self, other: &Self) -> Option<Self> {
         let is_unlike = |axis: &usize| {
             self.lower[*axis] != other.lower[*axis] || self.upper[*axis] != other.upper[*axis]
@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_remains_is_exact_and_disjoint(a in small(), b in small()) {
+        fn the_difference_is_exact_and_disjoint(a in small(), b in small()) {
             let parts: Vec<_> = a.without(&b).collect();
             let volume: usize = parts.iter().map(Cuboid::volume).sum();
             prop_assert_eq!(volume, a.volume() - a.intersection(&b).volume());
@@ -130,7 +130,7 @@ mod tests {
         }
 
         #[test]
-        fn merged_boxes_hold_both_and_nothing_else(a in small(), b in small()) {
+        fn merged_boxes_contain_both_and_nothing_else(a in small(), b in small()) {
             if let Some(both) = a.merged(&b) {
                 prop_assert!(both.contains(&a) && both.contains(&b));
                 prop_assert_eq!(both.volume(), a.volume() + b.volume());

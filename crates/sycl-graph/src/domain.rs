@@ -8,7 +8,7 @@ pub const MAX_DOMAINS: usize = 64;
 pub struct Domain(u8);
 
 impl Domain {
-    /// The host's memory, which devices without memory of their own share.
+    /// The host's memory, shared by devices without their own memory.
     pub const HOST: Self = Self(0);
 
     /// Domain number `number`; `None` from [`MAX_DOMAINS`] on.

@@ -1,8 +1,8 @@
-//! Which work an access to pages has to follow: the last writer of each page and the readers since.
+//! Fronts: the work that an access to pages has to follow, that is the last writer of each page and the readers since.
 //!
-//! Work on a lane ends in the order of its numbers, so all readers on a lane are one number; pending commands (work whose place
-//! is not known yet) end in any order and are kept one by one. The front's size depends on lanes and on how finely
-//! pages were written, never on how many tasks live.
+//! Work on a lane ends in the order of its numbers, so all readers on a lane are one number; pending commands (work
+//! that is on no lane yet) end in any order and are kept one by one. The front's size depends on lanes and on how
+//! finely pages were written, never on the number of live tasks.
 
 use crate::{Cuboid, Grid, PageSet};
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct Dep(u64);
 
 impl Dep {
-    /// The lane of pending commands: work that is promised, each finishing by itself.
+    /// The lane of pending commands: submitted work that ends in any order.
     pub const PENDING: u16 = u16::MAX;
     const BITS: u32 = 48;
 
@@ -84,7 +84,7 @@ impl Deps {
         self.0.is_empty()
     }
 
-    /// How many waits it stands for.
+    /// The number of waits that it stands for.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -155,7 +155,7 @@ impl Front {
             Shape::Whole(last) => last.collect(writes, deps),
             Shape::Intervals(starts) => {
                 let (first, end) = interval(grid, pages);
-                // Backwards, so that the part that `first` lies inside of needs no search of its own.
+                // Backwards, so that the part that contains `first` needs no separate search.
                 for (&start, last) in starts.range(..end).rev() {
                     last.collect(writes, deps);
                     if start <= first {
@@ -170,12 +170,12 @@ impl Front {
         }
     }
 
-    /// Says that `dep` reads these pages.
+    /// Records that `dep` reads these pages.
     pub fn read(&mut self, grid: &Grid, pages: &Cuboid, dep: Dep) {
         self.change(grid, pages, |last| last.readers.add(dep));
     }
 
-    /// Says that `dep` writes these pages: earlier work is behind it. `None` forgets earlier work.
+    /// Records that `dep` writes these pages; earlier work precedes it. `None` drops earlier work.
     pub fn write(&mut self, grid: &Grid, pages: &Cuboid, dep: Option<Dep>) {
         if pages.is_empty() {
             return;
@@ -197,7 +197,7 @@ impl Front {
         self.change(grid, pages, |last| last.clone_from(&now));
     }
 
-    /// Drops finished work, so that its lanes need not be asked again.
+    /// Drops finished work, so that its lanes are not polled again.
     pub fn retain(&mut self, mut unfinished: impl FnMut(Dep) -> bool) {
         let mut clean = |last: &mut Last| {
             last.writer = last.writer.filter(|&dep| unfinished(dep));
@@ -233,7 +233,7 @@ impl Front {
         }
     }
 
-    /// How many pending commands it has, those of each part counted.
+    /// The number of pending commands, counted for each part.
     pub fn pending(&self) -> usize {
         let of = |last: &Last| {
             let all = last.readers.iter().chain(last.writer);
@@ -246,7 +246,7 @@ impl Front {
         }
     }
 
-    /// In how many parts the grid is known.
+    /// The number of parts into which the grid is divided.
     pub fn parts(&self) -> usize {
         match &self.shape {
             Shape::Whole(_) => 1,
@@ -292,7 +292,7 @@ fn change_interval(
     (first, end): (usize, usize),
     mut with: impl FnMut(&mut Last),
 ) {
-    // The usual case, in one search: the part is known as such, and stays unlike its neighbours.
+    // The usual case, in one search: the part exists, and stays different from its neighbours.
     let mut parts = starts.range_mut(..=end).rev();
     let mut part = parts.next();
     let next = part.take_if(|(start, _)| **start == end);
@@ -354,7 +354,7 @@ fn change_boxes(boxes: &mut Vec<(Cuboid, Last)>, pages: &Cuboid, mut with: impl 
             boxes.extend(place.without(pages).map(|rest| (rest, last.clone())));
             with(&mut last);
             touched.push((place.intersection(pages), last));
-            // What was just put behind the end lies outside `pages` and is skipped by the test above.
+            // An entry just inserted after the end is outside `pages`, and the test above skips it.
         } else {
             index += 1;
         }
@@ -438,7 +438,7 @@ mod tests {
     proptest! {
         /// Against the plain rule, page by page: a reader follows the last writer, a writer all readers since as well.
         #[test]
-        fn dependencies_are_those_of_each_page(
+        fn dependencies_are_tracked_for_each_page(
             extent in prop_oneof![Just([1usize, 1, 24]), Just([1, 5, 5]), Just([3, 3, 3])],
             tasks in proptest::collection::vec((any::<bool>(), 0u16..3, proptest::array::uniform3((0usize..24, 1usize..8))), 1..24),
         ) {

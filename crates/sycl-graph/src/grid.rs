@@ -10,7 +10,7 @@ const SMALLEST_PAGE: usize = 64 * 1024;
 /// The most pages that a grid chosen here has.
 const CHOSEN_PAGES: usize = 1024;
 
-/// Why a grid could not be made or a region named.
+/// Why a grid is invalid, or a region.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
     /// The extents' product does not fit.
@@ -28,10 +28,10 @@ pub enum GridError {
         extent: [usize; 3],
         /// Elements of a page by axis.
         page: [usize; 3],
-        /// Pages that this would make.
+        /// The number of pages.
         pages: u128,
     },
-    /// A region that does not lie in the buffer.
+    /// A region outside the buffer.
     #[error("offset {offset:?} and range {range:?} end outside a buffer of {extent:?} elements")]
     Outside {
         /// First element of the region.
@@ -97,11 +97,11 @@ impl Grid {
         })
     }
 
-    /// As [`Grid::new`] with pages chosen here, which have about so many bytes: slabs of whole rows along the slowest
-    /// axis, of at least one row, and never more than [`MAX_PAGES`].
+    /// As [`Grid::new`] with a default page size of about this many bytes: slabs of whole rows along the slowest axis,
+    /// at least one row, and never more than [`MAX_PAGES`].
     ///
     /// # Errors
-    /// The buffer's bytes do not fit into the address space.
+    /// The buffer's size exceeds the address space.
     pub fn with_page_bytes(
         extent: [usize; 3],
         element_size: usize,
@@ -171,12 +171,12 @@ impl Grid {
         Cuboid::of(self.pages)
     }
 
-    /// Whether pages lie along one axis only, so that a page range is an interval of page numbers.
+    /// Whether pages extend along one axis only, so that a page range is an interval of page numbers.
     pub fn is_slab(&self) -> bool {
         self.pages.iter().filter(|&&n| n > 1).count() <= 1
     }
 
-    /// The elements from `offset`, `range` many on each axis.
+    /// The box of `range` elements from `offset`.
     ///
     /// # Errors
     /// The region ends outside the buffer.
@@ -203,7 +203,7 @@ impl Grid {
         }
         let mut range = inside;
         for axis in 0..3 {
-            // Most accesses begin and end with the buffer, and divisions cost more than all else here.
+            // Most accesses begin and end with the buffer, and divisions cost more than everything else here.
             range.lower[axis] = match inside.lower[axis] {
                 0 => 0,
                 first => first / self.page[axis],
@@ -216,7 +216,7 @@ impl Grid {
         range
     }
 
-    /// The pages that lie in a box of elements whole.
+    /// The pages that are completely in a box of elements.
     pub(crate) fn pages_inside(&self, elements: &Cuboid) -> Cuboid {
         let mut inside = self.page_range(elements);
         let touched = inside;
@@ -229,7 +229,7 @@ impl Grid {
         inside.intersection(&touched)
     }
 
-    /// Whether two boxes of elements are runs of memory, and the second begins where the first ends.
+    /// Whether two boxes of elements are contiguous, and the second begins where the first ends.
     pub(crate) fn follows_in_memory(&self, first: &Cuboid, next: &Cuboid) -> bool {
         let ends = self.contiguous(first).zip(self.contiguous(next));
         ends.is_some_and(|((offset, bytes), (at, _))| offset + bytes == at)
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn page_ranges_hold_what_they_overlap() {
+    fn page_ranges_contain_the_elements_they_overlap() {
         let grid = Grid::new([1, 10, 10], 4, Some([1, 4, 3])).expect("a valid grid");
         assert_eq!(grid.pages(), [1, 3, 4]);
         for (lower, upper, pages) in [

@@ -1,12 +1,12 @@
-//! The hipSYCL buffer-accessor model as a pure core: which pages of a buffer are where, which copies an access
-//! needs before it, and which earlier work it has to wait for.
+//! The hipSYCL buffer-accessor model as a pure core: where the pages of a buffer are valid, which copies an access
+//! needs, and which earlier work it has to wait for.
 //!
 //! A [`Buffer`] is a grid of fixed-size pages ([`Grid`]); each [`Domain`] (a physical memory in one driver context) may
-//! hold one full-size allocation of it. The caller describes a command group's uses ([`Access`]), asks for the
-//! copies it needs ([`Buffer::plan`]) and the work it must follow ([`Buffer::dependencies`]), and tells afterwards what
-//! was really submitted ([`Buffer::commit_transfer`], [`Buffer::commit_accesses`]). Nothing changes before a commit, so
-//! a submission that fails half-way leaves exactly the state of the work that did happen. Work that fails after its commit is rolled back
-//! ([`Buffer::roll_back`]): copies are remembered until they are known to have ended well.
+//! hold one full-size allocation of it. The caller describes a command group's uses ([`Access`]), asks for the copies
+//! it needs ([`Buffer::plan`]) and the work it must follow ([`Buffer::dependencies`]), and reports afterwards what was
+//! actually submitted ([`Buffer::commit_transfer`], [`Buffer::commit_accesses`]). Nothing changes before a commit, so a
+//! submission that fails half-way leaves exactly the state of the work that did happen. Work that fails after its
+//! commit is rolled back ([`Buffer::roll_back`]): copies are kept until they are known to have succeeded.
 //!
 //! Modules, from the bottom up; each uses only those before it
 //! - `cuboid`, `grid`, `view`, `access`, `domain`: boxes, pages, the caller's terms.

@@ -50,7 +50,7 @@ impl PageSet {
         self.change(page, page + 1, true);
     }
 
-    /// Takes a page out, by number.
+    /// Removes a page, by number.
     pub fn remove(&mut self, page: usize) {
         self.change(page, page + 1, false);
     }
@@ -60,7 +60,7 @@ impl PageSet {
         self.change_box(grid, pages, true);
     }
 
-    /// Takes a box of pages out.
+    /// Removes a box of pages.
     pub fn remove_box(&mut self, grid: &Grid, pages: &Cuboid) {
         self.change_box(grid, pages, false);
     }
@@ -82,7 +82,7 @@ impl PageSet {
         self.words.fill(if into { u64::MAX } else { 0 });
         let behind = self.words.len() * 64 - self.total;
         if let Some(last) = self.words.last_mut() {
-            // The bits behind the last page are in no set.
+            // The bits after the last page are in no set.
             *last &= u64::MAX >> behind;
         }
         self.count = if into { self.total } else { 0 };
@@ -97,7 +97,7 @@ impl PageSet {
         }
     }
 
-    /// The box that its pages make up, if they do.
+    /// The box of these pages, if they form one.
     pub(crate) fn as_box(&self, grid: &Grid) -> Option<Cuboid> {
         let first = self.iter().next()?;
         let word = self.words.iter().rposition(|word| *word != 0)?;
@@ -110,7 +110,7 @@ impl PageSet {
         is_whole.then_some(pages)
     }
 
-    /// Keeps what is also in `other`.
+    /// Intersects with `other`.
     pub fn intersect(&mut self, other: &Self) {
         if self.is_empty() || other.is_full() {
             return;
@@ -122,7 +122,7 @@ impl PageSet {
         }
     }
 
-    /// Puts in what is in `other`.
+    /// Adds `other`.
     pub fn unite(&mut self, other: &Self) {
         if self.is_full() || other.is_empty() {
             return;
@@ -134,7 +134,7 @@ impl PageSet {
         }
     }
 
-    /// Takes out what is in `other`.
+    /// Removes `other`.
     pub fn subtract(&mut self, other: &Self) {
         if self.is_empty() || other.is_empty() {
             return;
@@ -146,7 +146,7 @@ impl PageSet {
         }
     }
 
-    /// Its pages as boxes: the cells between planes on whose sides some of them are not alike.
+    /// The pages as boxes: the cells between planes at which some neighbours differ.
     pub(crate) fn cells(&self, grid: &Grid, cuts: &Cuts) -> Vec<Cuboid> {
         let between = |axis: usize| cuts[axis].windows(2).map(|ends| (ends[0], ends[1]));
         let mut cells = Vec::new();
@@ -159,7 +159,7 @@ impl PageSet {
         cells
     }
 
-    /// So many bits from one on, at most a word's.
+    /// This many bits from one on, at most a word.
     fn bits(&self, first: usize, count: usize) -> u64 {
         let (word, shift) = (first / 64, first % 64);
         let low = self.words[word] >> shift;
@@ -170,7 +170,7 @@ impl PageSet {
         (low | high) & (u64::MAX >> (64 - count.clamp(1, 64)))
     }
 
-    /// Whether so many pages from one on are as those from another one on.
+    /// Whether this many pages from one on equal those from another one on.
     fn is_alike(&self, one: usize, other: usize, count: usize) -> bool {
         let mut parts = (0..count).step_by(64);
         parts.all(|at| self.bits(one + at, count - at) == self.bits(other + at, count - at))
@@ -189,7 +189,7 @@ impl PageSet {
     }
 }
 
-/// The planes on whose sides pages are not alike in one of these sets, and the ends.
+/// The planes at which neighbouring pages differ in one of these sets, and the ends.
 pub(crate) fn cuts(grid: &Grid, sets: &[&PageSet]) -> Cuts {
     let [planes, rows, row] = grid.pages();
     let mut marks = grid
@@ -234,7 +234,7 @@ pub(crate) fn cuts(grid: &Grid, sets: &[&PageSet]) -> Cuts {
     })
 }
 
-/// The runs of page numbers that make up a box of pages, as first and end.
+/// The runs of page numbers that form a box of pages, as first and end.
 fn runs(grid: &Grid, pages: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
     let (grid_pages, pages) = (grid.pages(), *pages);
     let number =
@@ -260,7 +260,7 @@ fn runs(grid: &Grid, pages: &Cuboid) -> impl Iterator<Item = (usize, usize)> + u
     })
 }
 
-/// The words that hold the bits `first..end`, with their masks.
+/// The words that contain the bits `first..end`, with their masks.
 fn masks(first: usize, end: usize) -> impl Iterator<Item = (usize, u64)> {
     (first / 64..end.div_ceil(64)).map(move |word| {
         let low = first.saturating_sub(word * 64);
@@ -307,7 +307,7 @@ mod tests {
                     .collect();
                 of_cells.sort_unstable();
                 prop_assert_eq!(of_cells, model.iter().copied().collect::<Vec<_>>());
-                // No plane is there for nothing, and rows may be longer than a word.
+                // Every plane separates something, and rows may be longer than a word.
                 let long = Grid::new([2, 2, 64 * extent[2] + 3], 1, Some([1; 3])).expect("a valid grid");
                 let mut wide = PageSet::none(&long);
                 model.iter().for_each(|page| wide.insert(page * 7 % long.page_count()));

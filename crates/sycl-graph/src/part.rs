@@ -1,4 +1,4 @@
-//! Parts of pages: where they are, and which of them copies bring.
+//! Parts of pages: where they are valid, and which of them copies bring.
 
 use crate::cuboid::Cuboid;
 use crate::domain::Domain;
@@ -22,7 +22,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Undoes the copy for a known piece of the page: the part that did not come to `target` goes back to its holder, the
+    /// Undoes the copy for a known piece of the page: the part that did not reach `target` returns to its holder, the
     /// rest of the piece stays.
     pub(crate) fn taken_from(
         self,

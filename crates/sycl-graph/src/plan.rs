@@ -10,15 +10,15 @@ use std::cmp::Reverse;
 
 /// How copies can go between domains.
 pub trait Links {
-    /// The cost of a direct copy, lower is better; `None` if there is no direct way and the host has to be between.
-    /// Asked only for two different domains; to and from the host there is always a way.
+    /// The cost of a direct copy, lower is better; `None` if there is no direct link and the copy goes through the
+    /// host. Called only for two different domains; copies to and from the host are always possible.
     fn cost(&self, from: Domain, to: Domain) -> Option<u32>;
 }
 
 /// Above this many pages only one way of putting them together is tried.
 const FEW_PAGES: usize = 4096;
-/// From so many copies on better ways are only looked for where there may be far better ones: it would take longer than
-/// it saves.
+/// With this many copies better plans are searched only if they may be far better: the search would take longer than it
+/// saves.
 const MANY_COPIES: usize = 16;
 
 impl Buffer {
@@ -34,7 +34,7 @@ impl Buffer {
         self.plan_pages(domain, needed, links)
     }
 
-    /// The copies to the host that keep a domain's content when its allocation is given up.
+    /// The copies to the host that keep a domain's content when its allocation is released.
     pub fn plan_release(&self, domain: Domain, links: &dyn Links) -> Vec<Transfer> {
         if domain == Domain::HOST {
             return Vec::new();
@@ -101,7 +101,8 @@ impl Buffer {
             all.for_each(|source| held.unite(&source.pages));
             missing.intersect(&held);
         }
-        // Pages without a direct way are collected on the host and go on from there, with pages that are there already.
+        // Pages without a direct link are collected on the host and continue from there, with pages that are there
+        // already.
         let mut staged = PageSet::none(&self.grid);
         if !sources.iter().any(|source| has_all(&missing, source)) {
             staged.unite(&missing);
@@ -185,8 +186,8 @@ impl Buffer {
         };
         let mut ways: Vec<_> = loads.into_iter().map(put_together).collect();
         let count = ways.iter().map(|(.., copies)| copies.len()).sum();
-        // Parts may lie beside pages in any way, so that a search among pages would cut some apart. One copy comes out as
-        // one, so that of two none can be spared.
+        // Parts may be adjacent to pages in any way, so that a search among pages would split some. One copy stays one,
+        // so that of two none can be saved.
         if parts.is_empty()
             && count > 2
             && !is_each_alone(&able, count)
@@ -226,7 +227,7 @@ impl Buffer {
         }
     }
 
-    /// Pages as few cells, where a search among them is worth while.
+    /// Pages as a small number of cells, if a search among them is worthwhile.
     fn tiling(
         &self,
         pages: &PageSet,
@@ -240,7 +241,7 @@ impl Buffer {
         Tiling::new(&self.grid, pages, &held, planes)
     }
 
-    /// Where pages are not alike, or not to some source.
+    /// Where pages differ, or differ for some source.
     fn planes(&self, pages: &PageSet, sources: &[&Source]) -> Cuts {
         let held = sources.iter().map(|source| &source.pages);
         let sets: SmallVec<[&PageSet; 4]> =
@@ -253,9 +254,9 @@ impl Buffer {
         cells.map(|pages| self.grid.elements(&pages)).collect()
     }
 
-    /// Fewer copies than so many that bring these pages, each from one of `sources`, if there are any and looking for them
-    /// costs no more than they save. Never more than half as many again as there must be, wherever that is found out in a
-    /// bounded number of steps.
+    /// Fewer than this many copies that bring these pages, each from one of `sources`, if there are any and the search
+    /// costs no more than they save. Never more than one and a half times the minimum, if a bounded number of steps can
+    /// prove that.
     fn fewer_copies(
         &self,
         tiling: &Tiling,
@@ -279,8 +280,8 @@ impl Buffer {
         Some(best?.into_iter().map(copies).collect())
     }
 
-    /// Whole pages as boxes of elements: one for each page if parts of pages may lie beside some of them, else as few as
-    /// possible.
+    /// Whole pages as boxes of elements: one for each page if parts of pages may be adjacent to some of them, else as
+    /// few as possible.
     fn boxes(&self, pages: &PageSet, beside_parts: bool) -> Vec<Cuboid> {
         if !beside_parts {
             return self.cells(pages, &cuts(&self.grid, &[pages]));
@@ -289,8 +290,8 @@ impl Buffer {
         boxes.map(|pages| self.grid.elements(&pages)).collect()
     }
 
-    /// Assigns pages on a line to sources. From each position on the source that has most without a gap is taken, which makes
-    /// the fewest copies.
+    /// Assigns pages on a line to sources. From each position the source with the longest run without a gap is taken,
+    /// which gives the fewest copies.
     fn farthest_first(
         &self,
         pages: &PageSet,
@@ -384,7 +385,7 @@ type Copies = Vec<(Extent, Vec<Cuboid>)>;
 struct Source {
     from: Domain,
     cost: u32,
-    /// The wanted pages that it has.
+    /// The wanted pages that the domain holds.
     pages: PageSet,
 }
 
@@ -411,7 +412,7 @@ impl Load {
     }
 }
 
-/// Whether so many sources each have something that no other has: each gives at least one copy.
+/// Whether this many sources each hold something that no other does: each needs at least one copy.
 fn is_each_alone(sources: &[&Source], count: usize) -> bool {
     let alone = |source: &&&Source| {
         let mut pages = source.pages.clone();
@@ -435,8 +436,8 @@ fn is_direct(links: &dyn Links, from: Domain, to: Domain) -> bool {
     from == Domain::HOST || to == Domain::HOST || links.cost(from, to).is_some()
 }
 
-/// Boxes of elements as copies, each with the boxes that it brings: the fewest of some ways, or `enough`, which are as few
-/// as there can be. One box, and those of a line's whole pages, need one look; so do cells of whole pages that make two.
+/// Boxes of elements as copies, each with the boxes that it brings: the fewest of several ways, or `enough`, which is
+/// the minimum. One box, and whole pages on a line, need no search; neither do cells of whole pages that form two.
 fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool, enough: impl FnOnce() -> usize) -> Copies {
     const FIRST: [usize; 3] = [2, 1, 0];
     const OTHERS: [&[usize]; 6] = [
@@ -473,7 +474,7 @@ fn copies(grid: &Grid, units: Vec<Cuboid>, whole: bool, enough: impl FnOnce() ->
     best
 }
 
-/// Merges neighbours along one axis that are alike on the others.
+/// Merges neighbours along one axis that are equal on the others.
 fn merge_along(mut boxes: Vec<Cuboid>, axis: usize) -> Vec<Cuboid> {
     let others = [(axis + 1) % 3, (axis + 2) % 3];
     boxes.sort_unstable_by_key(|b| {

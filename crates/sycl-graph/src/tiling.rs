@@ -1,5 +1,5 @@
-//! Few boxes and runs of memory that make up pages which several domains have parts of, found by search. Only where
-//! pages fall into few cells: a set of cells is one word then.
+//! Covers pages, parts of which several domains hold, with few boxes and contiguous runs, by a search. Only for pages
+//! that fall into few cells: a set of cells is then one word.
 
 use crate::pages::Cuts;
 use crate::{Cuboid, Grid, PageSet};
@@ -9,29 +9,29 @@ use std::ops::Range;
 /// The most cells.
 const CELLS: usize = 64;
 
-/// So many beginnings of a tiling are followed at a time: fewer miss good ones, more take longer than they save.
+/// Beginnings of a tiling that are followed at a time: fewer miss good ones, more take longer than they save.
 const WIDTH: usize = 8;
 
-/// So many sets of cells may be looked at to find a tiling that must be there or be known not to be.
+/// Sets of cells that may be visited to find a tiling that is known to exist, or to prove that there is none.
 const STEPS: usize = 4000;
 
-/// Wanted pages as cells of pages that are alike, numbered in the order of memory.
+/// Wanted pages as cells of equal pages, numbered in memory order.
 pub(crate) struct Tiling {
-    /// The first pages of the cells by axis, and where the last one ends.
+    /// The first pages of the cells by axis, and the end of the last one.
     cuts: Cuts,
     /// Cells by axis.
     cells: [usize; 3],
-    /// The cells that begin in memory where the one before ends.
+    /// The cells that begin in memory where the previous one ends.
     follows: u64,
     wanted: u64,
     /// The cells that each source has.
     held: Vec<u64>,
-    /// For each cell and each wanted one behind it, the cells of a tile with both: as a box, and as a run, or all if there is
-    /// none.
+    /// For each cell and each wanted one after it, the cells of a tile with both: as a box, and as a run, or all if
+    /// there is none.
     pairs: Vec<(u64, u64)>,
 }
 
-/// A tile taken after others.
+/// A tile chosen after others.
 #[derive(Clone, Copy)]
 struct Step {
     missing: u64,
@@ -40,8 +40,8 @@ struct Step {
 }
 
 impl Tiling {
-    /// The cells of the wanted pages, each with its sources; none if there are too many, or a cell has no source.
-    /// `planes` are where some of them are not alike.
+    /// The cells of the wanted pages, each with its sources; `None` if there are too many, or a cell has no source.
+    /// `planes` are where neighbours differ.
     pub(crate) fn new(
         grid: &Grid,
         wanted: &PageSet,
@@ -117,7 +117,7 @@ impl Tiling {
                 partners[other] |= together << one;
             }
         }
-        // A cell that shares tiles with few others leaves most cells that lie in other tiles.
+        // A cell that shares tiles with few others leaves most cells of other tiles.
         let (mut left, mut apart) = (self.wanted, 0);
         while let Some(one) = bits(left).min_by_key(|one| (partners[*one] & left).count_ones()) {
             left &= !(partners[one] | 1 << one);
@@ -136,7 +136,8 @@ impl Tiling {
         self.held.iter().any(able)
     }
 
-    /// Fewer tiles than the given number that cover the wanted cells, each with its first source; none if none were found.
+    /// Fewer than the given number of tiles that cover the wanted cells, each with its first source; `None` if none
+    /// were found.
     pub(crate) fn fewer_than(&self, count: usize) -> Option<Vec<(usize, Vec<Cuboid>)>> {
         let mut steps = vec![Step {
             missing: self.wanted,
@@ -175,7 +176,7 @@ impl Tiling {
         None
     }
 
-    /// As few tiles as there can be, if they are so many; none if more are needed, or it takes too many steps.
+    /// The minimum of tiles, if it is this many; `None` if more are needed, or it takes too many steps.
     pub(crate) fn fewest(&self, range: Range<usize>) -> Option<Vec<(usize, Vec<Cuboid>)>> {
         let mut steps = STEPS;
         for count in range {
@@ -187,7 +188,7 @@ impl Tiling {
         None
     }
 
-    /// Whether so many tiles make up these cells, and which.
+    /// Whether this many tiles form these cells, and which.
     fn suffice(&self, cells: u64, count: usize, taken: &mut Vec<u64>, steps: &mut usize) -> bool {
         if cells == 0 {
             return true;
@@ -213,7 +214,7 @@ impl Tiling {
         })
     }
 
-    /// So many tiles at least make up these cells: of so many cells no two lie in one.
+    /// A lower bound: of this many cells no two are in one tile.
     fn needs(&self, cells: u64) -> usize {
         let count = self.cells.iter().product::<usize>();
         let (mut left, mut needed) = (cells, 0);
@@ -228,8 +229,8 @@ impl Tiling {
         needed
     }
 
-    /// Calls with tiles of these cells that have the lowest one, each of cells that one source has: the longest run, and
-    /// of all boxes those with the longest rows, or with shorter ones too.
+    /// Calls with tiles of these cells that contain the lowest one, all of whose cells one source holds: the longest
+    /// run, and of all boxes those with the longest rows, or with shorter ones too.
     fn tiles(&self, cells: u64, shorter: bool, mut each: impl FnMut(u64)) {
         let at = cells.trailing_zeros() as usize;
         let [x, y, z] = self.place(at);
@@ -269,7 +270,7 @@ impl Tiling {
         (0..planes).fold(0, |all, n| all | of_plane << (n * pitch)) << at
     }
 
-    /// Each tile with the first source that has it, and as boxes of pages: one, or those of a run.
+    /// Each tile with the first source that holds it, as boxes of pages: one, or those of a run.
     fn taken(&self, tiles: &[u64]) -> Vec<(usize, Vec<Cuboid>)> {
         let source = |tile: u64| self.held.iter().position(|held| tile & !held == 0);
         let with_source = |&tile: &u64| Some((source(tile)?, self.boxes(tile)));
@@ -311,7 +312,7 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// So many bits from the lowest on, at most all.
+/// This many bits from the lowest on, at most all.
 fn ones(count: usize) -> u64 {
     u64::MAX.checked_shr((CELLS - count) as u32).unwrap_or(0)
 }

@@ -5,7 +5,7 @@ use crate::domain::Domain;
 use crate::grid::Grid;
 use crate::part::Part;
 
-/// The extent of a copy, at the same place in both allocations.
+/// The extent of a copy, at the same position in both allocations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// One run of memory, in bytes.
@@ -59,13 +59,13 @@ impl Extent {
     }
 }
 
-/// A copy to submit. Copies of one plan are submitted in order, each committed before the next one's dependencies are
-/// asked for: the second half of a copy through the host follows the first.
+/// A copy to submit. Copies of one plan are submitted in order, and each is committed before the next one's
+/// dependencies are queried: the second half of a copy through the host follows the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Where the content is.
+    /// The source.
     pub from: Domain,
-    /// Where it is needed.
+    /// The target.
     pub to: Domain,
     /// The extent.
     pub extent: Extent,
@@ -75,7 +75,7 @@ pub struct Transfer {
     pub(crate) parts: Vec<Part>,
     /// Its parts only pass through the host: they do not count as there.
     pub(crate) passing: bool,
-    /// The memory that it brings them to was given up since.
+    /// The target memory was released since.
     pub(crate) given_up: bool,
 }
 
@@ -100,7 +100,7 @@ impl Transfer {
         self.from == domain || self.to == domain && !self.given_up
     }
 
-    /// Whether it takes pages from where another one, committed before, brought some of them.
+    /// Whether it takes pages from a copy, committed before, that brought some of them.
     pub(crate) fn takes_from(&self, other: &Self, grid: &Grid) -> bool {
         let mut own = self.page_boxes(grid);
         let is_brought = |pages: &Cuboid| {
@@ -110,7 +110,7 @@ impl Transfer {
         self.from == other.to && own.any(|(pages, _)| is_brought(&pages))
     }
 
-    /// Another copy failed: pieces that this one took cannot go back where that may have written.
+    /// Another copy failed: pieces that this one took cannot return to memory that it may have written.
     pub(crate) fn bar_way_back(&mut self, failed: &Self, grid: &Grid) {
         let taken = self.parts.iter_mut();
         taken
@@ -119,7 +119,7 @@ impl Transfer {
             .for_each(|part| part.gone = true);
     }
 
-    /// Forgets that it brings these pages; whether it brings others.
+    /// Removes these pages from the copy. Returns whether it brings others.
     pub(crate) fn leave(&mut self, grid: &Grid, pages: &Cuboid) -> bool {
         if self.pages.iter().any(|place| place.overlaps(pages)) {
             let rest = self.pages.iter().flat_map(|place| place.without(pages));

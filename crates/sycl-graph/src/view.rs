@@ -1,8 +1,8 @@
-//! A buffer seen as other elements: where a region of the view lies in the buffer's own grid.
+//! A buffer viewed as other elements: maps regions of the view to the buffer's own grid.
 
 use crate::{Access, Cuboid, Grid, GridError, Mode};
 
-/// A reinterpretation of a buffer's bytes. Page states stay those of the buffer; the view only maps regions.
+/// A reinterpretation of a buffer's bytes. The buffer keeps the page states; the view only maps regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     shape: Grid,
@@ -10,7 +10,7 @@ pub struct View {
 }
 
 impl View {
-    /// The bytes of `grid` from `first_byte` as `extent` elements of `element_size` bytes.
+    /// Views the bytes of `grid` from `first_byte` as `extent` elements of `element_size` bytes.
     ///
     /// # Errors
     /// The view ends outside the buffer.
@@ -36,9 +36,9 @@ impl View {
         &self.shape
     }
 
-    /// An access in the view's elements as accesses in the buffer's.
+    /// Maps an access in the view's elements to accesses in the buffer's.
     ///
-    /// Exact in elements; an element that the view covers only in part is never taken as overwritten.
+    /// Exact in elements; an element that the view covers only in part never counts as overwritten.
     pub fn accesses(&self, grid: &Grid, access: &Access) -> Vec<Access> {
         let inside = access.elements.intersection(&self.shape.whole());
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The Rust module that a declaration stands for.
+//! Generates the Rust module of a declaration.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) fn expand(declaration: &Declaration) -> Result<TokenStream, Error> {
 fn locate(file: &LitStr) -> Result<PathBuf, Error> {
     let given = PathBuf::from(file.value());
     let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    // Not in a unit test, where no compiler is.
+    // Not in a unit test, which has no compiler.
     let source = proc_macro::is_available().then(|| file.span().unwrap().local_file());
     let source = source.flatten();
     let beside = source
@@ -57,7 +57,7 @@ fn locate(file: &LitStr) -> Result<PathBuf, Error> {
     })
 }
 
-/// Names that were given out, and structures that were written.
+/// Names in use, and structures that were generated.
 struct Scope {
     unique: Unique,
     structs: HashMap<Rc<Struct>, Ident>,
@@ -127,7 +127,7 @@ fn module(
 
 type Chosen<'m> = Vec<(&'m Kernel, String, Span)>;
 
-/// The kernels to make, each with its name here.
+/// The kernels to generate, each with its name here.
 fn choose<'m>(
     declaration: &Declaration,
     module: &'m Module,
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_is_said() {
+    fn errors_in_a_file_are_reported() {
         let cases = [
             (
                 quote!(unsafe mod m = "tests/modules/none.spv";),

@@ -52,7 +52,7 @@ pub(crate) fn constant_name(name: &str) -> String {
     text
 }
 
-/// Gives each thing a name that nothing else has.
+/// Gives each item a unique name.
 #[derive(Default)]
 pub(crate) struct Unique(HashSet<String>);
 

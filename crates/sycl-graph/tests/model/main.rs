@@ -1,5 +1,5 @@
-//! Random command groups on random page grids against a plain model: contents, transfers, and the order of every two
-//! operations that touch the same memory; and the table of how many copies a plan makes.
+//! Random command groups on random page grids against a simple model: contents, transfers, and the order of every two
+//! operations on the same memory; and the table of how many copies a plan makes.
 
 mod minimum;
 
@@ -60,7 +60,7 @@ struct Order {
     place: BTreeMap<(u16, u64), usize>,
     writer: BTreeMap<(usize, usize), usize>,
     readers: BTreeMap<(usize, usize), Vec<usize>>,
-    /// What is over, so that everything later follows it.
+    /// The operations that have ended, so that everything later follows them.
     ended: Vec<usize>,
 }
 
@@ -136,22 +136,22 @@ struct Group {
     lane: u16,
     accesses: Vec<(Mode, [(usize, usize); 3])>,
     releases: bool,
-    /// Before it, what is in its domain's memory is lost.
+    /// Before it, its domain's memory loses its contents.
     loses: bool,
     /// This one of its copies and its command fails.
     fails: Option<usize>,
-    /// Of which lanes it is known before it that they failed.
+    /// The lanes that are known to have failed before it.
     known: u8,
 }
 
-/// Lanes that failed and from which number on, until that is known; and what is known to have failed.
+/// Lanes that failed and from which number on, until that is known; and the known failures.
 ///
-/// What is on a failed lane behind the failure does not happen, nor does what follows it.
+/// Work on a failed lane after the failure does not run, nor does work that follows it.
 #[derive(Default)]
 struct Failures {
     unknown: BTreeMap<u16, u64>,
     known: Vec<(u16, u64, u64)>,
-    /// Up to where each lane was asked about.
+    /// The number up to which each lane was polled.
     asked: BTreeMap<u16, u64>,
 }
 
@@ -161,7 +161,7 @@ impl Failures {
         first.is_some_and(|first| dep.sequence() >= *first)
     }
 
-    /// What becomes of work that follows `deps` and fails itself, or does not.
+    /// The result of work that follows `deps` and fails itself, or does not.
     fn run(&mut self, dep: Dep, deps: &Deps, fails: bool) -> Run {
         let never = self.is_unknown(dep) || deps.iter().any(|dep| self.is_unknown(dep));
         if never || fails {
@@ -174,11 +174,11 @@ impl Failures {
         }
     }
 
-    /// The failures of these lanes are known now; later work on them is on others of the same number.
+    /// The failures of these lanes are known now; later work on them is on new lanes of the same number.
     fn tell(&mut self, lanes: u8, buffer: &mut Buffer, last: u64) {
         let told = |lane: u16| lanes >> lane & 1 == 1;
         for (lane, first) in self.unknown.extract_if(.., |lane, _| told(*lane)) {
-            // What has ended may not be known to have.
+            // Ended work may not be known to have ended.
             let asked = self.asked.get(&lane).map_or(1, |asked| asked + 1);
             let doubted = if told(DOUBTS) { asked } else { first };
             self.known.push((lane, doubted, last));
@@ -203,19 +203,19 @@ impl Failures {
 #[derive(Clone, Copy, PartialEq)]
 enum Run {
     Whole,
-    /// It leaves anything behind where it writes.
+    /// It leaves arbitrary data where it writes.
     Torn,
     Never,
 }
 
 /// Copies are on lanes from here on.
 const COPIES: u16 = 4;
-/// A lane without work: with it all that others have not told of failed with them.
+/// A lane without work, which stands for all failures that others have not reported.
 const DOUBTS: u16 = 3;
 
-/// What work that failed leaves behind.
+/// The data that failed work leaves.
 const JUNK: u64 = u64::MAX - 1;
-/// What nobody may see: what work that failed was to write.
+/// Data that must not be seen: the result that failed work should have written.
 const LOST: u64 = u64::MAX - 2;
 
 fn modes() -> impl Strategy<Value = Mode> {
@@ -279,7 +279,7 @@ proptest! {
             order.end(group.known);
             if group.loses && on != Domain::HOST {
                 buffer.lose(on);
-                // What was under way there is over.
+                // Unfinished work there has ended.
                 order.writer.retain(|at, _| at.0 != group.domain);
                 order.readers.retain(|at, _| at.0 != group.domain);
                 let written = memory[group.domain].iter_mut().flatten();
@@ -313,7 +313,7 @@ proptest! {
                         .filter(|byte| elements_of(&grid, &grid.elements(&grid.page_box(number))).contains(byte)).count();
                     let must = needed(number) && buffer.is_written(number) && !buffer.is_valid(on, number);
                     if !must {
-                        prop_assert_eq!(moved, 0, "page {} is copied for nothing", number);
+                        prop_assert_eq!(moved, 0, "page {} is copied without need", number);
                     } else if (0..4).any(|other| buffer.is_valid(domain(other), number)) {
                         prop_assert_eq!(moved, grid.elements(&grid.page_box(number)).volume());
                     }
@@ -375,7 +375,7 @@ proptest! {
             buffer.commit_accesses(on, &accesses, dep);
         }
         failures.tell(u8::MAX, &mut buffer, sequence);
-        // Reading everything back on the host gives what the sequential program gives.
+        // Reading everything back on the host returns the sequential program's result.
         for transfer in &buffer.plan(Domain::HOST, &[Access::whole(&grid, Mode::Read)], &Reaches(links)) {
             for byte in bytes_of(&transfer.extent) {
                 memory[transfer.to.number()][byte] = memory[transfer.from.number()][byte];
@@ -512,7 +512,7 @@ fn plans_make_as_many_copies_as_the_table_says() {
 }
 
 #[test]
-fn nothing_is_copied_that_nobody_wrote() {
+fn unwritten_pages_are_never_copied() {
     let grid = Grid::new([1, 1, 64], 4, Some([1, 1, 8])).expect("a valid grid");
     let mut buffer = Buffer::new(grid);
     assert!(run(&mut buffer, 1, &[Access::whole(&grid, Mode::ReadWrite)]).is_empty());
@@ -528,7 +528,7 @@ fn nothing_is_copied_that_nobody_wrote() {
 }
 
 #[test]
-fn lost_pages_are_refused_until_they_are_overwritten() {
+fn lost_pages_are_rejected_until_they_are_overwritten() {
     let grid = Grid::new([1, 1, 64], 4, Some([1, 1, 8])).expect("a valid grid");
     let mut buffer = Buffer::new(grid);
     let at = |mode, lower, upper| Access {
@@ -553,9 +553,9 @@ fn lost_pages_are_refused_until_they_are_overwritten() {
     assert!(!buffer.is_poisoned(&Access::whole(&grid, Mode::Read)));
 }
 
-/// Pending commands end in any order and are kept one by one; who only reads may come for ever.
+/// Pending commands end in any order and are kept one by one; there may be any number of readers.
 #[test]
-fn readers_whose_work_has_ended_are_forgotten() {
+fn ended_readers_are_dropped() {
     let grid = Grid::new([1, 1, 64], 1, Some([1, 1, 1])).expect("a valid grid");
     let mut buffer = Buffer::new(grid);
     let read = [Access::whole(&grid, Mode::Read)];
@@ -572,7 +572,7 @@ fn readers_whose_work_has_ended_are_forgotten() {
     }
 }
 
-/// Commits what a group needs and does, all of it under one number of lane 0.
+/// Commits a group's transfers and accesses, all under one number of lane 0.
 fn commit(buffer: &mut Buffer, number: u64, on: usize, mode: Mode, lower: usize, upper: usize) {
     let elements = Cuboid::new([0, 0, lower], [1, 1, upper]);
     let (access, dep) = ([Access { mode, elements }], Dep::new(0, number));
@@ -600,7 +600,7 @@ fn fails_behind(buffer: &mut Buffer, last: u64) -> bool {
     buffer.roll_back(fate, |_| Deps::default())
 }
 
-/// Where the bytes that a read on a domain needs come from.
+/// The sources of the bytes for a read on a domain.
 fn sources(buffer: &Buffer, on: usize) -> Vec<(usize, usize)> {
     let whole = [Access::whole(buffer.grid(), Mode::Read)];
     let plan = buffer.plan(domain(on), &whole, &All);
@@ -616,7 +616,7 @@ fn sources(buffer: &Buffer, on: usize) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn two_plans_of_which_one_needs_the_other_are_taken_back() {
+fn two_dependent_plans_are_rolled_back() {
     // The first puts a page together; the second copies it on.
     for second_writes in [false, true] {
         let mut buffer = in_pieces();
@@ -628,7 +628,7 @@ fn two_plans_of_which_one_needs_the_other_are_taken_back() {
         // The second alone: the page stays where the first one brought it, unless it was to be changed.
         assert_eq!(fails_behind(&mut second_only, 2), second_writes);
         assert_eq!(second_only.is_valid(domain(2), 0), !second_writes);
-        // Both: all is as it was, with what a writer should have written lost.
+        // Both: everything is unchanged, except that the writer's contents are lost.
         assert_eq!(fails_behind(&mut buffer, 1), second_writes);
         let first = Access {
             mode: Mode::Read,
@@ -647,9 +647,9 @@ fn two_plans_of_which_one_needs_the_other_are_taken_back() {
     }
 }
 
-/// Memory that was given up had the piece, the one that the domain gets next has not.
+/// The released memory had the piece; the domain's next memory does not.
 #[test]
-fn a_piece_does_not_return_to_memory_that_was_made_anew() {
+fn a_piece_does_not_return_to_new_memory() {
     let mut buffer = in_pieces();
     let plan = buffer.plan_release(domain(1), &All);
     for transfer in plan {
@@ -670,15 +670,15 @@ fn a_piece_does_not_return_to_memory_that_was_made_anew() {
     assert!(!buffer.is_poisoned(&rest) && buffer.is_valid(domain(1), 1));
 }
 
-/// What else only lost memory had is poisoned; a piece that was on its way there is still where it came from.
+/// Contents that were only in lost memory are poisoned; a piece that was being copied there is still at its source.
 #[test]
-fn what_lost_memory_had_alone_is_poisoned() {
+fn contents_only_in_lost_memory_are_poisoned() {
     let page = |number: usize| Access {
         mode: Mode::Read,
         elements: Cuboid::new([0, 0, 8 * number], [1, 1, 8 * number + 8]),
     };
     let poisoned = |buffer: &Buffer| [0, 1].map(|number| buffer.is_poisoned(&page(number)));
-    // The first page lies in pieces on the host and on domain 1, the other one on the host.
+    // The first page is in pieces on the host and on domain 1, the other one on the host.
     for (lost, expected) in [(1, [true, false]), (2, [false, false])] {
         let mut buffer = in_pieces();
         assert_eq!(buffer.lose(domain(lost)), expected[0]);
@@ -705,9 +705,9 @@ fn what_lost_memory_had_alone_is_poisoned() {
     }
 }
 
-/// Copies that have ended are there, those that may not have are not.
+/// Contents of ended copies are valid; those of copies that may not have ended are not.
 #[test]
-fn what_was_copied_from_memory_before_it_was_lost_stays() {
+fn contents_copied_before_a_loss_stay() {
     for settled in [true, false] {
         let mut buffer = in_pieces();
         commit(&mut buffer, 2, 1, Mode::Read, 0, 16);
@@ -719,7 +719,7 @@ fn what_was_copied_from_memory_before_it_was_lost_stays() {
     }
 }
 
-/// Domains that only their neighbours reach, the host aside; those from 5 on reach nobody but the host.
+/// Domains with links to their neighbours only, besides the host; those from 5 on have links to the host only.
 struct Chain;
 
 impl Links for Chain {
@@ -729,10 +729,10 @@ impl Links for Chain {
     }
 }
 
-/// However many copies lie between, also through the host, and though memory between was given up meanwhile.
+/// For any number of copies in between, also through the host, and if memory in between was released meanwhile.
 #[test]
-fn what_was_copied_on_from_memory_before_it_was_lost_is_known_by_the_first_copy() {
-    // Where it is read in turn, how many copies have ended, whether the first of the memories is given up, and is it lost.
+fn contents_passed_on_before_a_loss_are_known_by_the_first_copy() {
+    // The order of reads, how many copies have ended, and whether the first memory is released, and lost.
     for (readers, ended, given_up, lost) in [
         (&[2, 3, 4][..], 0, false, true),
         (&[2, 3, 4], 1, false, false),
@@ -760,7 +760,7 @@ fn what_was_copied_on_from_memory_before_it_was_lost_is_known_by_the_first_copy(
             }
         }
         assert_eq!(copies, if readers.contains(&4) { 3 } else { 2 });
-        // Another page by another way to where one of the copies is from.
+        // Another page, copied by another path to the source of one of the copies.
         commit(&mut buffer, 2, 3, Mode::Read, 8, 16);
         if given_up {
             buffer.release(domain(readers[0]));
@@ -781,7 +781,7 @@ fn what_was_copied_on_from_memory_before_it_was_lost_is_known_by_the_first_copy(
     }
 }
 
-/// Whichever way a piece was lost, and whoever takes the rest as it is.
+/// However a piece was lost, and whichever access takes the rest.
 #[test]
 fn a_lost_piece_comes_from_nowhere() {
     let lose: [fn(&mut Buffer); 3] = [
@@ -791,7 +791,7 @@ fn a_lost_piece_comes_from_nowhere() {
             commit(buffer, 2, 2, Mode::Read, 0, 8);
             assert!(buffer.lose(domain(1)));
         },
-        // It was copied away before its memory was given up, and that copy failed.
+        // It was copied away before its memory was released, and that copy failed.
         |buffer| {
             for transfer in buffer.plan_release(domain(1), &All) {
                 buffer.commit_transfer(transfer, Dep::new(0, 2));
@@ -813,7 +813,7 @@ fn a_lost_piece_comes_from_nowhere() {
 }
 
 #[test]
-fn what_nobody_has_any_more_comes_from_nowhere() {
+fn contents_in_no_memory_have_no_source() {
     let mut buffer = in_pieces();
     commit(&mut buffer, 2, 2, Mode::ReadWrite, 8, 16);
     assert!(buffer.lose(domain(2)));
@@ -827,9 +827,9 @@ fn what_nobody_has_any_more_comes_from_nowhere() {
     }
 }
 
-/// What a failed writer had followed may still run.
+/// The work that a failed writer had followed may still run.
 #[test]
-fn what_later_writers_follow_after_a_failure() {
+fn dependencies_of_later_writers_after_a_failure() {
     let mut buffer = in_pieces();
     commit(&mut buffer, 2, 2, Mode::ReadWrite, 0, 16);
     let running = Deps::from(Dep::new(7, 1));

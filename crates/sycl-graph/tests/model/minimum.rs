@@ -1,4 +1,4 @@
-//! Plans against the fewest copies that there can be, found by trying all ways.
+//! Plans against the fewest possible copies, found by exhaustive search.
 
 use crate::{bytes_of, domain};
 use proptest::prelude::*;
@@ -8,8 +8,8 @@ use sycl_graph::{Access, Buffer, Cuboid, Dep, Domain, Grid, Links, Mode, Transfe
 /// Every set of pages is one bit a page; grids here have 64 at most.
 type Pages = u64;
 
-/// For what so many copies were asked in vain, and how many more questions may be asked: what is not known then counts as
-/// not enough.
+/// Cases for which this many copies are known not to suffice, and how many more questions may be asked: unknown then
+/// counts as not enough.
 struct Failed {
     known: HashSet<(Pages, usize)>,
     steps: usize,
@@ -73,7 +73,8 @@ impl Shapes {
         }
     }
 
-    /// So many copies at least move these pages, each from one of `sources`: of so many no two can come in one.
+    /// A lower bound for copies that move these pages, each from one of `sources`: of this many pages no two can be in
+    /// one copy.
     fn at_least(&self, pages: Pages, sources: &[Pages]) -> usize {
         let (mut left, mut count) = (pages, 0);
         while left != 0 {
@@ -90,8 +91,8 @@ impl Shapes {
         count
     }
 
-    /// Whether so many copies can move exactly these pages, each once, each from one of `sources`. `failed` knows for
-    /// what that was asked in vain.
+    /// Whether this many copies can move exactly these pages, each once, each from one of `sources`. `failed` lists the
+    /// cases that are known to be impossible.
     fn suffice(&self, pages: Pages, copies: usize, sources: &[Pages], failed: &mut Failed) -> bool {
         if pages == 0 {
             return true;
@@ -131,7 +132,7 @@ fn pages_in(grid: &Grid, pages: &Cuboid) -> Pages {
         .sum()
 }
 
-/// A buffer of which each domain has so much.
+/// A buffer with the given contents in each domain.
 fn held(grid: Grid, holdings: &[(usize, Pages)]) -> Buffer {
     let mut buffer = Buffer::new(grid);
     for page in 0..grid.page_count() {
@@ -248,7 +249,7 @@ fn box_between(grid: &Grid, axes: &[(usize, usize); 3]) -> Pages {
 proptest! {
     #![proptest_config(the_same())]
 
-    /// What programs make of larger ones: a few boxes put in, and one taken out.
+    /// Typical larger sets: a few boxes added, and one removed.
     #[test]
     fn boxes_of_larger_grids(
         extent in prop_oneof![Just([1usize, 4, 4]), Just([4, 4, 4])],
@@ -284,8 +285,8 @@ proptest! {
     }
 }
 
-/// Several sources: the plan is at most half as long again as the shortest. Searches are bounded, so that it is not known
-/// of some of the largest scattered sets; whether it was.
+/// Several sources: the plan is at most one and a half times the shortest. Searches are bounded, so that the minimum of
+/// some of the largest scattered sets is not known; returns whether it was.
 fn check_several(grid: &Grid, shapes: &Shapes, held_by: [Pages; 3]) -> bool {
     let buffer = held(*grid, &[(0, held_by[0]), (1, held_by[1]), (2, held_by[2])]);
     let plan = buffer.plan(domain(3), &everything(grid), &Reach(true));
@@ -302,7 +303,7 @@ fn check_several(grid: &Grid, shapes: &Shapes, held_by: [Pages; 3]) -> bool {
     failed.steps > 0
 }
 
-/// Every way in which three sources can have the pages of small grids, and what comes first of larger ones.
+/// All distributions of the pages of small grids over three sources, and the first ones of larger grids.
 #[test]
 fn grids_with_several_sources() {
     for (extent, step) in [
@@ -324,7 +325,7 @@ fn grids_with_several_sources() {
     }
 }
 
-/// What was found where each source gave all it had, the one with most first: scattered pages of one source spoil the
+/// A case in which each source giving all it has, the largest first, was worse: scattered pages of one source split the
 /// halves of two others.
 #[test]
 fn scattered_pages_of_one_source_spoil_no_others() {
@@ -387,17 +388,17 @@ fn lines_with_several_sources() {
                 worst = worst.max(least);
             }
         }
-        assert!(worst >= COUNT, "{worst}: the cases are no test");
+        assert!(worst >= COUNT, "{worst}: the cases are too easy");
     }
 }
 
-/// A part of a line that was written without reading it comes with the pages beside it, both ways.
+/// A part of a line that was written without reading is copied with the pages beside it, in both directions.
 #[test]
 fn parts_of_pages_come_with_their_neighbours() {
     let line = Grid::new([1, 1, 64], 1, Some([1, 1, 16])).expect("a valid grid");
     let plane = Grid::new([1, 16, 16], 1, Some([1, 4, 4])).expect("a valid grid");
-    // What is written on a device of a buffer that is on the host; how many copies bring all to the host, to the device,
-    // to a third domain that all others reach, and through the host.
+    // A device writes parts of a buffer that is on the host; how many copies bring everything to the host, to the
+    // device, to a third domain with links to all others, and through the host.
     for (grid, lower, upper, copies) in [
         (line, [0, 0, 12], [1, 1, 52], [1, 2, 3, 2]),
         (line, [0, 0, 16], [1, 1, 52], [1, 2, 3, 2]),

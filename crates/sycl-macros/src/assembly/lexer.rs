@@ -1,8 +1,8 @@
-//! Text to tokens with their places.
+//! Splits text into tokens with their positions.
 
 use super::text_error::TextError;
 
-/// A token's place and content.
+/// A token's position and content.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'t> {
     pub(super) kind: Kind<'t>,
@@ -18,7 +18,7 @@ pub(super) enum Kind<'t> {
     Equals,
     /// The text between quotes, escapes as they are.
     Text(&'t str),
-    /// Anything else: names, numbers, `A|B`.
+    /// Any other token: names, numbers, `A|B`.
     Word(&'t str),
 }
 
@@ -41,7 +41,7 @@ impl Token<'_> {
     }
 }
 
-/// All tokens of a text; comments are none.
+/// All tokens of a text; comments are skipped.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, TextError> {
     let mut tokens = Vec::new();
     let (mut line, mut line_start) = (1, 0);

@@ -25,10 +25,10 @@ pub(crate) use text_error::TextError;
 const MAGIC: u32 = 0x0723_0203;
 const DEFAULT_VERSION: u32 = 0x0001_0200;
 
-/// The words of the module that `text` describes.
+/// Assembles the module in `text`.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place.
+/// The first error, with its position.
 pub(crate) fn assemble(text: &str) -> Result<Vec<u32>, TextError> {
     let tokens = lexer::tokens(text)?;
     let mut assembler = Assembler::default();
@@ -130,7 +130,7 @@ impl<'a, 't> Line<'a, 't> {
     fn next(&mut self, what: &str) -> Result<&'a Token<'t>, TextError> {
         let token = self.tokens.get(self.at).ok_or_else(|| {
             self.op.error(format!(
-                "{} needs {what} here, the text of the instruction ends",
+                "{} needs {what} here, but the instruction ends",
                 self.op.text()
             ))
         })?;
@@ -164,10 +164,10 @@ impl<'t> Assembler<'t> {
             return Err(tokens[0].error("no instruction follows the equals sign"));
         };
         let Kind::Word(op_name) = op_token.kind else {
-            return Err(op_token.error("an instruction's name is expected here, such as OpLoad"));
+            return Err(op_token.error("expected an instruction's name, such as OpLoad"));
         };
         let named = |bare: &str| INSTRUCTION_TABLE.iter().find(|inst| inst.opname == bare);
-        // Some have another vendor's name today, and spirv-as takes both.
+        // Some have another vendor's name today, and spirv-as accepts both.
         let renamed = |bare: &str| named(&format!("{}ALTERA", bare.strip_suffix("INTEL")?));
         let known = op_name
             .strip_prefix("Op")
@@ -208,16 +208,16 @@ impl<'t> Assembler<'t> {
         }
         if let Some(extra) = line.peek() {
             if extra.text().starts_with('!') {
-                return Err(extra.error("raw words are not read here; embed the assembled .spv"));
+                return Err(extra.error("raw words are not supported here; embed the assembled .spv"));
             }
             return Err(extra.error(format!(
-                "{op_name} takes no more operands, found {}",
+                "{op_name} takes no more operands, but found {}",
                 extra.text()
             )));
         }
         let count = line.words.len() + 1;
         let Ok(count) = u16::try_from(count) else {
-            return Err(op_token.error(format!("{count} words, an instruction has at most 65535")));
+            return Err(op_token.error(format!("the instruction has {count} words, more than the limit of 65535")));
         };
         self.learn(grammar.opcode, &line);
         self.words
@@ -226,7 +226,7 @@ impl<'t> Assembler<'t> {
         Ok(())
     }
 
-    /// Remembers types, on which later literals depend.
+    /// Records types, on which later literals depend.
     fn learn(&mut self, op: spirv::Op, line: &Line<'_, 't>) {
         if let (Some(ty), Some(id)) = (line.result_type, line.result) {
             self.types_of_values.insert(id, ty);
@@ -328,7 +328,7 @@ impl<'t> Assembler<'t> {
                     .copied();
                 let Some(scalar) = scalar else {
                     return Err(line.op.error(format!(
-                        "the type of {} is no OpTypeInt or OpTypeFloat before this line",
+                        "the type of {} is not an OpTypeInt or OpTypeFloat before this line",
                         line.op.text()
                     )));
                 };
@@ -338,7 +338,7 @@ impl<'t> Assembler<'t> {
                 let token = line.next("a text in quotes")?;
                 let Kind::Text(text) = &token.kind else {
                     return Err(token.error(format!(
-                        "a text in quotes is expected, found {}",
+                        "expected a text in quotes, found {}",
                         token.text()
                     )));
                 };
@@ -368,7 +368,7 @@ impl<'t> Assembler<'t> {
         let token = line.next(what)?;
         match token.kind {
             Kind::Id(name) => Ok(self.id(name)),
-            _ => Err(token.error(format!("{what} is expected, found {}", token.text()))),
+            _ => Err(token.error(format!("expected {what}, found {}", token.text()))),
         }
     }
 
@@ -379,7 +379,7 @@ impl<'t> Assembler<'t> {
         let token = line.next("an instruction of the set")?;
         let Kind::Word(name) = token.kind else {
             return Err(token.error(format!(
-                "an instruction's name is expected, found {}",
+                "expected an instruction's name, found {}",
                 token.text()
             )));
         };
@@ -430,7 +430,7 @@ impl<'t> Assembler<'t> {
 /// A literal of a scalar type, one word or two.
 fn literal(token: &Token<'_>, scalar: Scalar) -> Result<Vec<u32>, TextError> {
     let Kind::Word(text) = token.kind else {
-        return Err(token.error(format!("a number is expected, found {}", token.text())));
+        return Err(token.error(format!("expected a number, found {}", token.text())));
     };
     let number =
         Number::parse(text).ok_or_else(|| token.error(format!("{text} is not a number")))?;
@@ -484,7 +484,7 @@ mod tests {
 
     /// Modules of `kernel-ir`'s corpus as `spirv-as` assembled them.
     #[test]
-    fn words_are_those_of_spirv_as() {
+    fn words_equal_those_of_spirv_as() {
         let folder =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel-ir/tests/corpus");
         let mut compared = 0;
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place() {
+    fn errors_have_their_position() {
         let cases = [
             (
                 "OpLod %a",
@@ -522,14 +522,14 @@ mod tests {
                 "  hello",
                 "1:3: an instruction is expected here: OpName, or %id = OpName",
             ),
-            ("OpCapability Kernal", "1:14: Kernal is no Capability"),
+            ("OpCapability Kernal", "1:14: Kernal is not a Capability"),
             (
                 "OpCapability",
-                "1:1: OpCapability needs an enumerant here, the text of the instruction ends",
+                "1:1: OpCapability needs an enumerant here, but the instruction ends",
             ),
             (
                 "OpCapability Kernel Addresses",
-                "1:21: OpCapability takes no more operands, found Addresses",
+                "1:21: OpCapability takes no more operands, but found Addresses",
             ),
             (
                 "\n; x\n%a = OpReturn",
@@ -539,7 +539,7 @@ mod tests {
                 "OpTypeVoid",
                 "1:1: OpTypeVoid has a result, write \"%name = OpTypeVoid …\"",
             ),
-            ("OpName %a b", "1:11: a text in quotes is expected, found b"),
+            ("OpName %a b", "1:11: expected a text in quotes, found b"),
             ("OpName %a \"b", "1:11: the text has no closing quote"),
             (
                 "%t = OpTypeInt 32 0\n%c = OpConstant %t -1",
@@ -551,7 +551,7 @@ mod tests {
             ),
             (
                 "%c = OpConstant %t 1",
-                "1:6: the type of OpConstant is no OpTypeInt or OpTypeFloat before this line",
+                "1:6: the type of OpConstant is not an OpTypeInt or OpTypeFloat before this line",
             ),
             (
                 "%t = OpTypeFloat 32\n%c = OpConstant %t x",
@@ -561,7 +561,7 @@ mod tests {
                 "%s = OpExtInstImport \"OpenCL.std\"\n%v = OpExtInst %t %s sinn %a",
                 "2:22: the set has no instruction sinn; did you mean sin?",
             ),
-            ("OpStore %p %v Alined 4", "1:15: Alined is no MemoryAccess"),
+            ("OpStore %p %v Alined 4", "1:15: Alined is not a MemoryAccess"),
             ("%x =", "1:1: no instruction follows the equals sign"),
             ("% = OpLabel", "1:1: a name is expected after %"),
         ];

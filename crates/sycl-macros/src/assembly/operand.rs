@@ -12,7 +12,7 @@ pub(super) fn enumerant(
     token: &Token<'_>,
 ) -> Result<(u32, Vec<LogicalOperand>), TextError> {
     let Kind::Word(text) = token.kind else {
-        return Err(token.error(format!("a {kind:?} is expected, found {}", token.text())));
+        return Err(token.error(format!("expected a {kind:?}, found {}", token.text())));
     };
     if let Some(number) = text.strip_prefix('!') {
         let number = number.parse();
@@ -24,7 +24,7 @@ pub(super) fn enumerant(
         OperandKind::Dim if text.starts_with(|c: char| c.is_ascii_digit()) => &format!("Dim{text}"),
         _ => text,
     };
-    let unknown = || token.error(format!("{text} is no {kind:?}"));
+    let unknown = || token.error(format!("{text} is not a {kind:?}"));
     macro_rules! values {
         ($($name:ident),* $(,)?) => {
             match kind {
@@ -92,7 +92,7 @@ fn flags(
                             .find(|(constant, _)| same(constant, name))
                             .map(|(_, flag)| flag)
                             .or_else(|| (name == "None").then(spirv::$name::empty))
-                            .ok_or_else(|| token.error(format!("{name} is no {kind:?}")))?;
+                            .ok_or_else(|| token.error(format!("{name} is not a {kind:?}")))?;
                     }
                     // Operands of flags come in the order of the bits.
                     let single = (0..32).map(|bit| spirv::$name::from_bits_retain(1 << bit));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where a text is wrong, and how.
+/// The position and the reason of an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct TextError {
     /// From one.
