@@ -6,7 +6,7 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   crash<TAB>pattern<TAB>reason   these tests kill their process or do not end
   without<TAB>facility<TAB>pattern<TAB>reason  these tests do not pass on a machine that lacks the facility (FACILITIES below)
   skip<TAB>pattern<TAB>reason    these tests may skip themselves
-  pass<TAB>count                 so many tests of the area pass at least
+  pass<TAB>count                 at least this many tests of the area pass
   none<TAB>reason                the program has no test
   env<TAB>NAME=VALUE             the area runs with that variable
   argument<TAB>TEXT<TAB>reason   the program is started with that argument
@@ -14,7 +14,7 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   serial<TAB>reason              no other serial area runs at the same time, also of other runs on this machine, and
                                  this one in one process
   with<TAB>pattern<TAB>NAME=VALUE  these tests run with that variable, apart from others
-  single<TAB>pattern<TAB>reason  each of these tests runs in a process of its own
+  single<TAB>pattern<TAB>reason  each of these tests runs in a separate process
   timing<TAB>pattern<TAB>reason  these tests compare times: they run last, one by one, ahead of all other programs of
                                  the machine where the system allows that (SCHED_FIFO), and may try again
 
@@ -43,7 +43,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 BATCH = 150
-# More failures than this are no matter of company.
+# More failures than this do not depend on other tests of the batch.
 AGAIN = 100
 # Processes of one test: some go on as if they were the whole program when an assertion fails in a child of theirs.
 CROWD = 200
@@ -71,7 +71,7 @@ def has_thermometer():
     return False
 
 
-# Parts of a machine that virtual machines lack: what a line `without` may name, and how to see it.
+# Parts that virtual machines lack: the names for lines `without`, and how to detect them.
 FACILITIES = {
     "energy-counters": lambda: has_file("sys/class/powercap/intel-rapl:*/energy_uj"),
     "memory-error-counters": lambda: has_file("sys/devices/system/edac/mc/mc*/ce_count"),
@@ -252,7 +252,7 @@ def run_batch(arguments, program, names, alone=False):
 
 
 def judge(area, outcomes, expected, whole):
-    """Lines on what is not as expected."""
+    """Lines about unexpected outcomes."""
     wrong, used = [], set()
     for name, outcome in sorted(outcomes.items()):
         known, skip = first_match({**expected.fails, **expected.crashes}, name), first_match(expected.skips, name)
@@ -322,7 +322,7 @@ def main(words=None):
     parser.add_argument("--libraries", required=True, type=library_folder, help=f"directory of {', '.join(LIBRARIES)}")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
     parser.add_argument("--timeout", type=int, default=120, help="seconds one test may take, where the area says nothing else")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="end all tests after so long; what has not ended is not run")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="end all tests after this time; unfinished ones count as not run")
     parser.add_argument("--filter", default="*", help="only tests that match this pattern; several with ':'")
     parser.add_argument("--milestone", type=pathlib.Path, help="only tests of a list of 'area<TAB>pattern' lines")
     parser.add_argument("--outcomes", type=pathlib.Path, help="write 'outcome<TAB>area<TAB>test' lines here")
@@ -346,7 +346,7 @@ def main(words=None):
     whole = arguments.filter == "*" and not patterns
     facts = {"date": datetime.datetime.now().isoformat(" ", "minutes"), "commit": commit(), "suite": arguments.suite, "machine": machine()}
     outcomes, wrong, texts = {}, [], {}
-    # Serial areas have a thread of their own: one that waits for its turn would hold up others.
+    # Serial areas have their own thread, so that one that waits does not hold up others.
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool, concurrent.futures.ThreadPoolExecutor(1) as serial_pool:
         batches, expectations, skipped, timed, chosen = {}, {}, {}, {}, {}
         for area in areas:

@@ -74,7 +74,7 @@ class Runner(unittest.TestCase):
                 run_cts.Expectations(path.stem)
 
     def test_outcomes_are_judged_by_the_list(self):
-        # (lines, outcome of the test named t, what is said of it)
+        # (lines, outcome of the test named t, the report line)
         for lines, outcome, said in [
             ("", "passed", None),
             ("", "failed", "failed: "),

@@ -1,7 +1,7 @@
 """How long kernel-bound jobs take in ranks that share the machine: `bench_ranks.py --solum PROGRAM -- MPIEXEC... -- PYTHON`.
 
 Runs share_job.py as one process and as some ranks, in turns, and prints the medians and their ratio. Without a pass or a
-fail: the numbers depend on the machine and on what else it does.
+fail: the numbers depend on the machine and on its other load.
 """
 import argparse
 import pathlib

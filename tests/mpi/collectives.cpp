@@ -48,7 +48,7 @@ int main(int argc, char **argv) try {
       const std::size_t room = count * ranks;
       float *from = sycl::malloc<float>(room, queue, kind), *to = sycl::malloc<float>(room, queue, kind);
       std::vector<float> host(room);
-      // `sends` floats go out, `receives` come in on ranks that are told to look; what they should be.
+      // `sends` floats go out, `receives` come in on ranks that check them; the expected values.
       auto check = [&](const char *name, std::size_t sends, std::size_t receives, bool looks,
                        const std::function<ccl::event()> &perform, const std::function<float(std::size_t)> &expected) {
         for (std::size_t i = 0; i < sends; ++i)

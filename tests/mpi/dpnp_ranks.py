@@ -22,7 +22,7 @@ def memory(array):
 
 
 def part(of, count, turn):
-    """What a rank has, in whole numbers: sums are exact."""
+    """A rank's data, in whole numbers: sums are exact."""
     return np.arange(count, dtype="f8") * (of + 1) + turn
 
 

@@ -1,4 +1,4 @@
-"""Runs a test program in ranks and compares what fails with what is known to: `run.py NAME -- COMMAND...`.
+"""Runs a test program in ranks and compares its failures with the known ones: `run.py NAME -- COMMAND...`.
 
 The program prints a line "FAIL  WHAT: HOW" for each case that fails. expect/NAME.txt, where there is one, holds lines
 "fail<TAB>WHAT<TAB>reason" for those that are known not to pass; * and ? as in a shell.
@@ -41,7 +41,7 @@ summary = next((line for line in reversed(lines) if line.endswith(" wrong") and 
 wrong = [f"{case} failed" for case in failed if not any(fnmatch.fnmatchcase(case, what) for what in known)]
 wrong += [f"{what} is listed in {path.name} and passed" for what in known if not fnmatch.filter(failed, what)]
 if summary is None or run.returncode not in ((0,) if not failed else (1,)):
-    wrong.append(f"the program ended with {run.returncode} and said\n{output[-4000:]}")
+    wrong.append(f"the program ended with {run.returncode}; its output:\n{output[-4000:]}")
 for line in wrong:
     print(f"{name}: {line}")
 print(f"{name}: {summary}" + (f", {len(failed)} of them known" if failed and not wrong else ""))

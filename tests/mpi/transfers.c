@@ -32,7 +32,7 @@ static void copy(double *to, const double *from, size_t count) {
   OK(zeCommandListHostSynchronize(client.list, UINT64_MAX));
 }
 
-// What a rank sends: exact in sums, other than in the turns before.
+// The data that a rank sends: exact in sums, different in each round.
 static double value(int of, size_t at) { return 1e6 * (of + 1) + (double)at + 7.0 * turn; }
 
 static double sum(size_t at) {
@@ -41,7 +41,7 @@ static double sum(size_t at) {
   return all;
 }
 
-// Where `expected` is not what lies in `found`; counts up to one rank's part.
+// Where `found` differs from `expected`; counts up to one rank's part.
 static long wrong(const double *found, size_t count, enum operation operation, int root) {
   long bad = 0;
   for (size_t i = 0; i < count; ++i) {

@@ -3,7 +3,7 @@
 
 clang's own header declares the functions. A kernel calls each overload once, clang compiles the kernels for each version of
 the language with and without optimisation, and the front end (`front_all` of kernel-ir) builds them. An overload that clang
-does not compile is counted; one that the front end refuses, or leaves to be linked, is an error unless REFUSED says why.
+does not compile is counted; one that the front end rejects, or leaves unresolved, is an error unless REFUSED gives a reason.
 """
 
 import argparse
@@ -53,7 +53,7 @@ Declaration = collections.namedtuple("Declaration", "result name parameters")
 
 
 def declarations(clang, version):
-    """What the header declares for `version`, with all extensions."""
+    """The header's declarations for `version`, with all extensions."""
     command = [clang, "-E", "-P", f"-cl-std={version}", "--target=spirv64", "-Xclang", "-cl-ext=+all", "-x", "cl"]
     header = '#include "opencl-c.h"\n'
     text = subprocess.run([*command, "-"], input=header, capture_output=True, text=True, check=True, timeout=LIMIT).stdout
@@ -176,7 +176,7 @@ HEAD = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
 
 
 def compiled(clang, options, kernels, file):
-    """Makes a module of the kernels, one a line; what clang complains of, nothing when it is done."""
+    """Compiles the kernels, one a line, to a module; returns clang's errors, or nothing."""
     source = file.with_suffix(".cl")
     source.write_text(HEAD + "".join(kernels))
     command = [clang, "-w", "-ferror-limit=0", "--target=spirv64", "-Xclang", "-cl-ext=+all", *options, "-c", "-x", "cl",
@@ -209,7 +209,7 @@ def module(clang, options, numbered, file):
         if not reasons and at:
             reasons = {i: reason for i, (_, number, _) in enumerate(kept) if number == int(at[1])}
         if not reasons and len(kept) > 1:
-            # Nothing says whose fault it is: each alone.
+            # The error does not name the kernel, so each is compiled alone.
             reasons = {i: compiled(clang, options, [text], file) for i, (_, _, text) in enumerate(kept)}
             reasons = {i: reason for i, why in reasons.items() if why}
         if not reasons:
@@ -220,7 +220,7 @@ def module(clang, options, numbered, file):
 
 
 def complaints(front, folder):
-    """What the front end says, by file."""
+    """The front end's output, by file."""
     ran = subprocess.run([front, str(folder), "--each"], capture_output=True, text=True, check=True)
     said = {}
     for line in ran.stdout.splitlines():
@@ -254,7 +254,7 @@ def main():
     parser.add_argument("--way", action="append", choices=WAYS, help="to compile; all without it")
     parser.add_argument("--only", default=".*", help="functions whose names match")
     parser.add_argument("--keep", help="folder in which sources and modules stay")
-    parser.add_argument("--imports", action="store_true", help="list what clang leaves as imports")
+    parser.add_argument("--imports", action="store_true", help="list the functions that clang leaves as imports")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     wrong, imports = 0, collections.defaultdict(set)

@@ -152,7 +152,7 @@ class Generator:
         if kind < 0.87:
             return f"({self.float(1)} {r.choice(['<', '>='])} {self.float(1)})"
         if kind < 0.92:
-            # Not any(): what clang makes of it is not valid SPIR-V.
+            # Not any(): clang compiles it to invalid SPIR-V.
             return f"({self.vector(1)}).{r.choice('xyzw')} != ({self.vector(1)}).{r.choice('xyzw')}"
         return f"({self.condition(1)} {r.choice(['&&', '||'])} {self.condition(1)})"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random kernels in OpenCL C, through every way of ours to run them and through other OpenCL runtimes.
+"""Random kernels in OpenCL C, run in every mode of Solum and by other OpenCL runtimes.
 
 clang makes SPIR-V of them, spirv-val judges it, and they run as machine code, full and baseline, without optimisation, with wider
 sub-groups, in the interpreter, and where they are installed on PoCL and on Intel's OpenCL runtime. All must leave the
@@ -88,12 +88,12 @@ class LevelZero:
         return found
 
 
-# Names and vendors of the platforms that ours are compared with.
+# Names and vendors of the platforms to compare with.
 PEERS = {"pocl": ("Portable Computing Language", "The pocl project"), "intel": ("Intel(R) OpenCL", "Intel(R) Corporation")}
 
 
 class OpenCl:
-    """The first device of a peer's platform, which must be no device of ours: PoCL has a driver for Level Zero."""
+    """The first device of a peer's platform, which must not be one of ours: PoCL has a driver for Level Zero."""
 
     def __init__(self, peer):
         self.c = ctypes.CDLL("libOpenCL.so.1")
@@ -174,7 +174,7 @@ def buffers_of(seed, items):
 
 
 def worker(kind, where, stem, options, first, end):
-    """Runs the kernels of a module; their memory goes to a file, whose name is told by nobody else."""
+    """Runs the kernels of a module; their memory is written to a file with a unique name."""
     engine = LevelZero(where) if kind == "ze" else OpenCl(where)
     engine.build(Path(f"{stem}.spv").read_bytes(), Path(f"{stem}.cl").read_bytes(), options)
     for seed in range(first, end):
@@ -211,7 +211,7 @@ def difference(seed, found, expected):
 
 
 def engines(args):
-    """Name, kind, where, options, environment; the first is what the others are compared with."""
+    """Name, kind, where, options, environment; the others are compared with the first."""
     ours = args.libraries
     all_of_them = [
         ("interpreter", "ze", ours, "", {"SOLUM_COMPILER": "interpreter"}),

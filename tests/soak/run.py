@@ -1,4 +1,4 @@
-"""`./x soak [MINUTES]`: repeats what may go wrong once in a thousand runs, and prints how often it did.
+"""`./x soak [MINUTES]`: repeats tests of rare failures, and prints how often they failed.
 
 Each kind of program runs in turn until the time is over: programs that end at awkward moments, threads that are cancelled
 inside calls, programs under limits of the system, and peers that forge handles. Exit code 0: all ended as they should.

@@ -139,7 +139,7 @@ static void locks() {
   run("locks", groups * group, group, lock, plain, turns);
   const Vector<u64> got = plain.get();
   const u64 sum = u64(groups) * (groups + 1) / 2 * turns;
-  same("what a lock guards", {got[0], got[2]}, Vector<u64>{sum, 3 * sum});
+  same("data behind a lock", {got[0], got[2]}, Vector<u64>{sum, 3 * sum});
 }
 
 static bool solve(u8 *cells, int &tries) {
@@ -1056,8 +1056,8 @@ static void spins() {
 
 // --- memory of the module ------------------------------------------------------------------------
 
-// A source of its own: beside the many kernels of the other one, libsycl 2026.2 throws a length_error of its own
-// (device_image_impl::createSYCLImages), before it asks the driver for anything.
+// A separate source: with the many kernels of the other one, libsycl 2026.2 itself throws a length_error
+// (device_image_impl::createSYCLImages), before it calls the driver.
 static const char *source_with_variables = R"(
 #include <sycl/sycl.hpp>
 namespace ex = sycl::ext::oneapi::experimental;

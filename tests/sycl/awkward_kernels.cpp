@@ -128,7 +128,7 @@ KERNEL(1) fetch_work(int *counter, u32 *steps, u32 *done, int n) {
   }
   relaxed<u32>(*done).fetch_add(mine);
 }
-// A lock between groups: what it guards is plain memory.
+// A lock between groups: it protects plain memory.
 KERNEL(1) locks(int *lock, u64 *plain, int turns) {
   ITEM(1);
   sycl::atomic_ref<int, sycl::memory_order::acq_rel, sycl::memory_scope::device> guard(*lock);
@@ -597,7 +597,7 @@ KERNEL(1) twister(u32 *out, u32 seed, int n, local_accessor<u32, 1> state) {
 
 // --- trees, strings, queues ----------------------------------------------------------------------
 
-// The nearest point of a tree by a stack of what is left to look at.
+// The nearest point of a tree with a stack of the nodes left to visit.
 struct Node {
   int at[3];
   int axis;
@@ -699,7 +699,7 @@ KERNEL(1) chunks(const int *in, int *out, int n) {
   const bool any = sycl::any_of_group(four, x < 20);
   out[i] = sum * 3 + before * 5 + most * 7 + last * 11 + any + int(four.get_local_linear_id()) * 1000000;
 }
-// Members that agree on a bit are a group of their own.
+// Members with the same bit form a group.
 KERNEL(1) fragments(const int *in, int *out, int n) {
   ITEM(1);
   auto sub = it.get_sub_group();

@@ -235,7 +235,7 @@ static void gauss_jordan() {
       want[s * size + i] = random.real(-3, 3);
       for (int j = 0; j < size; ++j) a[i * width + j] = i == j && s % 3 == 0 ? 0 : random.real(-1, 1);
     }
-    // A column of zeros cannot be a pivot: its system is told by number.
+    // A column of zeros cannot be a pivot: its system is reported by number.
     if (s == 5)
       for (int i = 0; i < size; ++i) a[i * width + 8] = 0;
     for (int i = 0; i < size; ++i) {

@@ -205,7 +205,7 @@ KERNEL(1) scan_look_back(const u32 *in, u32 *out, u64 *state, u32 *ticket, int n
   if (i < n) out[i] = shared[1] + prefix;
 }
 
-// Sums that begin anew at each flag: shuffles in sub-groups, the sub-groups' last ones through local memory.
+// Sums that restart at each flag: shuffles in sub-groups, the sub-groups' last ones through local memory.
 KERNEL(1) scan_segments(const int *in, const u8 *heads, int *out, int n, local_accessor<int, 1> tails, local_accessor<int, 1> open) {
   ITEM(1);
   auto sub = it.get_sub_group();
@@ -233,7 +233,7 @@ KERNEL(1) scan_segments(const int *in, const u8 *heads, int *out, int n, local_a
   if (i < n) out[i] = sum;
 }
 
-// Keys with their places; what is missing of the last block sorts to its end.
+// Keys with their places; missing keys of the last block sort to its end.
 KERNEL(1) sort_bitonic(u64 *keys, int n, local_accessor<u64, 1> block) {
   ITEM(1);
   const int l = it.get_local_id(0), size = it.get_local_range(0), from = it.get_group(0) * size * 2;
@@ -303,7 +303,7 @@ KERNEL(1) spmv_sub_groups(const int *starts, const int *columns, const double *v
   sum = sycl::reduce_over_group(sub, sum, sycl::plus<double>());
   if (sub.leader()) y[row] = sum;
 }
-// Columns of the same length, what is missing marked by -1.
+// Columns of the same length, with -1 for missing entries.
 KERNEL(2) spmv_ell(const int *columns, const double *values, const double *x, double *y, int rows, int width) {
   ITEM(2);
   const int row = it.get_global_linear_id();
@@ -473,7 +473,7 @@ KERNEL(2) floyd_warshall(int *distance, int n, int k) {
   const int through = distance[i * n + k] + distance[k * n + j];
   if (through < distance[i * n + j]) distance[i * n + j] = through;
 }
-// A level of a breadth-first search: who sets a vertex's level puts it into the next queue.
+// A level of a breadth-first search: the work-item that sets a vertex's level adds it to the next queue.
 KERNEL(1) bfs(const int *starts, const int *neighbours, int *levels, const int *queue, int length, int *next, int *count, int level) {
   ITEM(1);
   const int i = it.get_global_id(0);
@@ -592,7 +592,7 @@ KERNEL(1) smith_waterman(const char *a, const char *b, const int *lengths, int l
   if (l == 0) scores[pair] = best;
 }
 
-// Places where a pattern begins, appended to a list; the count goes on where the list is full.
+// Places where a pattern begins, appended to a list; counting continues when the list is full.
 KERNEL(1) find_text(const char *text, int n, const char *pattern, int length, int *places, int *found, int room) {
   ITEM(1);
   const int i = it.get_global_id(0);
@@ -885,13 +885,13 @@ KERNEL(1) atomics(const int *in, int n, int *ints, u64 *longs, float *floats, do
   while (!sum.compare_exchange_weak(seen, seen + double(x) * double(x))) {
   }
 }
-// Each work-item leaves its number and takes along what was there: nobody's number is lost.
+// Each work-item stores its number and takes the previous one: no number is lost.
 KERNEL(1) exchanges(int *slot, int *taken, int n) {
   ITEM(1);
   const int i = it.get_global_id(0);
   if (i < n) taken[i] = relaxed<int>(*slot).exchange(i);
 }
-// Whoever comes last adds up what the groups left.
+// The last group adds up the results of all groups.
 KERNEL(1) sum_last_group(const float *in, float *partial, u32 *arrived, float *out, int n, local_accessor<int, 1> last) {
   ITEM(1);
   auto group = it.get_group();
@@ -1111,7 +1111,7 @@ KERNEL(1) smallest(const float *in, float *out, int lists, int length) {
   for (int i = 0; i < 8; ++i) out[which * 8 + i] = best[i];
 }
 
-// A work-group of a size that is told to the compiler, sub-groups too.
+// A work-group of a size that the compiler knows, sub-groups too.
 extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((ex::nd_range_kernel<1>)) SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((ex::work_group_size<48>))
     SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((ex::sub_group_size<8>)) void small_sub_groups(const u32 *in, u32 *out, int n) {
   ITEM(1);

@@ -269,7 +269,7 @@ int main() try {
         "Level Zero sees SYCL's device USM and its device");
   sycl::free(usm, queue);
 
-  // A context of ours, kept: we destroy it after SYCL is done with it.
+  // Our own context, kept: we destroy it when SYCL no longer uses it.
   ze_context_desc_t context_desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC};
   ze_context_handle_t kept = nullptr;
   check(zeContextCreate(driver, &context_desc, &kept) == ZE_RESULT_SUCCESS, "zeContextCreate");
@@ -283,7 +283,7 @@ int main() try {
     check(*value == 7, "a queue on it sets memory");
     sycl::free(value, on_ours);
   }
-  check(zeContextGetStatus(kept) == ZE_RESULT_SUCCESS, "after SYCL let go the kept context is alive");
+  check(zeContextGetStatus(kept) == ZE_RESULT_SUCCESS, "the kept context is alive after SYCL released it");
   check(zeContextDestroy(kept) == ZE_RESULT_SUCCESS, "and ours to destroy");
 
   // A context and a queue transferred: SYCL destroys them.

@@ -1,4 +1,4 @@
-// What DPC++'s runtime makes of a kernel that faults: an exception that names the lost device from each operation that
+// How DPC++'s runtime reports a kernel that faults: an exception that names the lost device from each operation that
 // follows, and no crash, whatever the program goes on to do and to destroy. A write through a null argument is such a
 // fault on a CPU-typed device, and lost on a GPU-typed one. Runs in the repository's folder, which has the kernels, under
 // each of DPC++'s adapters (UR_LOADER_USE_LEVEL_ZERO_V2).
@@ -33,7 +33,7 @@ static sycl::kernel built(const sycl::context &context, const std::string &modul
 constexpr std::size_t items = 64;
 static const sycl::nd_range<1> range{items, 16};
 
-// A context of its own, in which a kernel has faulted or will.
+// A separate context, in which a kernel has faulted or will.
 struct World {
   sycl::context context;
   sycl::queue queue;
@@ -56,7 +56,7 @@ struct World {
   }
 };
 
-// What an operation throws; empty when it throws nothing.
+// The text of an operation's exception; empty without one.
 static std::string thrown(const std::function<void()> &operation) {
   try {
     operation();
@@ -137,7 +137,7 @@ static void null_argument(const sycl::device &device) {
   });
   if (device.is_gpu()) {
     check(error.empty(), "a write through a null argument is lost: " + error);
-    check(world.memory[items - 1] == int(items) - 1, "and the kernel does what else it does");
+    check(world.memory[items - 1] == int(items) - 1, "and the kernel does its other work");
   } else {
     check(error.find("DEVICE_LOST") != std::string::npos, "a write through a null argument is a fault: " + error);
   }
@@ -152,7 +152,7 @@ int main() try {
   null_argument(device);
   // Others are not concerned.
   World world(device, {});
-  check(thrown([&] { world.launch(1 << 30).wait(); }).empty(), "a context of its own works");
+  check(thrown([&] { world.launch(1 << 30).wait(); }).empty(), "a separate context works");
   check(world.memory[items - 1] == 1, "and its kernels run");
   std::printf(failures ? "sycl: FAILED\n" : "sycl: ok\n");
   return failures != 0;

@@ -1,5 +1,5 @@
-// A small image pipeline to look at with `solum trace`: plain g++, kernels compiled at run time. Two kernels need the
-// same input and may run side by side, a third needs both; a table travels to the device anew for every frame although
+// A small image pipeline to trace with `solum trace`: plain g++, kernels compiled at run time. Two kernels need the
+// same input and may run side by side, a third needs both; a table is copied to the device for every frame although
 // it never changes, and one allocation is never freed. Prints a checksum and exits with 1 when a number is wrong.
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What a command group costs under DPC++'s runtime: the peer of `./x bench sycl`, which runs it with a case's name, the
+// Measures the cost of a command group with DPC++'s runtime: the peer of `./x bench sycl`, which runs it with a case's name, the
 // tasks of a run and the runs, and reads the least and the median nanoseconds of a task. Plain g++; the kernel is the one
 // of the Rust benchmark, from its SPIR-V file. With --who it prints the files of the runtime and of Level Zero that it uses.
 #include <algorithm>

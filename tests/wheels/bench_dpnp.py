@@ -3,7 +3,7 @@ Intel's CPU OpenCL runtime, in turns.
 
 use: bench_dpnp.py --solum PROGRAM --intel FOLDER [--json FILE] [--turns N] [FUNCTION...]
 
-Each runtime has a process of its own; one waits while the other works. A turn calls the function until TURN seconds are
+Each runtime has a separate process; one waits while the other works. A turn calls the function until TURN seconds are
 over, and waits for the queue after every call; a case's time is the least of its turns. A ratio above 1 means that Solum is
 faster; on a busy machine the ratio of processor times tells more. FOLDER holds libintelocl.so. Exit status: 0 when everything was measured, 2 when a case failed in a runtime.
 """
@@ -94,11 +94,11 @@ def cases(chosen):
 
 
 def worker():
-    """Reads cases from standard input and answers each with seconds of one call, or with nan and the reason."""
+    """Reads cases from standard input, and prints for each the seconds of one call, or nan and the reason."""
     import dpnp
     import numpy
 
-    # Answers alone go to the parent: libraries print warnings.
+    # Only results go to the parent, because libraries print warnings.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     table, queue = functions(), dpnp.zeros(1).sycl_queue
@@ -128,7 +128,7 @@ def worker():
                     break
             processor = time.process_time() - processor
             print(json.dumps([spent / calls, processor / calls, ""]), file=answers, flush=True)
-        except Exception as error:  # any failure of a runtime is the case's answer
+        except Exception as error:  # any failure of a runtime is the case's result
             print(json.dumps([math.nan, math.nan, repr(error)[:200]]), file=answers, flush=True)
 
 
@@ -169,7 +169,7 @@ def main():
         print(f"{'function':14} {'type':4} {'size':>8} {'ours, us':>10} {'Intel, us':>10} {'ratio':>6} {'of CPU':>6}")
         for name, kind, size in cases(set(asked.functions)):
             case = [name, kind, size]
-            # The first turn of each makes the kernels' code, and does not count.
+            # The first turn of each compiles the kernels, and does not count.
             for runtime in (ours, peer):
                 runtime.measure(case)
             turns = [[runtime.measure(case) for runtime in (ours, peer)] for _ in range(asked.turns)]

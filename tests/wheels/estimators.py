@@ -1,4 +1,4 @@
-"""25 estimators of scikit-learn-intelex on the GPU-typed device, in two precisions, beside stock scikit-learn on the host.
+"""25 estimators of scikit-learn-intelex on the GPU-typed device, in two precisions, compared with stock scikit-learn on the host.
 
 use: estimators.py [NAME...]
 
@@ -47,7 +47,7 @@ def host(value):
 
 
 def data(kind, precision):
-    """Training and test rows, and what is to be predicted."""
+    """Training and test rows, and the targets."""
     if kind == "classes":
         x, y = sklearn.datasets.make_classification(ROWS, COLUMNS, n_informative=6, class_sep=1.5, random_state=3)
     elif kind == "values":
@@ -71,7 +71,7 @@ def in_batches(estimator, x, *y):
 
 
 def fitted(*names, predict=True):
-    """Fits, and looks at attributes and predictions."""
+    """Fits, and returns attributes and predictions."""
 
     def results(estimator, x, y, test, _):
         estimator.fit(x, y)
@@ -150,7 +150,7 @@ def outliers(estimator, x, y, test, _):
 
 
 def cases():
-    """Name, kind of data, ours and theirs, what is looked at, tolerances of single and double precision."""
+    """Name, kind of data, our estimator and the stock one, compared attributes, tolerances of single and double precision."""
     ex, sk = sklearnex, sklearn
     forest = dict(n_estimators=10, max_depth=10, random_state=7)
     start = data("blobs", "f8")[0][[0, 11, 22, 33, 44]]

@@ -1,4 +1,4 @@
-"""Intel's profiling library (intel-pti) over a program of dpctl and dpnp: does each of its views tell what the program did?
+"""Intel's profiling library (intel-pti) over a program of dpctl and dpnp: does each of its views show the program's work?
 
 use: pti_views.py FRAMEWORK, the libxptifw.so.1 that the library and DPC++ talk over
 

@@ -246,7 +246,7 @@ def main():
         print(f"  {line}")
     if len(wrong) > 60:
         print(f"  and {len(wrong) - 60} more")
-    # The plain closing line: what is listed and fails as listed is not counted as failed.
+    # The plain closing line: tests that fail as listed are not counted as failed.
     print(f"{arguments.suite} on {arguments.device}:")
     print(f"{passed} passed, {len(wrong)} failed")
     return 1 if wrong or not passed else 0

@@ -2,7 +2,7 @@
 
 use: traced.py --solum SOLUM --out FOLDER [--as cpu|gpu] [--copies] [--line FILE:LINE]... -- PROGRAM...
 
-Runs the program under `solum trace` and looks at the summary, the graph and the timeline. Exit status 0 when the program
+Runs the program under `solum trace` and checks the summary, the graph and the timeline. Exit status 0 when the program
 passed, kernels (with --copies, copies) ran on the device that was asked for, Unified Runtime and Level Zero calls and SYCL commands were told, calls
 and device work carry the location's id, and each --line has device time.
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Does an unmodified SYCL program tell its subscribers the same under our XPTI framework as under Intel's?
+"""Does an unmodified SYCL program send the same notifications with our XPTI framework as with Intel's?
 
 use: compare.py --solum SOLUM --ours libxptifw.so.1 --venv VENV --out FOLDER
 
 Each program runs under `solum run` with a subscriber that records every notification (sub_all.cpp), once with each framework.
-Compared is what trace_fmt.py makes of it: types, parents, instances, user data, payloads, metadata in its order, announced and
+The output of trace_fmt.py is compared: types, parents, instances, user data, payloads, metadata in its order, announced and
 finished streams; not addresses, which differ from run to run, and not the stashed tuple, which Intel's never takes back.
 Where a program's threads race, one form that both frameworks have shown counts as equal. Exit status 0 when all are equal.
 """
@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 ATTEMPTS = 40
-# The note of crates/library-mark, which all of our libraries have; and what a C++ library with Intel's class holds.
+# The note of crates/library-mark, which all of our libraries have; and a symbol of a C++ library with Intel's class.
 MARK = struct.pack("<3I8sI", 6, 4, 1, b"Solum", 1)
 INTEL = b"_ZN4xpti9Framework"
 HERE = pathlib.Path(__file__).resolve().parent
@@ -36,10 +36,10 @@ HEARD = [
 
 
 def check(file, is_ours):
-    """Ends the program with a word where a file is not the library that it is taken for."""
+    """Ends the program with a message if a file is not the expected library."""
     content = file.read_bytes() if file.is_file() else b""
     if is_ours and MARK not in content:
-        sys.exit(f"{file} is no library of Solum: nothing is compared")
+        sys.exit(f"{file} is not a library of Solum: nothing is compared")
     if not is_ours and (MARK in content or INTEL not in content):
         whose = "is a library of Solum" if MARK in content else "holds no Intel framework" if content else "is missing"
         sys.exit(f"{file} {whose}, not Intel's libxptifw.so.1: nothing is compared; install intel-sycl-rt into the environment anew")

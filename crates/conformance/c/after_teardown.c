@@ -1,4 +1,4 @@
-// After the loader's teardown began every call answers UNINITIALIZED, also from exit handlers that run late.
+// After the loader's teardown has begun every call returns UNINITIALIZED, also in late exit handlers.
 #include "client.h"
 #include <level_zero/loader/ze_loader.h>
 

@@ -155,7 +155,7 @@ static void host_function(void *done) {
   *(_Atomic int *)done = 1;
 }
 
-// The function runs on a thread of the driver, whoever waits for it.
+// The function runs on a thread of the driver, whichever thread waits for it.
 static void call_host(struct state *state) {
   ze_command_queue_desc_t queue_desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
   queue_desc.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
     }
   }
   end_tracing();
-  // What the cancelled threads left behind still works.
+  // Objects of the cancelled threads still work.
   client_add(&client, 1000);
   puts("ok");
   return 0;

@@ -1,4 +1,4 @@
-// Two modules that need each other are linked after they were created; argv[1] names kernels.spv, beside which they lie.
+// Two modules that need each other are linked after they were created; argv[1] names kernels.spv, in the modules' folder.
 #include "client.h"
 #include <libgen.h>
 
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
   ze_kernel_handle_t kernel;
   CHECK(zeKernelCreate(user, &kernel_desc, &kernel) == ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED);
 
-  // What there is to link, and a link that leaves something open.
+  // Linkage information, and a link with unresolved imports.
   char text[4096];
   ze_module_build_log_handle_t log;
   ze_linkage_inspection_ext_desc_t inspect = {ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC};

@@ -1,4 +1,4 @@
-// Each extension that the driver lists, by a call of its own: a name without a row here fails, and so does a row
+// A call of each extension that the driver lists: a name without a row here fails, and so does a row
 // whose name is not listed. With a version as second argument, only rows whose calls a loader of that version has.
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -134,7 +134,7 @@ static const char *last_error(void) {
   return text;
 }
 
-// The limit is lifted; what there is of memory is not.
+// The limit on one allocation is lifted; the memory's size is not.
 static void relaxed(const void *next) {
   size_t size = device_with(NULL).maxMemAllocSize;
   void *pointer = NULL;
@@ -345,7 +345,7 @@ static void pci(void) {
   ze_pci_ext_properties_t properties = {ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
   properties.address.function = 77, properties.maxSpeed.width = 77;
   OK(zeDevicePciGetPropertiesExt(client.device, &properties));
-  // No bus: an address of the driver's own, and a speed that nobody knows.
+  // No bus: an address of the driver's own, and an unknown speed.
   CHECK(properties.address.function == 0 && properties.maxSpeed.width == -1);
 }
 
@@ -404,7 +404,7 @@ static void bfloat16(void) {
   ze_kernel_handle_t kernel = client_kernel(&client, "brain");
   float *in = client_shared(&client, 32), *out = client_shared(&client, 32);
   uint16_t *bits = client_shared(&client, 16);
-  // The last two lie in the middle: to even, once down and once up.
+  // The last two are halfway: to even, once down and once up.
   static const uint32_t given[8] = {0,          0x3f800000, 0xc0490fdb, 0x7f800000,
                                     0x00800000, 0x3f80ffff, 0x3f808000, 0x3f818000};
   static const uint16_t kept[8] = {0, 0x3f80, 0xc049, 0x7f80, 0x0080, 0x3f81, 0x3f80, 0x3f82};
@@ -705,7 +705,7 @@ static void image_support(void) {
   ze_image_desc_t desc = image_desc(ZE_IMAGE_FORMAT_LAYOUT_32, WIDTH, HEIGHT);
   OK(zeImageGetProperties(client.device, &desc, &properties));
   CHECK(support.supported);
-  // There is no floating-point number of eight bits.
+  // Floating-point numbers of eight bits are not supported.
   desc.format.layout = ZE_IMAGE_FORMAT_LAYOUT_8, desc.format.type = ZE_IMAGE_FORMAT_TYPE_FLOAT;
   OK(zeImageGetProperties(client.device, &desc, &properties));
   CHECK(!support.supported);

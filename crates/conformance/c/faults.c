@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
         launch(&client, kernel, 32, 3);
         expect_lost(&client, (const char *[]){"\"write_to\"", "work-", "0x20", NULL});
         break;
-      case 4: { // far behind everything: what is nearest is told
+      case 4: { // far from all memory: the text names the nearest
         void *reserved = NULL;
         OK(zeVirtualMemReserve(client.context, NULL, 1 << 21, &reserved));
         uint64_t hole = (uint64_t)(uintptr_t)reserved;
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
         OK(zeEventPoolDestroy(pool));
         break;
       }
-      case 8:   // what is nearest is told: around memory of the program's own, between pages that nobody may touch
+      case 8:   // the text names the nearest: memory of the program, between inaccessible pages
       case 9: {
         size_t page = 4096;
         char *pages = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
   struct weight now = weigh();
   int same = now.descriptors < settled.descriptors + FEW && now.threads < settled.threads + FEW &&
              now.mappings < settled.mappings + 8 && now.kilobytes < settled.kilobytes + 4096;
-  puts(same ? "ok" : "something is left behind");
+  puts(same ? "ok" : "something leaked");
   if (!same)
     printf("%d %d %ld %ld\n%d %d %ld %ld\n", settled.descriptors, settled.threads, settled.mappings, settled.kilobytes,
            now.descriptors, now.threads, now.mappings, now.kilobytes);

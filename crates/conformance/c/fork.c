@@ -1,4 +1,4 @@
-// The child of a process that uses Level Zero gets UNINITIALIZED and can exit; the parent goes on.
+// The child of a process that uses Level Zero gets UNINITIALIZED and can exit; the parent continues.
 #include "client.h"
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Two processes share memory, physical memory and events by handles; then one of them dies, and the other goes on.
+// Two processes share memory, physical memory and events by handles; then one of them dies, and the other continues.
 // With argv[2] this is the second process, started with exec. As "child" and "dies" it reads the handles from standard
 // input; as "exports" it is the one that gives them, to standard output, and dies of what its parent does.
 #include "client.h"
@@ -61,7 +61,7 @@ static void anywhere(const struct client *client) {
     desc.pNext = &import;
     OK(zeMemAllocDevice(client->context, &desc, size, 64, client->device, &view));
     same(client, memory, size, view, free_memory);
-    // What cannot be, since the bytes begin elsewhere in a page, is refused.
+    // Requests with another offset in the page are rejected.
     int whole = ((size_t)memory & 4095) == 0;
     inner += !whole;
     ze_result_t result = zeMemAllocDevice(client->context, &desc, size, 4096, client->device, &view);
@@ -143,7 +143,7 @@ static int child(const char *spirv, int dies) {
   OK(zeKernelSetArgumentValue(kernel, 2, sizeof again, &again));
   OK(zeKernelSetArgumentValue(kernel, 3, sizeof n, &n));
   ze_group_count_t groups = {(N + 63) / 64, 1, 1};
-  // The parent's list gives `start` when its host gives `go`.
+  // The parent's list signals `start` when its host signals `go`.
   ze_event_handle_t before[2] = {go, start};
   OK(zeCommandListAppendBarrier(client.list, answer, 1, &start));
   OK(zeCommandListAppendLaunchKernel(client.list, kernel, &groups, done, 2, before));
@@ -184,7 +184,7 @@ static pid_t start(const char *self, const char *spirv, const char *role, const 
   return pid;
 }
 
-// Gives handles and waits for ever, a list of its own too.
+// Exports handles and waits forever, and so does its own list.
 static int exports(const char *spirv) {
   struct client client;
   client_open(&client, spirv);
@@ -209,7 +209,7 @@ static int exports(const char *spirv) {
   return 1;
 }
 
-// What was opened stays when the process that gave it is killed: memory as it was, events to be given by whoever is left.
+// Opened objects survive when the exporting process is killed: memory is unchanged, and others can signal events.
 static void outlives_the_exporter(struct client *client, const char *self, const char *spirv) {
   int ends[2];
   CHECK(pipe(ends) == 0);
@@ -250,9 +250,9 @@ static void outlives_the_exporter(struct client *client, const char *self, const
   CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
   for (int i = 0; i < N; ++i) CHECK(memory[i] == (float)i);
   CHECK(zeEventHostSynchronize(after, 1000000) == ZE_RESULT_NOT_READY);
-  // Nobody is left to give it.
+  // No process is left to signal it.
   CHECK(zeEventHostSynchronize(begin, 1000000) == ZE_RESULT_NOT_READY);
-  // What was not opened is out of reach, and the text says why.
+  // Handles that were not opened before cannot be opened, and the text says why.
   void *nothing;
   CHECK(zeMemOpenIpcHandle(client->context, client->device, letter.neighbour, 0, &nothing) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
   const char *text = NULL;
@@ -367,7 +367,7 @@ int main(int argc, char **argv) {
   OK(zeEventCounterBasedGetDeviceAddress(answer, &value, &address));
   CHECK(value > 0 && *(volatile uint64_t *)(uintptr_t)address >= value);
 
-  // A handle that was put back, or whose memory is gone, opens nothing.
+  // A handle that was closed, or whose memory was freed, cannot be opened.
   void *nothing;
   OK(zeMemPutIpcHandle(client.context, letter.neighbour));
   OK(zeMemFree(client.context, memory));

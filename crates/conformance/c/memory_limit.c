@@ -1,4 +1,4 @@
-// With SOLUM_MEMORY_LIMIT=64MiB: what goes beyond is refused by the right code, what fits is served, again and again.
+// With SOLUM_MEMORY_LIMIT=64MiB: larger requests fail with the right code, others succeed, repeatedly.
 #include "client.h"
 
 enum { MIB = 1 << 20, LIMIT = 64 };
@@ -9,7 +9,7 @@ static ze_result_t take(struct client *client, size_t bytes, void **pointer) {
   return zeMemAllocDevice(client->context, &device, bytes, 64, client->device, pointer);
 }
 
-// The last error says how much is taken, and what sets the limit.
+// The last error says how much is used, and which variable sets the limit.
 static void told(struct client *client, const char *figures) {
   const char *text = NULL;
   OK(zeDriverGetLastErrorDescription(client->driver, &text));
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
   CHECK(argc == 2);
   struct client client;
   client_open(&client, argv[1]);
-  // Programs see the limit, and what the machine has.
+  // Programs see the limit, and the machine's memory.
   uint32_t one = 1;
   ze_device_properties_t device = {ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
   ze_device_memory_ext_properties_t ext = {ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES};
@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
     CHECK(zePhysicalMemCreate(client.context, client.device, &physical, &pages) == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     told(&client, "67108864 of 67108864 bytes");
     OK(zeMemFree(client.context, all[--count]));
-    client_add(&client, 1000); // needs memory of its own, and gets it
+    client_add(&client, 1000); // allocates memory for its arguments
     while (count) OK(zeMemFree(client.context, all[--count]));
   }
   puts("ok");

@@ -67,7 +67,7 @@ static void queries(struct client *client) {
   OK(zeKernelSetArgumentValue(kernel, 3, sizeof n, &n));
   ze_group_count_t groups = {1000, 1, 1};
   for (int round = 0; round < 50; ++round) {
-    // What is outside of the two does not count.
+    // Work outside the two does not count.
     OK(zeCommandListAppendLaunchKernel(client->list, kernel, &groups, NULL, 0, NULL));
     OK(zetCommandListAppendMetricQueryBegin(client->list, query));
     for (int launch = 0; launch < 3; ++launch)
@@ -107,11 +107,11 @@ enum { PERIOD = 5000000 };
 struct reports {
   uint32_t reports, markers;
   uint64_t compute, last;
-  // Of reports that end with a marker, the last ones: the next goes on to the end of the period.
+  // Of reports that end with a marker, the last ones: the next one continues to the end of the period.
   uint64_t part;
 };
 
-// Adds what waits for its reader, if anything.
+// Adds the reports that wait for the reader, if any.
 static void read_reports(zet_metric_group_handle_t engine, zet_metric_streamer_handle_t streamer,
                          struct reports *seen) {
   size_t size = 0;
@@ -159,9 +159,9 @@ static void streams(struct client *client) {
         ZE_RESULT_ERROR_NOT_AVAILABLE);
   OK(zetContextActivateMetricGroups(client->context, client->device, 1, &engine));
   OK(zetMetricStreamerOpen(client->context, client->device, engine, &desc, NULL, &streamer));
-  CHECK(desc.samplingPeriod > 1);  // what is possible
+  CHECK(desc.samplingPeriod > 1);  // the possible minimum
   OK(zetMetricStreamerClose(streamer));
-  // At this period what waits for its reader is not dropped before a minute, however late the reader is.
+  // At this period waiting reports are not dropped for a minute, even if the reader is late.
   desc.samplingPeriod = PERIOD;
   OK(zetMetricStreamerOpen(client->context, client->device, engine, &desc, event, &streamer));
   CHECK(desc.samplingPeriod == PERIOD);

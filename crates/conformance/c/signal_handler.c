@@ -1,4 +1,4 @@
-// A program with a SIGSEGV handler of its own: its faults reach it, a kernel's fault does not, and the process lives.
+// A program with its own SIGSEGV handler: its faults reach the handler, a kernel's fault does not, and the process lives.
 // argv[2]: "before" or "after" says when the handler is installed.
 #include "client.h"
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // Sub-devices, with SOLUM_SUB_DEVICES=2: how they are shown under each hierarchy, and that their work stays on their CPUs.
-// argv[2]: devices that zeDeviceGet gives; argv[3]: sub-devices of the first; argv[4]: whether the first has a root.
+// argv[2]: the number of devices of zeDeviceGet; argv[3]: sub-devices of the first; argv[4]: whether the first has a root.
 #include "client.h"
 #include <sched.h>
 

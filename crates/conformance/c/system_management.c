@@ -95,7 +95,7 @@ static void look_at_all(zes_device_handle_t device) {
   CHECK(found == device && !on_sub);
   ext.uuid.id[3] ^= 1;
   CHECK(zesDriverGetDeviceByUuidExp(driver, ext.uuid, &found, &on_sub, &sub) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  // What a processor does not have is listed as none.
+  // Parts that a processor does not have are enumerated as none.
   count = 77;
   OK(zesDeviceEnumFans(device, &count, NULL));
   CHECK(count == 0);
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
 
   CHECK(zesDeviceReset(device, 0) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
   OK(zeContextGetStatus(busy.context));
-  // One runs, one waits behind it.
+  // One runs, one waits for it.
   ze_kernel_handle_t spin = client_kernel(&busy, "empty");
   ze_group_count_t one = {1, 1, 1};
   OK(zeCommandListAppendBarrier(busy.list, NULL, 0, NULL));

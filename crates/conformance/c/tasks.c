@@ -1,4 +1,4 @@
-// A program that tells XPTI what it does as a SYCL runtime would, and works through Level Zero: what solum trace joins.
+// A program that notifies XPTI as a SYCL runtime would, and works through Level Zero: what solum trace joins.
 //
 // use: tasks KERNELS [crash | wait | many N]
 //   (nothing)  an allocation that stays, the same contents copied twice, a kernel after them; each a task of its own line

@@ -11,7 +11,7 @@ static ze_driver_handle_t driver;
 static ze_device_handle_t device;
 static ze_context_handle_t context;
 
-// What callbacks did: upper case before, lower case after.
+// The log of callbacks: upper case for prologues, lower case for epilogues.
 static char seen[256];
 
 static void note(char what) {
@@ -31,7 +31,7 @@ struct watch {
   char name;
   zet_tracer_exp_handle_t tracer;
   void (*inside)(struct watch *);  // called by the prologue
-  size_t size;                     // not 0: what an allocation is asked for instead
+  size_t size;                     // not 0: replaces the requested size of an allocation
   ze_result_t result;              // the epilogue's
 };
 
@@ -93,7 +93,7 @@ static void end(struct watch *watch) {
   OK(zetTracerExpDestroy(watch->tracer));
 }
 
-// --- order, and what is refused -------------------------------------------------------------------------------------
+// --- order, and rejected calls -------------------------------------------------------------------------------------
 
 static void order(void) {
   struct watch a = {'A'}, b = {'B'};

@@ -1,4 +1,4 @@
-// Virtual reservations: attributes, aliases, real protection, and the codes for what is not allowed.
+// Virtual reservations: attributes, aliases, real protection, and the codes of invalid requests.
 #include <sys/mman.h>
 
 #include "client.h"
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
   OK(zeMemGetAllocProperties(context, at + 10, &allocation, &device));
   CHECK(allocation.type == ZE_MEMORY_TYPE_DEVICE && device == client.device && allocation.id == properties.id);
 
-  // A kernel reads and writes there as anywhere; a write to what may only be read loses the context.
+  // A kernel reads and writes there as anywhere; a write to read-only memory loses the context.
   ze_kernel_handle_t kernel = client_kernel(&client, "write_to");
   uint64_t address = (uint64_t)(uintptr_t)(at + 4 * page);
   ze_group_count_t groups = {1, 1, 1};
@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
   OK(zeCommandListAppendLaunchKernel(client.list, kernel, &groups, NULL, 0, NULL));
   CHECK(zeCommandListHostSynchronize(client.list, UINT64_MAX) == ZE_RESULT_ERROR_DEVICE_LOST);
 
-  // What is mapped lives on without the handle; the reservation goes as a whole.
+  // Mapped memory survives its handle; the reservation is freed as a whole.
   struct client next;
   client_open(&next, argv[1]);
   OK(zePhysicalMemDestroy(next.context, memory));
