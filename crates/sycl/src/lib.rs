@@ -18,9 +18,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Modules, from the bottom up. There are no cycles; a few use single modules of a later line, such as USM's pointers.
-//! - Facts: `error`, `range`, `accessor`, `environment`, `log` (`SOLUM_SYCL_TRACE`), `process`, `registry` (handles that
-//!   this runtime destroys), `leaks` (counts of objects), `trace::calls`, `ze` (every call of Level Zero passes here).
+//! Modules, from the bottom up. There are no cycles; a few modules use single ones of a later line, such as USM's
+//! pointers.
+//! - Facts: `error`, `range`, `accessor`, `environment`, `log` (`SOLUM_SYCL_TRACE`), `process`, `registry` (handles
+//!   that this runtime destroys), `leaks` (counts of objects), `trace::calls`, `ze` (all Level Zero calls).
 //! - Devices: `platform`, [`info`]'s descriptors, `device`.
 //! - `engine`: command lanes, pending commands, deferred release, user events, lost devices, transfer lanes.
 //! - Contexts: `context`, `enumeration` (drivers and devices of the process), `selector`.
@@ -28,16 +29,17 @@
 //!   `staging`.
 //! - Data: `memory`, `image::native`, `reports`, `event`, `storage` (memories of a buffer or image), `transfer` (copies
 //!   between them), `handle` (a user's handle of one), [`usm`].
-//! - Command groups: `uses`, `host_task`, `group`, `queue_inner`, `group_command`, `submit`; `trace` tells tools of them.
-//! - What users hold: `buffer`, `image`, `host_accessor`, `handler`, `queue`, `graph`, `reduction`, `scope`, [`embedded`],
+//! - Command groups: `uses`, `host_task`, `group`, `queue_inner`, `group_command`, `submit`; `trace` reports them to
+//!   tools.
+//! - User objects: `buffer`, `image`, `host_accessor`, `handler`, `queue`, `graph`, `reduction`, `scope`, [`embedded`],
 //!   [`interop`].
 //!
 //! Invariants
 //! - Work is submitted on the caller's thread, and a device waits only for work that was submitted before.
 //! - Nothing of a submission is committed before it has succeeded; copies that were made for it stay. A buffer has one
 //!   allocation in each memory, of the full size, from its first use there to its end.
-//! - Code of the program runs without locks. Tools are told under the locks of the submission concerned. There is no lock
-//!   that all submissions take.
+//! - The program's code runs without locks. Tools are notified under the locks of their submission. No lock is common
+//!   to all submissions.
 //! - A dropped object lives on until the work that uses it has ended.
 //!
 //! Not here: closures as device code, streams, other backends.
