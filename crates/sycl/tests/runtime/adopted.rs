@@ -29,7 +29,7 @@ pub(crate) const TESTS: &[Test] = &[
         copies_begin_in_the_programs_memory,
     ),
     (
-        "what_was_never_written_is_not_copied",
+        "unwritten_memory_is_not_copied",
         Where::Everywhere,
         what_was_never_written_is_not_copied,
     ),

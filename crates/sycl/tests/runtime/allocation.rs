@@ -29,7 +29,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("explicit_kinds", Where::Discrete, explicit_kinds),
     ("from_usm_bound", Where::Discrete, from_usm_bound),
     (
-        "release_of_what_was_never_written",
+        "release_of_unwritten_memory",
         Where::Discrete,
         release_of_what_was_never_written,
     ),

@@ -23,42 +23,42 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "what_was_begun_before_a_loss_ends_nothing_made_anew",
+        "calls_begun_before_a_loss_do_not_end_new_objects",
         Where::Everywhere,
         begun_before,
     ),
     (
-        "what_was_made_before_a_loss_ends_nothing_made_anew",
+        "objects_from_before_a_loss_do_not_end_new_ones",
         Where::Everywhere,
         made_before,
     ),
     (
-        "embedded_kernels_are_built_anew_after_a_loss",
+        "embedded_kernels_are_rebuilt_after_a_loss",
         Where::Everywhere,
         embedded_before,
     ),
     (
-        "what_memory_was_made_before_a_loss_is_made_anew",
+        "memory_is_reallocated_after_a_loss",
         Where::Everywhere,
         memory_before,
     ),
     (
-        "the_programs_memory_from_before_a_loss_ends_nothing_made_anew",
+        "the_programs_memory_reports_an_old_loss_only_to_its_users",
         Where::Everywhere,
         the_programs_memory,
     ),
     (
-        "a_module_of_any_device_tells_of_the_one_it_is_used_on",
+        "a_module_of_any_device_reports_the_loss_of_its_device",
         Where::Everywhere,
         of_any_device,
     ),
     (
-        "who_waited_before_a_loss_ends_nothing_made_anew",
+        "waits_from_before_a_loss_do_not_end_new_objects",
         Where::Everywhere,
         waited_before,
     ),
     (
-        "a_lane_for_copies_made_during_a_loss_is_made_anew",
+        "a_transfer_lane_created_during_a_loss_is_replaced",
         Where::Discrete,
         a_lane_for_copies,
     ),

@@ -19,12 +19,12 @@ pub(crate) const TESTS: &[Test] = &[
     ("spirv_of_either_byte_order", Where::Everywhere, byte_orders),
     ("host_tasks_get_their_queue", Where::Everywhere, handle),
     (
-        "code_for_what_a_device_lacks_is_refused",
+        "code_with_a_missing_aspect_is_rejected",
         Where::Tiles,
         lacking,
     ),
     (
-        "kernels_of_groups_too_large_for_a_device_are_refused_there",
+        "kernels_with_too_large_groups_are_rejected_on_that_device",
         Where::Everywhere,
         too_large_groups,
     ),

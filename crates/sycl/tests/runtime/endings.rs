@@ -19,37 +19,37 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "a_transferred_queue_ends_after_its_work",
+        "a_transferred_queue_is_destroyed_after_its_work",
         Where::Everywhere,
         a_transferred_queue_ends_after_its_work,
     ),
     (
-        "a_kept_queue_s_lists_end_with_it",
+        "lists_of_a_kept_queue_are_destroyed_with_it",
         Where::Everywhere,
         a_kept_queues_lists_end_with_it,
     ),
     (
-        "a_transferred_event_ends_after_what_follows_it",
+        "a_transferred_event_is_destroyed_after_its_followers",
         Where::Everywhere,
         a_transferred_event_ends_after_what_follows_it,
     ),
     (
-        "a_transferred_kernel_ends_after_its_launch",
+        "a_transferred_kernel_is_destroyed_after_its_launch",
         Where::Everywhere,
         a_transferred_kernel_ends_after_its_launch,
     ),
     (
-        "a_transferred_context_ends_last",
+        "a_transferred_context_is_destroyed_last",
         Where::Everywhere,
         a_transferred_context_ends_last,
     ),
     (
-        "everything_ends_in_any_order",
+        "objects_can_be_dropped_in_any_order",
         Where::Everywhere,
         everything_ends_in_any_order,
     ),
     (
-        "a_task_that_does_not_run_lets_go",
+        "a_skipped_task_drops_its_captures",
         Where::Everywhere,
         a_task_that_does_not_run_lets_go,
     ),

@@ -25,25 +25,25 @@ pub(crate) const TESTS: &[Test] = &[
     ),
     ("host_task_error", Where::Everywhere, host_task_error),
     (
-        "what_comes_after_a_failure_in_order_fails",
+        "in_order_commands_after_a_failure_fail",
         Where::Everywhere,
         in_order_after_a_failure,
     ),
     ("wait_and_throw", Where::Everywhere, wait_and_throw),
     ("append_fails", Where::Discrete, append_fails),
     (
-        "level_zeros_codes_become_sycls",
+        "level_zero_codes_map_to_sycls",
         Where::Everywhere,
         codes_become_sycls,
     ),
     ("flush_append_fails", Where::Everywhere, flush_append_fails),
     (
-        "a_held_back_copy_that_fails_brings_nothing",
+        "a_failed_deferred_copy_is_invalid",
         Where::Discrete,
         a_held_back_copy_that_fails_brings_nothing,
     ),
     (
-        "what_a_failed_copy_was_for_is_poisoned",
+        "results_after_a_failed_copy_are_poisoned",
         Where::Discrete,
         what_a_failed_copy_was_for_is_poisoned,
     ),
@@ -53,7 +53,7 @@ pub(crate) const TESTS: &[Test] = &[
         a_fill_that_fails_half_way_keeps_its_pattern,
     ),
     (
-        "a_failed_half_of_a_way_brings_nothing",
+        "a_failed_half_of_a_copy_through_the_host_is_invalid",
         Where::Discrete,
         a_failed_half_of_a_way_brings_nothing,
     ),

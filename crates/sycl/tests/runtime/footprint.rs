@@ -19,42 +19,42 @@ use crate::{Test, WORLD, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "tasks_leave_nothing_behind",
+        "tasks_leak_nothing",
         Where::Everywhere,
         tasks_leave_nothing_behind,
     ),
     (
-        "host_tasks_leave_nothing_behind",
+        "host_tasks_leak_nothing",
         Where::Everywhere,
         host_tasks_leave_nothing_behind,
     ),
     (
-        "copies_leave_nothing_behind",
+        "copies_leak_nothing",
         Where::Discrete,
         copies_leave_nothing_behind,
     ),
     (
-        "a_chain_of_events_keeps_no_past",
+        "a_chain_of_events_drops_ended_ones",
         Where::Everywhere,
         a_chain_of_events_keeps_no_past,
     ),
     (
-        "a_long_chain_of_events_ends",
+        "a_long_chain_of_events_is_dropped",
         Where::Everywhere,
         a_long_chain_of_events_ends,
     ),
     (
-        "readers_on_the_host_are_forgotten",
+        "host_readers_are_dropped",
         Where::Everywhere,
         readers_on_the_host_are_forgotten,
     ),
     (
-        "an_event_that_is_kept_keeps_no_other",
+        "a_kept_event_keeps_no_other",
         Where::Everywhere,
         an_event_that_is_kept_keeps_no_other,
     ),
     (
-        "a_queue_that_nobody_waits_for_keeps_no_events",
+        "an_unpolled_queue_keeps_no_events",
         Where::Everywhere,
         a_queue_that_nobody_waits_for_keeps_no_events,
     ),

@@ -17,7 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Discrete,
         reads_what_it_overwrites,
     ),
-    ("graph_refuses", Where::Everywhere, refuses),
+    ("graph_rejects", Where::Everywhere, refuses),
     (
         "graph_dropped_after_a_failed_submission",
         Where::Everywhere,

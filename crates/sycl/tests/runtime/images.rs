@@ -15,11 +15,11 @@ use crate::{Test, Where};
 pub(crate) const TESTS: &[Test] = &[
     ("image_moves_as_a_buffer", Where::Everywhere, moves),
     (
-        "image_goes_from_device_to_device",
+        "image_copies_between_devices",
         Where::Discrete,
         between_devices,
     ),
-    ("image_goes_to_a_peer", Where::Peers, between_devices),
+    ("image_copies_to_a_peer", Where::Peers, between_devices),
     ("image_formats", Where::Everywhere, formats),
     ("image_samplers", Where::Everywhere, samplers),
     ("image_dimensions", Where::Everywhere, dimensions),
@@ -27,7 +27,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("image_host_tasks", Where::Everywhere, host_tasks),
     ("image_conflicts", Where::Everywhere, conflicts),
     ("image_graph", Where::Everywhere, graph),
-    ("image_refused", Where::Everywhere, refused),
+    ("image_rejected", Where::Everywhere, refused),
     ("image_arguments_checked", Where::Everywhere, arguments),
     ("image_fails_at_every_call", Where::Everywhere, faults),
     (

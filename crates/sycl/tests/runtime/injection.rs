@@ -14,7 +14,7 @@ use crate::wrong_handles::context_input;
 use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[(
-    "what_was_made_ends_once_whichever_call_fails",
+    "objects_are_destroyed_once_whichever_call_fails",
     Where::Everywhere,
     ends_once_whichever_call_fails,
 )];

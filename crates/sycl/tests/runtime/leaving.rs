@@ -14,9 +14,9 @@ use crate::world::{Gate, immediate, queue};
 use crate::{Test, WORLD, Where};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("what_is_left_running_ends", Where::Everywhere, ends),
+    ("unfinished_work_ends_at_exit", Where::Everywhere, ends),
     (
-        "what_never_ends_holds_nobody_up",
+        "endless_work_does_not_delay_the_exit",
         Where::Everywhere,
         is_left,
     ),

@@ -14,22 +14,22 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "a_kept_event_is_left_alone",
+        "a_kept_event_is_not_used_after_the_last_drop",
         Where::Everywhere,
         a_kept_event_is_left_alone,
     ),
     (
-        "what_is_held_back_still_follows_an_event_that_is_gone",
+        "deferred_groups_follow_a_dropped_event",
         Where::Everywhere,
         held_back_behind_an_event,
     ),
     (
-        "an_unused_buffer_ends_after_its_event",
+        "an_unused_buffer_is_freed_after_its_event",
         Where::Everywhere,
         an_unused_buffer_ends_after_its_event,
     ),
     (
-        "a_kept_context_is_left_alone",
+        "a_kept_context_is_not_used_after_the_last_drop",
         Where::Everywhere,
         a_kept_context_is_left_alone,
     ),
@@ -39,12 +39,12 @@ pub(crate) const TESTS: &[Test] = &[
         queue_drop_waits_for_kept_only,
     ),
     (
-        "a_kept_queue_waits_for_what_is_held_back",
+        "a_kept_queue_waits_for_deferred_groups",
         Where::Everywhere,
         a_kept_queue_waits_for_what_is_held_back,
     ),
     (
-        "a_host_task_may_have_the_last_kept_queue",
+        "a_host_task_may_own_the_last_kept_queue",
         Where::Everywhere,
         a_host_task_may_have_the_last_kept_queue,
     ),
@@ -54,7 +54,7 @@ pub(crate) const TESTS: &[Test] = &[
         a_host_task_cannot_wait_for_itself,
     ),
     (
-        "a_kept_contexts_buffer_waits_for_others_work",
+        "a_buffer_in_a_kept_context_waits_for_other_contexts",
         Where::Everywhere,
         a_kept_contexts_buffer_waits_for_others_work,
     ),

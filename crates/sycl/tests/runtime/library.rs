@@ -17,14 +17,14 @@ pub(crate) const TESTS: &[Test] = &[
         selectors,
     ),
     (
-        "sub_devices_are_made_as_the_hardware_divides",
+        "sub_devices_follow_the_hardware",
         Where::Everywhere,
         sub_devices,
     ),
     ("spec_constants", Where::Everywhere, spec_constants),
     ("reduction_ops", Where::Everywhere, reduction_ops),
     (
-        "reductions_by_a_kernel_of_the_programs",
+        "reductions_by_the_programs_kernel",
         Where::Everywhere,
         reduction_by_kernel,
     ),

@@ -13,7 +13,7 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "what_follows_another_contexts_work_is_held_back",
+        "followers_of_another_contexts_work_are_deferred",
         Where::Everywhere,
         other_context,
     ),
@@ -33,7 +33,7 @@ pub(crate) const TESTS: &[Test] = &[
         copies_behind_events,
     ),
     (
-        "what_follows_a_group_behind_an_event_is_behind_it_too",
+        "followers_of_a_gated_group_are_gated",
         Where::Everywhere,
         followers_of_gated_groups,
     ),
@@ -43,12 +43,12 @@ pub(crate) const TESTS: &[Test] = &[
         event_let_go,
     ),
     (
-        "host_tasks_behind_an_event_keep_no_threads",
+        "host_tasks_after_an_event_occupy_no_threads",
         Where::Everywhere,
         host_tasks_behind_an_event,
     ),
     (
-        "what_ends_together_does_not_wait_for_each_other",
+        "tasks_that_end_together_do_not_deadlock",
         Where::Everywhere,
         ends_together,
     ),

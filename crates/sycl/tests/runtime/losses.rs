@@ -12,32 +12,32 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "a_copy_of_a_lost_device_brings_nothing",
+        "copies_of_a_lost_device_are_invalid",
         Where::Discrete,
         a_copy_of_a_lost_device_brings_nothing,
     ),
     (
-        "what_is_elsewhere_outlives_a_lost_copy",
+        "other_copies_survive_a_lost_one",
         Where::Discrete,
         what_is_elsewhere_outlives_a_lost_copy,
     ),
     (
-        "what_a_failed_wait_was_for_is_poisoned",
+        "results_after_a_failed_wait_are_poisoned",
         Where::Everywhere,
         what_a_failed_wait_was_for_is_poisoned,
     ),
     (
-        "what_a_failed_batch_was_to_write_is_poisoned",
+        "results_of_a_failed_batch_are_poisoned",
         Where::Everywhere,
         what_a_failed_batch_was_to_write_is_poisoned,
     ),
     (
-        "what_a_held_back_writer_lost_is_poisoned",
+        "results_of_a_lost_deferred_writer_are_poisoned",
         Where::Everywhere,
         what_a_held_back_writer_lost_is_poisoned,
     ),
     (
-        "who_follows_what_was_lost_fails",
+        "followers_of_lost_work_fail",
         Where::Everywhere,
         who_follows_what_was_lost_fails,
     ),

@@ -26,22 +26,22 @@ pub(crate) const TESTS: &[Test] = &[
         lost_to_all_its_queues,
     ),
     (
-        "what_only_a_lost_device_had_is_poisoned",
+        "contents_only_on_a_lost_device_are_poisoned",
         Where::Discrete,
         what_only_a_lost_device_had,
     ),
     (
-        "whatever_call_tells_a_device_is_lost",
+        "any_call_reports_a_lost_device",
         Where::Everywhere,
         whatever_call_tells,
     ),
     (
-        "whatever_is_made_tells_a_device_is_lost",
+        "any_creation_reports_a_lost_device",
         Where::Everywhere,
         whatever_is_made_tells,
     ),
     (
-        "the_hosts_memory_tells_a_context_is_lost",
+        "a_host_allocation_reports_a_lost_context",
         Where::Everywhere,
         hosts_memory_tells,
     ),
@@ -56,7 +56,7 @@ pub(crate) const TESTS: &[Test] = &[
         lost_lanes_are_not_kept,
     ),
     (
-        "after_a_fault_a_new_context_goes_on",
+        "after_a_fault_a_new_context_works",
         Where::Everywhere,
         after_a_fault,
     ),

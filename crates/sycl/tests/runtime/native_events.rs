@@ -20,7 +20,7 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "native_event_of_what_goes_to_a_device_meanwhile",
+        "native_event_of_a_command_that_is_appended_meanwhile",
         Where::Everywhere,
         goes_to_a_device_meanwhile,
     ),
@@ -30,12 +30,12 @@ pub(crate) const TESTS: &[Test] = &[
         of_its_queues_context,
     ),
     (
-        "native_events_take_no_host_tasks_threads",
+        "native_events_use_no_host_task_threads",
         Where::Everywhere,
         no_threads_are_taken,
     ),
     (
-        "own_handles_are_not_taken_over",
+        "own_handles_cannot_be_transferred",
         Where::Everywhere,
         not_taken_over,
     ),

@@ -45,7 +45,7 @@ pub(crate) const TESTS: &[Test] = &[
         commands_go_to_the_handle,
     ),
     (
-        "order_is_kept_whichever_side_keeps_it",
+        "order_of_in_order_queues_and_lists",
         Where::Everywhere,
         order_is_kept,
     ),
@@ -60,7 +60,7 @@ pub(crate) const TESTS: &[Test] = &[
         modules_that_the_program_linked,
     ),
     (
-        "memory_of_another_device_is_refused",
+        "memory_of_another_device_is_rejected",
         Where::Everywhere,
         memory_of_another_device,
     ),
@@ -80,7 +80,7 @@ pub(crate) const TESTS: &[Test] = &[
         memory_of_no_device,
     ),
     (
-        "what_fails_stays_the_programs",
+        "the_program_keeps_handles_that_fail",
         Where::Everywhere,
         what_fails_stays_the_programs,
     ),

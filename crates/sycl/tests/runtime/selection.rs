@@ -22,7 +22,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("parts_run_at_once", Where::Tiles, parts_run_at_once),
     ("device_selector_grammar", Where::Tiles, grammar_ok),
     (
-        "device_selector_refuses_other_grammar",
+        "device_selector_rejects_other_syntax",
         Where::Tiles,
         grammar_bad,
     ),

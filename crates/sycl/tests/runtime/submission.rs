@@ -7,7 +7,7 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "batches_are_executed_whole",
+        "batches_are_executed_as_a_whole",
         Where::Everywhere,
         batches_are_executed_whole,
     ),
@@ -28,7 +28,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
     ("scope_borrow", Where::Everywhere, scope_borrow),
     (
-        "a_group_that_panics_leaves_nothing",
+        "a_panicking_group_submits_nothing",
         Where::Everywhere,
         a_group_that_panics,
     ),

@@ -34,7 +34,7 @@ pub(crate) const TESTS: &[Test] = &[
         pitched_rows,
     ),
     (
-        "queues_take_what_their_device_has",
+        "queues_use_their_devices_engines",
         Where::Everywhere,
         queue_properties,
     ),
@@ -54,7 +54,7 @@ pub(crate) const TESTS: &[Test] = &[
         a_host_task_may_use_everything,
     ),
     (
-        "host_tasks_have_the_only_threads",
+        "only_host_tasks_start_threads",
         Where::Host,
         host_tasks_have_the_only_threads,
     ),

@@ -17,7 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
         on_tiles,
     ),
     (
-        "h14_tiles_without_a_memory_of_their_own_use_the_hosts",
+        "h14_tiles_without_their_own_memory_use_the_hosts",
         Where::Host,
         on_tiles_over_the_hosts_memory,
     ),

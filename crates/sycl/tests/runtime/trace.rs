@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[Test] = &[
         Where::Host,
         golden_images,
     ),
-    ("without_subscribers_nothing_is_said", Where::Host, silence),
+    ("nothing_is_sent_without_subscribers", Where::Host, silence),
 ];
 
 /// The program; runs in a separate process.

@@ -10,7 +10,7 @@ use crate::trace::{golden, of_stream, run, run_program};
 use crate::{Test, Where, world};
 
 pub(crate) const TESTS: &[Test] = &[(
-    "what_fails_and_what_moves_has_its_golden_log",
+    "golden_log_of_failures_and_copies",
     Where::Host,
     golden_rest,
 )];

@@ -16,7 +16,7 @@ pub(crate) const TESTS: &[Test] = &[
         freed_after_what_was_submitted,
     ),
     (
-        "usm_that_nobody_uses_is_freed_at_once",
+        "unused_usm_is_freed_at_once",
         Where::Everywhere,
         freed_at_once,
     ),

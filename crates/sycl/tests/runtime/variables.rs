@@ -15,7 +15,7 @@ use crate::{Test, WORLD, Where, shim};
 pub(crate) const TESTS: &[Test] = &[
     ("variables_are_honoured", Where::Host, honoured),
     ("our_own_variables_are_checked", Where::Host, checked),
-    ("what_happens_is_said", Where::Host, said),
+    ("log_lines", Where::Host, said),
 ];
 
 /// Queue group and index of each immediate list.

@@ -20,12 +20,12 @@ pub(crate) const TESTS: &[Test] = &[
         no_event_is_destroyed_under_a_wait,
     ),
     (
-        "a_transferred_event_that_was_watched_is_not_transferred_again",
+        "a_watched_event_is_not_transferred_twice",
         Where::Everywhere,
         transferred_and_watched,
     ),
     (
-        "a_kernel_that_is_not_made_for_all_devices_leaves_nothing",
+        "a_failed_kernel_creation_leaks_nothing",
         Where::Everywhere,
         kernel_for_some_devices,
     ),

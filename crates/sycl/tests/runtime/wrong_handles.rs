@@ -15,17 +15,17 @@ use crate::{Test, Where};
 
 pub(crate) const TESTS: &[Test] = &[
     (
-        "null_handles_are_refused",
+        "null_handles_are_rejected",
         Where::Everywhere,
         null_handles_are_refused,
     ),
     (
-        "handles_of_another_context_are_refused",
+        "handles_of_another_context_are_rejected",
         Where::Everywhere,
         handles_of_another_context_are_refused,
     ),
     (
-        "handles_of_several_devices_are_refused",
+        "handles_of_several_devices_are_rejected",
         Where::Everywhere,
         handles_of_several_devices_are_refused,
     ),

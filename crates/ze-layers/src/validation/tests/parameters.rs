@@ -243,7 +243,7 @@ fn structs_and_their_chains_are_checked() {
         ..good
     });
     assert_eq!(code, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert!(text.contains("a ring"), "{text}");
+    assert!(text.contains("a cycle"), "{text}");
 }
 
 #[test]
