@@ -144,7 +144,7 @@ fn calls_of_cancelled_threads_come_to_their_end() {
 }
 
 #[test]
-fn a_forked_child_is_told_and_exits() {
+fn a_forked_child_gets_an_error_and_exits() {
     passes("fork", &[], &[]);
 }
 

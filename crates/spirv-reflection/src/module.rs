@@ -445,7 +445,8 @@ impl<'m> Scan<'m> {
                         return Ok(None);
                     };
                     if !matches!(count, 2 | 3 | 4 | 8 | 16) {
-                        let reason = format!("{count} components: only 2, 3, 4, 8 and 16 are supported");
+                        let reason =
+                            format!("{count} components: only 2, 3, 4, 8 and 16 are supported");
                         return Err(wrong(instruction, reason));
                     }
                     Type::Vector(Rc::new(scalar), count)

@@ -109,7 +109,7 @@ mod alone {
     }
 
     #[test]
-    fn what_ended_stays_ended() {
+    fn ended_work_stays_ended() {
         let (progress, mut ring) = lane(3);
         progress.end(3);
         progress.end(1);
@@ -265,7 +265,7 @@ mod interleavings {
 
     /// Nobody's event is destroyed under a look, and somebody destroys them: once.
     #[test]
-    fn a_lane_is_closed_by_whoever_is_last() {
+    fn the_last_thread_closes_a_lane() {
         loom::model(|| {
             let lane = Arc::new(Closing {
                 progress: Progress::new(),
@@ -297,7 +297,7 @@ mod interleavings {
 
     /// Whoever knows that work has ended sees what it did.
     #[test]
-    fn what_ended_is_seen() {
+    fn ended_work_is_seen() {
         loom::model(|| {
             let lane = Arc::new((Progress::new(), AtomicU32::new(0)));
             let device = thread::spawn({

@@ -14,7 +14,7 @@ use milestone::Milestone;
 #[cfg(not(loom))]
 /// Steps that no thread wants wake none; a thread that is woken too early wants its number again.
 #[test]
-fn only_a_number_that_is_wanted_wakes() {
+fn only_a_wanted_number_wakes() {
     let milestone = Milestone::new();
     assert!(!milestone.reach(1) && milestone.reached() == 1);
     for number in [100, 40, 60] {
@@ -105,12 +105,12 @@ mod interleavings {
     }
 
     #[test]
-    fn who_sleeps_is_woken_whoever_makes_the_steps() {
+    fn a_sleeper_is_woken_by_any_thread() {
         who_sleeps(2, 0);
     }
 
     #[test]
-    fn who_sleeps_is_woken_though_another_wants_less() {
+    fn a_sleeper_is_woken_although_another_waits_for_less() {
         who_sleeps(1, 1);
     }
 }

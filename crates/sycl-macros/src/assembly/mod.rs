@@ -208,7 +208,9 @@ impl<'t> Assembler<'t> {
         }
         if let Some(extra) = line.peek() {
             if extra.text().starts_with('!') {
-                return Err(extra.error("raw words are not supported here; embed the assembled .spv"));
+                return Err(
+                    extra.error("raw words are not supported here; embed the assembled .spv")
+                );
             }
             return Err(extra.error(format!(
                 "{op_name} takes no more operands, but found {}",
@@ -217,7 +219,9 @@ impl<'t> Assembler<'t> {
         }
         let count = line.words.len() + 1;
         let Ok(count) = u16::try_from(count) else {
-            return Err(op_token.error(format!("the instruction has {count} words, more than the limit of 65535")));
+            return Err(op_token.error(format!(
+                "the instruction has {count} words, more than the limit of 65535"
+            )));
         };
         self.learn(grammar.opcode, &line);
         self.words
@@ -337,10 +341,9 @@ impl<'t> Assembler<'t> {
             OperandKind::LiteralString => {
                 let token = line.next("a text in quotes")?;
                 let Kind::Text(text) = &token.kind else {
-                    return Err(token.error(format!(
-                        "expected a text in quotes, found {}",
-                        token.text()
-                    )));
+                    return Err(
+                        token.error(format!("expected a text in quotes, found {}", token.text()))
+                    );
                 };
                 let text = lexer::unescape(text);
                 if line.op.text() == "OpExtInstImport"
@@ -561,7 +564,10 @@ mod tests {
                 "%s = OpExtInstImport \"OpenCL.std\"\n%v = OpExtInst %t %s sinn %a",
                 "2:22: the set has no instruction sinn; did you mean sin?",
             ),
-            ("OpStore %p %v Alined 4", "1:15: Alined is not a MemoryAccess"),
+            (
+                "OpStore %p %v Alined 4",
+                "1:15: Alined is not a MemoryAccess",
+            ),
             ("%x =", "1:1: no instruction follows the equals sign"),
             ("% = OpLabel", "1:1: a name is expected after %"),
         ];

@@ -31,7 +31,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "unwritten_memory_is_not_copied",
         Where::Everywhere,
-        what_was_never_written_is_not_copied,
+        unwritten_memory_is_not_copied,
     ),
     (
         "each_kind_waits_for_its_event",
@@ -142,7 +142,7 @@ fn copies_begin_in_the_programs_memory() {
 }
 
 /// Memory without `initialised` has no contents to copy.
-fn what_was_never_written_is_not_copied() {
+fn unwritten_memory_is_not_copied() {
     let (first, second) = (queue(0), queue(devices().len() - 1));
     for kind in KINDS {
         let view = UsmView {

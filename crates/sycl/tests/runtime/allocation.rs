@@ -31,7 +31,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "release_of_unwritten_memory",
         Where::Discrete,
-        release_of_what_was_never_written,
+        release_of_unwritten_memory,
     ),
     (
         "from_usm_duplicate_domain",
@@ -279,7 +279,7 @@ fn from_usm_duplicate_domain() {
 }
 
 /// Releasing memory that was never written copies nothing and allocates no host memory.
-fn release_of_what_was_never_written() {
+fn release_of_unwritten_memory() {
     let queue = queue(0);
     let buffer = Buffer::<i32>::new(1024).unwrap();
     let log = Log::start();

@@ -21,7 +21,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_transferred_queue_is_destroyed_after_its_work",
         Where::Everywhere,
-        a_transferred_queue_ends_after_its_work,
+        a_transferred_queue_is_destroyed_after_its_work,
     ),
     (
         "lists_of_a_kept_queue_are_destroyed_with_it",
@@ -31,27 +31,27 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_transferred_event_is_destroyed_after_its_followers",
         Where::Everywhere,
-        a_transferred_event_ends_after_what_follows_it,
+        a_transferred_event_is_destroyed_after_its_followers,
     ),
     (
         "a_transferred_kernel_is_destroyed_after_its_launch",
         Where::Everywhere,
-        a_transferred_kernel_ends_after_its_launch,
+        a_transferred_kernel_is_destroyed_after_its_launch,
     ),
     (
         "a_transferred_context_is_destroyed_last",
         Where::Everywhere,
-        a_transferred_context_ends_last,
+        a_transferred_context_is_destroyed_last,
     ),
     (
         "objects_can_be_dropped_in_any_order",
         Where::Everywhere,
-        everything_ends_in_any_order,
+        objects_can_be_dropped_in_any_order,
     ),
     (
         "a_skipped_task_drops_its_captures",
         Where::Everywhere,
-        a_task_that_does_not_run_lets_go,
+        a_skipped_task_drops_its_captures,
     ),
 ];
 
@@ -89,7 +89,7 @@ fn end_of(native: NativeQueue) -> (&'static str, &'static str, usize) {
 }
 
 /// Not while its command waits for an event; the command's own event outlives it.
-fn a_transferred_queue_ends_after_its_work() {
+fn a_transferred_queue_is_destroyed_after_its_work() {
     let ((context, device), usual) = (single(), queue(0));
     for native in [
         NativeQueue::ImmediateList(new_list(&context, &device, 0)),
@@ -157,7 +157,7 @@ fn a_kept_queues_lists_end_with_it() {
     assert_eq!(buffer.into_vec().unwrap(), [7; 8]);
 }
 
-fn a_transferred_event_ends_after_what_follows_it() {
+fn a_transferred_event_is_destroyed_after_its_followers() {
     let (context, _) = single();
     let (usual, other) = (queue(0), queue(0));
     let raw = Raw::new(&context);
@@ -190,7 +190,7 @@ fn a_transferred_event_ends_after_what_follows_it() {
     assert_eq!(buffer.into_vec().unwrap(), [2; 8]);
 }
 
-fn a_transferred_kernel_ends_after_its_launch() {
+fn a_transferred_kernel_is_destroyed_after_its_launch() {
     let ((context, device), usual) = (single(), queue(0));
     let gate = Gate::of(&context);
     let module = new_module(&context, &device);
@@ -254,7 +254,7 @@ enum Child {
 }
 
 /// Each object alone outlives every handle of the context and of its queue.
-fn a_transferred_context_ends_last() {
+fn a_transferred_context_is_destroyed_last() {
     let (device, usual) = (devices()[0].clone(), queue(0));
     let fill = |queue: &Queue, buffer: &Buffer<'_, i32>| {
         let filled = queue.submit(|cg| {
@@ -355,7 +355,7 @@ type Owned = Box<dyn Send>;
 /// A context, a list, a module, a kernel, an event, memory of the program, and a block and an image in that context,
 /// with an unfinished command that uses them. In any order, dropping a transferred object does not wait for a deferred
 /// command; dropping a kept one waits for the work and nothing else.
-fn everything_ends_in_any_order() {
+fn objects_can_be_dropped_in_any_order() {
     let (device, usual) = (devices()[0].clone(), queue(0));
     let mut random = Random::of(8);
     for (round, ownership) in [Ownership::Transfer, Ownership::Keep]
@@ -475,7 +475,7 @@ impl Drop for Loud {
 
 /// If a task is skipped after a failed one, its captured values are dropped on the failed one's thread: a last queue or
 /// buffer does not wait for the task itself, and a panic is caught.
-fn a_task_that_does_not_run_lets_go() {
+fn a_skipped_task_drops_its_captures() {
     let (context, device) = single();
     let list = new_list(&context, &device, 0);
     let target: &'static mut [i32] = Box::leak(vec![1i32; 8].into_boxed_slice());

@@ -40,12 +40,12 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_failed_deferred_copy_is_invalid",
         Where::Discrete,
-        a_held_back_copy_that_fails_brings_nothing,
+        a_failed_deferred_copy_is_invalid,
     ),
     (
         "results_after_a_failed_copy_are_poisoned",
         Where::Discrete,
-        what_a_failed_copy_was_for_is_poisoned,
+        results_after_a_failed_copy_are_poisoned,
     ),
     (
         "a_fill_that_fails_half_way_keeps_its_pattern",
@@ -55,7 +55,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_failed_half_of_a_copy_through_the_host_is_invalid",
         Where::Discrete,
-        a_failed_half_of_a_way_brings_nothing,
+        a_failed_half_of_a_copy_through_the_host_is_invalid,
     ),
 ];
 
@@ -123,10 +123,10 @@ fn in_order_after_a_failure() {
         |_, task| task.wait().is_err(),
         |queue, _| queue.throw_asynchronous().is_err(),
     ];
-    tells.into_iter().for_each(in_order_until_told);
+    tells.into_iter().for_each(in_order_until_reported);
 }
 
-fn in_order_until_told(tell: fn(&Queue, &Event) -> bool) {
+fn in_order_until_reported(tell: fn(&Queue, &Event) -> bool) {
     let queue = Queue::builder().device(&devices()[0]).in_order();
     let queue = queue.async_handler(|_| ()).build().unwrap();
     let buffer = paged();
@@ -156,7 +156,7 @@ fn in_order_until_told(tell: fn(&Queue, &Event) -> bool) {
 }
 
 /// A deferred copy whose append fails has copied nothing: commands that need it fail, and the next one copies again.
-fn a_held_back_copy_that_fails_brings_nothing() {
+fn a_failed_deferred_copy_is_invalid() {
     let (queue, seen) = collecting();
     let buffer = paged();
     let mut held = buffer.host_access(ReadWrite).unwrap();
@@ -178,7 +178,7 @@ fn a_held_back_copy_that_fails_brings_nothing() {
 }
 
 /// As above, for a writing command: the contents that it should have written are lost, the others are not.
-fn what_a_failed_copy_was_for_is_poisoned() {
+fn results_after_a_failed_copy_are_poisoned() {
     let (queue, _seen) = collecting();
     let buffer = paged();
     let mut held = buffer.host_access(ReadWrite).unwrap();
@@ -227,7 +227,7 @@ fn a_fill_that_fails_half_way_keeps_its_pattern() {
 }
 
 /// A copy between devices through the host: if the first half fails, so does the second.
-fn a_failed_half_of_a_way_brings_nothing() {
+fn a_failed_half_of_a_copy_through_the_host_is_invalid() {
     let (first, _seen) = collecting();
     let second = queue(1);
     let buffer = paged();

@@ -18,45 +18,37 @@ use crate::world::{Gate, Log, argument, call, devices, kernel, queue, words};
 use crate::{Test, WORLD, Where};
 
 pub(crate) const TESTS: &[Test] = &[
-    (
-        "tasks_leak_nothing",
-        Where::Everywhere,
-        tasks_leave_nothing_behind,
-    ),
+    ("tasks_leak_nothing", Where::Everywhere, tasks_leak_nothing),
     (
         "host_tasks_leak_nothing",
         Where::Everywhere,
-        host_tasks_leave_nothing_behind,
+        host_tasks_leak_nothing,
     ),
-    (
-        "copies_leak_nothing",
-        Where::Discrete,
-        copies_leave_nothing_behind,
-    ),
+    ("copies_leak_nothing", Where::Discrete, copies_leak_nothing),
     (
         "a_chain_of_events_drops_ended_ones",
         Where::Everywhere,
-        a_chain_of_events_keeps_no_past,
+        a_chain_of_events_drops_ended_ones,
     ),
     (
         "a_long_chain_of_events_is_dropped",
         Where::Everywhere,
-        a_long_chain_of_events_ends,
+        a_long_chain_of_events_is_dropped,
     ),
     (
         "host_readers_are_dropped",
         Where::Everywhere,
-        readers_on_the_host_are_forgotten,
+        host_readers_are_dropped,
     ),
     (
         "a_kept_event_keeps_no_other",
         Where::Everywhere,
-        an_event_that_is_kept_keeps_no_other,
+        a_kept_event_keeps_no_other,
     ),
     (
         "an_unpolled_queue_keeps_no_events",
         Where::Everywhere,
-        a_queue_that_nobody_waits_for_keeps_no_events,
+        an_unpolled_queue_keeps_no_events,
     ),
     ("leaks_env", Where::Everywhere, leaks_env),
 ];
@@ -118,7 +110,7 @@ fn leaves_nothing(tasks: usize, run: impl Fn(usize)) {
 }
 
 /// Chains and forks.
-fn tasks_leave_nothing_behind() {
+fn tasks_leak_nothing() {
     let (queue, add_one, add) = (queue(0), kernel("add_one"), kernel("add"));
     let [a, b, c] = [0; 3].map(|_| Buffer::from_slice(&[0i32; 16], 16).unwrap());
     let part = |buffer: &Buffer<'_, i32>, first: usize| {
@@ -152,7 +144,7 @@ fn tasks_leave_nothing_behind() {
 }
 
 /// Each copy is kept until it is known to have ended.
-fn copies_leave_nothing_behind() {
+fn copies_leak_nothing() {
     let (first, second, buffer) = (queue(0), queue(1), paged());
     access(&second, &buffer, 0, (0, 16), &[]);
     leaves_nothing(2_000, |tasks| {
@@ -172,7 +164,7 @@ fn copies_leave_nothing_behind() {
 }
 
 /// Host tasks and work that waits for them: each has a pending command, a closure and an event.
-fn host_tasks_leave_nothing_behind() {
+fn host_tasks_leak_nothing() {
     let (queue, a) = (queue(0), Buffer::from_slice(&[0i32; 16], 16).unwrap());
     leaves_nothing(6_000, |tasks| {
         for round in 0..tasks {
@@ -194,7 +186,7 @@ fn host_tasks_leave_nothing_behind() {
 }
 
 /// Each command depends on the previous one, as in programs over USM.
-fn a_chain_of_events_keeps_no_past() {
+fn a_chain_of_events_drops_ended_ones() {
     let queue = queue(0);
     let last = std::cell::RefCell::new(Event::default());
     leaves_nothing(6_000, |tasks| {
@@ -210,7 +202,7 @@ fn a_chain_of_events_keeps_no_past() {
 }
 
 /// The last event keeps a chain that is longer than a recursive drop's stack.
-fn a_long_chain_of_events_ends() {
+fn a_long_chain_of_events_is_dropped() {
     let (queue, gate) = (queue(0), Gate::new());
     let mut last = gate.event.clone();
     for _ in 0..100_000 {
@@ -223,7 +215,7 @@ fn a_long_chain_of_events_ends() {
 }
 
 /// The host reads a buffer repeatedly, and no command writes it.
-fn readers_on_the_host_are_forgotten() {
+fn host_readers_are_dropped() {
     let buffer = Buffer::from_slice(&[7i32; 16], 16).unwrap();
     let read = || assert_eq!(buffer.host_access(Read).unwrap()[15], 7);
     (0..1_000).for_each(|_| read());
@@ -248,7 +240,7 @@ fn in_order() -> Queue {
 }
 
 /// A program may keep an event whose native handle it requested for any time.
-fn an_event_that_is_kept_keeps_no_other() {
+fn a_kept_event_keeps_no_other() {
     let (queue, gate) = (in_order(), Gate::new());
     let event = queue
         .submit_barrier(std::slice::from_ref(&gate.event))
@@ -273,7 +265,7 @@ fn an_event_that_is_kept_keeps_no_other() {
 }
 
 /// A command of another queue waited for one of this queue, which is never polled.
-fn a_queue_that_nobody_waits_for_keeps_no_events() {
+fn an_unpolled_queue_keeps_no_events() {
     let (queue, other, gate) = (in_order(), in_order(), Gate::new());
     let first = queue
         .submit_barrier(std::slice::from_ref(&gate.event))

@@ -16,7 +16,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_kept_event_is_not_used_after_the_last_drop",
         Where::Everywhere,
-        a_kept_event_is_left_alone,
+        a_kept_event_is_not_used_after_the_last_drop,
     ),
     (
         "deferred_groups_follow_a_dropped_event",
@@ -26,12 +26,12 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "an_unused_buffer_is_freed_after_its_event",
         Where::Everywhere,
-        an_unused_buffer_ends_after_its_event,
+        an_unused_buffer_is_freed_after_its_event,
     ),
     (
         "a_kept_context_is_not_used_after_the_last_drop",
         Where::Everywhere,
-        a_kept_context_is_left_alone,
+        a_kept_context_is_not_used_after_the_last_drop,
     ),
     (
         "queue_drop_waits_for_kept_only",
@@ -41,12 +41,12 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_kept_queue_waits_for_deferred_groups",
         Where::Everywhere,
-        a_kept_queue_waits_for_what_is_held_back,
+        a_kept_queue_waits_for_deferred_groups,
     ),
     (
         "a_host_task_may_own_the_last_kept_queue",
         Where::Everywhere,
-        a_host_task_may_have_the_last_kept_queue,
+        a_host_task_may_own_the_last_kept_queue,
     ),
     (
         "a_host_task_cannot_wait_for_itself",
@@ -56,7 +56,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "a_buffer_in_a_kept_context_waits_for_other_contexts",
         Where::Everywhere,
-        a_kept_contexts_buffer_waits_for_others_work,
+        a_buffer_in_a_kept_context_waits_for_other_contexts,
     ),
 ];
 
@@ -138,7 +138,7 @@ fn naming(log: &Log, handle: usize) -> Vec<String> {
 }
 
 /// Whether or not a command on a device still waits for it.
-fn a_kept_event_is_left_alone() {
+fn a_kept_event_is_not_used_after_the_last_drop() {
     let (queue, context) = (queue(0), context());
     let buffer = Buffer::from_vec(vec![0i32; 8], 8).unwrap();
     for waited_for in [false, true] {
@@ -197,7 +197,7 @@ fn held_back_behind_an_event() {
 
 /// Unused memory is freed after its `available` event. No thread waits for an event that the runtime destroys; if the
 /// program keeps the event, dropping the last copy waits.
-fn an_unused_buffer_ends_after_its_event() {
+fn an_unused_buffer_is_freed_after_its_event() {
     let ((context, _), usual) = (single(), queue(0));
     for (ownership, event_first) in [
         (Ownership::Transfer, true),
@@ -277,7 +277,7 @@ fn queue_in(context: &Context, device: &Device) -> Queue {
 
 /// Objects that the runtime created in a context are destroyed before the last queue's drop returns, even if their work
 /// has to end first.
-fn a_kept_context_is_left_alone() {
+fn a_kept_context_is_not_used_after_the_last_drop() {
     let device = devices()[0].clone();
     let usual = queue(0);
     for held_back in [false, true] {
@@ -381,7 +381,7 @@ fn queue_drop_waits_for_kept_only() {
 }
 
 /// Groups that wait for the host are on the program's list or queue before the drop returns.
-fn a_kept_queue_waits_for_what_is_held_back() {
+fn a_kept_queue_waits_for_deferred_groups() {
     let (context, device, _) = single_queue();
     let list = new_list(&context, &device, 0);
     let input = input(NativeQueue::ImmediateList(list), &device, Ownership::Keep);
@@ -403,7 +403,7 @@ fn a_kept_queue_waits_for_what_is_held_back() {
 }
 
 /// Dropping it there does not wait for work that waits for the task.
-fn a_host_task_may_have_the_last_kept_queue() {
+fn a_host_task_may_own_the_last_kept_queue() {
     let (context, device) = single();
     let list = new_list(&context, &device, 0);
     let input = input(NativeQueue::ImmediateList(list), &device, Ownership::Keep);
@@ -451,7 +451,7 @@ fn a_host_task_cannot_wait_for_itself() {
 }
 
 /// No queue is left in the context, but work of another context uses a buffer with memory in it.
-fn a_kept_contexts_buffer_waits_for_others_work() {
+fn a_buffer_in_a_kept_context_waits_for_other_contexts() {
     let (device, usual) = (devices()[0].clone(), queue(0));
     let (made, raw) = kept_context(&device);
     let gate = Gate::new();

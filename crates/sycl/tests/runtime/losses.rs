@@ -14,32 +14,32 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "copies_of_a_lost_device_are_invalid",
         Where::Discrete,
-        a_copy_of_a_lost_device_brings_nothing,
+        copies_of_a_lost_device_are_invalid,
     ),
     (
         "other_copies_survive_a_lost_one",
         Where::Discrete,
-        what_is_elsewhere_outlives_a_lost_copy,
+        other_copies_survive_a_lost_one,
     ),
     (
         "results_after_a_failed_wait_are_poisoned",
         Where::Everywhere,
-        what_a_failed_wait_was_for_is_poisoned,
+        results_after_a_failed_wait_are_poisoned,
     ),
     (
         "results_of_a_failed_batch_are_poisoned",
         Where::Everywhere,
-        what_a_failed_batch_was_to_write_is_poisoned,
+        results_of_a_failed_batch_are_poisoned,
     ),
     (
         "results_of_a_lost_deferred_writer_are_poisoned",
         Where::Everywhere,
-        what_a_held_back_writer_lost_is_poisoned,
+        results_of_a_lost_deferred_writer_are_poisoned,
     ),
     (
         "followers_of_lost_work_fail",
         Where::Everywhere,
-        who_follows_what_was_lost_fails,
+        followers_of_lost_work_fail,
     ),
 ];
 
@@ -72,7 +72,7 @@ pub(crate) fn refused_as_poisoned(buffer: &Buffer<'_, i32>, count: usize, first:
     assert!(refused.to_string().contains("poisoned"), "{refused}");
 }
 
-fn a_copy_of_a_lost_device_brings_nothing() {
+fn copies_of_a_lost_device_are_invalid() {
     let [first, second] = queues();
     let buffer = paged();
     submit_add_one(&first, &buffer, &[]).wait().unwrap();
@@ -93,7 +93,7 @@ fn a_copy_of_a_lost_device_brings_nothing() {
 }
 
 /// A copy to a lost device does not remove the contents from its source.
-fn what_is_elsewhere_outlives_a_lost_copy() {
+fn other_copies_survive_a_lost_one() {
     let [first, second] = queues();
     let buffer = paged();
     let gate = Gate::new();
@@ -120,7 +120,7 @@ fn what_is_elsewhere_outlives_a_lost_copy() {
 
 /// The accessor's command writes nothing, but all other copies count as outdated. The work that it waited for
 /// continues.
-fn what_a_failed_wait_was_for_is_poisoned() {
+fn results_after_a_failed_wait_are_poisoned() {
     let [queue] = queues();
     let buffer = paged();
     let gate = Gate::new();
@@ -149,7 +149,7 @@ fn what_a_failed_wait_was_for_is_poisoned() {
     assert_eq!(buffer.into_vec().unwrap()[3..5], [5, 0]);
 }
 
-fn what_a_failed_batch_was_to_write_is_poisoned() {
+fn results_of_a_failed_batch_are_poisoned() {
     let [other] = queues();
     let queue = Queue::builder().device(&devices()[0]).in_order();
     let queue = queue.submission(Submission::Batched).build().unwrap();
@@ -179,7 +179,7 @@ fn what_a_failed_batch_was_to_write_is_poisoned() {
 }
 
 /// Even if the queue was not polled for so long that pending commands of finished work were dropped.
-fn what_a_held_back_writer_lost_is_poisoned() {
+fn results_of_a_lost_deferred_writer_are_poisoned() {
     let [queue] = queues();
     let (buffer, others) = (paged(), paged());
     let gate = Gate::new();
@@ -198,7 +198,7 @@ fn what_a_held_back_writer_lost_is_poisoned() {
 }
 
 /// On any queue, deferred or not.
-fn who_follows_what_was_lost_fails() {
+fn followers_of_lost_work_fail() {
     let [queue, second] = queues();
     let (buffer, gate) = (paged(), Gate::new());
     let lost = submit_add_one(&queue, &paged(), std::slice::from_ref(&gate.event));

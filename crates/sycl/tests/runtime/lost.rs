@@ -28,22 +28,22 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "contents_only_on_a_lost_device_are_poisoned",
         Where::Discrete,
-        what_only_a_lost_device_had,
+        contents_only_on_a_lost_device,
     ),
     (
         "any_call_reports_a_lost_device",
         Where::Everywhere,
-        whatever_call_tells,
+        any_call_reports_a_loss,
     ),
     (
         "any_creation_reports_a_lost_device",
         Where::Everywhere,
-        whatever_is_made_tells,
+        any_creation_reports_a_loss,
     ),
     (
         "a_host_allocation_reports_a_lost_context",
         Where::Everywhere,
-        hosts_memory_tells,
+        a_host_allocation_reports_a_loss,
     ),
     (
         "a_queue_gets_no_lane_of_a_device_lost_meanwhile",
@@ -117,7 +117,7 @@ fn lost_to_all_its_queues() {
 }
 
 /// By pages, and also for a device without work.
-fn what_only_a_lost_device_had() {
+fn contents_only_on_a_lost_device() {
     let [first, second] = [queue(0), queue(1)];
     let [alone, both, host, other, read] = [(); 5].map(|()| paged());
     submit_add_one(&first, &alone, &[]).wait().unwrap();
@@ -160,7 +160,7 @@ fn what_only_a_lost_device_had() {
 }
 
 /// A wait, a status query, an append, executing a list, an allocation: each ends all lanes.
-fn whatever_call_tells() {
+fn any_call_reports_a_loss() {
     type Ask = fn(&Queue, &Event, &Kernel) -> Option<ze_result_t>;
     fn submit(queue: &Queue, kernel: &Kernel) -> sycl::Result<Event> {
         let buffer = paged();
@@ -224,7 +224,7 @@ fn whatever_call_tells() {
 }
 
 /// Memory, code, kernels, graphs and images: each ends all lanes.
-fn whatever_is_made_tells() {
+fn any_creation_reports_a_loss() {
     type Ask = fn(&Queue, &KernelBundle<sycl::Executable>) -> Option<ze_result_t>;
     let build: Ask = |queue, _| {
         // SAFETY: the tests' kernels.
@@ -277,7 +277,7 @@ fn whatever_is_made_tells() {
 }
 
 /// The call concerns no device: nothing is lost unless the driver reports the context as lost.
-fn hosts_memory_tells() {
+fn a_host_allocation_reports_a_loss() {
     for is_lost in [false, true] {
         let (context, _) = foreign();
         let queues: Vec<Queue> = devices()

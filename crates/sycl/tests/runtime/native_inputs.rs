@@ -82,7 +82,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "the_program_keeps_handles_that_fail",
         Where::Everywhere,
-        what_fails_stays_the_programs,
+        the_program_keeps_handles_that_fail,
     ),
 ];
 
@@ -627,7 +627,7 @@ fn memory_of_no_device() {
 
 /// Each call of each `make_*` fails once: the program then still owns the handle and can transfer it later. It is
 /// destroyed once in any case.
-fn what_fails_stays_the_programs() {
+fn the_program_keeps_handles_that_fail() {
     let ((context, device), usual) = (single(), queue(0));
     let bundle = std::cell::RefCell::new(None);
     type Made = sycl::Result<Box<dyn Any>>;

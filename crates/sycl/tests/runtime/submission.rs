@@ -9,7 +9,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "batches_are_executed_as_a_whole",
         Where::Everywhere,
-        batches_are_executed_whole,
+        batches_are_executed_as_a_whole,
     ),
     (
         "a_batch_that_fails_fails_its_commands",
@@ -53,7 +53,7 @@ fn add_one(queue: &Queue, buffer: &Buffer<'_, i32>) -> sycl::Result<sycl::Event>
     })
 }
 
-fn batches_are_executed_whole() {
+fn batches_are_executed_as_a_whole() {
     const COMMANDS: usize = 40;
     let (queue, buffer) = (batched(), Buffer::from_slice(&[0i32; 16], 16).unwrap());
     // The copy of the contents to the device is not counted.

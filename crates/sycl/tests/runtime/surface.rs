@@ -56,7 +56,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "only_host_tasks_start_threads",
         Where::Host,
-        host_tasks_have_the_only_threads,
+        only_host_tasks_start_threads,
     ),
 ];
 
@@ -388,7 +388,7 @@ pub(crate) fn threads_of_a_program() {
     assert_eq!(of_the_runtime(), 1);
 }
 
-fn host_tasks_have_the_only_threads() {
+fn only_host_tasks_start_threads() {
     let mut program = std::process::Command::new(std::env::current_exe().unwrap());
     let output = program.env(crate::WORLD, "threads").output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);

@@ -13,7 +13,7 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "usm_is_freed_after_all_that_was_submitted",
         Where::Everywhere,
-        freed_after_what_was_submitted,
+        freed_after_submitted_work,
     ),
     (
         "unused_usm_is_freed_at_once",
@@ -71,7 +71,7 @@ enum Holder {
     HostTask,
 }
 
-fn freed_after_what_was_submitted() {
+fn freed_after_submitted_work() {
     for holder in [Holder::Event, Holder::HostAccessor, Holder::HostTask] {
         for raw in [false, true] {
             let what = format!("{holder:?}, {raw}");

@@ -17,17 +17,17 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "null_handles_are_rejected",
         Where::Everywhere,
-        null_handles_are_refused,
+        null_handles_are_rejected,
     ),
     (
         "handles_of_another_context_are_rejected",
         Where::Everywhere,
-        handles_of_another_context_are_refused,
+        handles_of_another_context_are_rejected,
     ),
     (
         "handles_of_several_devices_are_rejected",
         Where::Everywhere,
-        handles_of_several_devices_are_refused,
+        handles_of_several_devices_are_rejected,
     ),
     (
         "no_handle_is_transferred_twice",
@@ -134,7 +134,7 @@ pub(crate) fn new_kernel(module: ze_module_handle_t) -> ze_kernel_handle_t {
     kernel
 }
 
-fn null_handles_are_refused() {
+fn null_handles_are_rejected() {
     let (context, device) = single();
     let bundle = bundle_in(&context);
     let none = std::ptr::null_mut();
@@ -174,7 +174,7 @@ fn null_handles_are_refused() {
     assert_eq!(log.0.calls().len(), 0, "no call is made");
 }
 
-fn handles_of_another_context_are_refused() {
+fn handles_of_another_context_are_rejected() {
     let (own, device) = single();
     let (other, handle) = kept_context(&device);
     let bundle = bundle_in(&other);
@@ -207,7 +207,7 @@ fn handles_of_another_context_are_refused() {
 }
 
 /// The context of `make_buffer` and `make_image` has exactly one device.
-fn handles_of_several_devices_are_refused() {
+fn handles_of_several_devices_are_rejected() {
     let several = context();
     if several.devices().len() == 1 {
         return;

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn high_goes_first_and_low_gets_a_turn_now_and_then() {
+    fn high_priority_is_first_and_low_gets_turns() {
         use Priority::{High, Low, Normal};
         let order = drain(&filled([(Low, 2), (Normal, 2), (High, 1)]));
         assert_eq!(order, [High, Normal, Normal, Low, Low]);

@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exported_store_goes_when_it_is_freed() {
+    fn an_exported_store_is_unmapped_when_it_is_freed() {
         let mut arena = Arena::default();
         let kept = Kept::new(u64::MAX);
         let base = arena.place(OWN_STORE, PAGE, None, false, &kept).unwrap().0;

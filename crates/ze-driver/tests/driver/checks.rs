@@ -322,7 +322,7 @@ fn runtime_entries_name_devices_by_number() {
 }
 
 #[test]
-fn device_properties_fill_what_they_know_in_the_chain() {
+fn device_properties_fill_known_structs_of_the_chain() {
     let device = device(1);
     let unknown = ze_base_properties_t {
         stype: ze_structure_type_t(0x0003_0001),

@@ -201,7 +201,7 @@ fn a_line_shows_names_strings_and_created_handles() {
 }
 
 #[test]
-fn only_and_log_choose_what_is_written() {
+fn only_and_log_select_the_logged_calls() {
     let _one = alone();
     let file = std::env::temp_dir().join(format!("ze-layers-recorder-{}", std::process::id()));
     fake::answer(ZE_RESULT_SUCCESS);

@@ -89,7 +89,10 @@ fn no_driver(loader: &Loader) {
     }
     assert_eq!(loader.drivers(), Err(ZE_RESULT_ERROR_UNINITIALIZED));
     assert!(
-        loader.text().1.starts_with("zeInit: no usable Level Zero driver"),
+        loader
+            .text()
+            .1
+            .starts_with("zeInit: no usable Level Zero driver"),
         "a later error does not hide the cause"
     );
     assert_eq!(loader.init_drivers(1), Err(ZE_RESULT_ERROR_UNINITIALIZED));

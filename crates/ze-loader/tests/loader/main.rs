@@ -28,7 +28,7 @@ const EXPORTS: &str = include_str!("exports-1.32.txt");
 /// Names the case in the environment of the process that runs it.
 const CASE: &str = "SOLUM_LOADER_CASE";
 /// The test that runs it there.
-const CASES: &str = "cases_run_in_processes_of_their_own";
+const CASES: &str = "cases_run_in_separate_processes";
 /// Names the folder with the case's libraries.
 const STAGE: &str = "SOLUM_LOADER_STAGE";
 
@@ -83,7 +83,7 @@ const TWO: (&str, &str) = (
 
 /// In a process for a case, the case; otherwise a check that a failing case is detected.
 #[test]
-fn cases_run_in_processes_of_their_own() {
+fn cases_run_in_separate_processes() {
     if let Ok(case) = std::env::var(CASE) {
         let stage = std::env::var_os(STAGE).expect("the folder of a case");
         return cases::run(&case, Path::new(&stage));
