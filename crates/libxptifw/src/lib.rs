@@ -1,8 +1,8 @@
 //! `libxptifw.so.1`: the C exports of the XPTI framework.
 //!
-//! Invariants: the exports are the 50 functions of Intel's library 1.0.1, nothing else; each is a trampoline that turns
-//! what C cannot say into what Rust asks for (null, zero-terminated text, any byte as truth), logic lives in
-//! `xpti-framework`. A panic in one of them aborts; none is expected. Not here: any decision.
+//! Invariants: the exports are the 50 functions of Intel's library 1.0.1, and nothing else. Each is a trampoline that
+//! converts C's arguments (null, NUL-terminated text, any byte as a truth value); `xpti-framework` has the logic. A
+//! panic in one of them aborts; none is expected.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -16,7 +16,7 @@ use xpti_sys::{
 cancellation::hold_off_cancellation!();
 library_mark::mark!();
 
-// Where the dynamic linker goes when it is run on this library: the stack holds the arguments.
+// The entry point when the dynamic linker runs this library: the arguments are on the stack.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".pushsection .text.solum_xpti_trial,\"ax\",@progbits",
@@ -48,14 +48,15 @@ core::arch::global_asm!(
     main = sym xpti_framework::trial::main,
 );
 
-/// Exports functions. Those marked `throws` run subscribers, whose exceptions pass through; a panic in the others aborts.
+/// Exports functions. Those marked `throws` run subscribers, whose exceptions pass through; a panic in the others
+/// aborts.
 macro_rules! exports {
     ($($abi:literal fn $name:ident($($argument:ident: $ty:ty),*) $(-> $result:ty)? $body:block)*) => {
         $(
             #[doc = concat!("`", stringify!($name), "`.")]
             ///
             /// # Safety
-            /// Pointers are null or point to what their types say; text ends in a zero.
+            /// Pointers are null or valid for their types; text is NUL-terminated.
             #[unsafe(no_mangle)]
             pub unsafe extern $abi fn $name($($argument: $ty),*) $(-> $result)? $body
         )*

@@ -3,14 +3,14 @@
 use std::alloc::Layout;
 
 const CHUNK: usize = 256 << 10;
-/// Bytes whose pages are asked for together.
+/// Bytes whose pages are populated together.
 const STEP: usize = 32 << 10;
 
 /// A bump allocator; used under its owner's lock.
 #[derive(Debug)]
 pub(crate) struct Arena {
     at: usize,
-    /// As far as the pages are there.
+    /// The populated pages end here.
     populated: usize,
     end: usize,
     chunk: *mut u8,
@@ -29,7 +29,7 @@ impl Arena {
         }
     }
 
-    /// `size` bytes aligned to 8, uninitialised; `None` when memory is out.
+    /// `size` bytes aligned to 8, uninitialised; `None` if memory is short.
     pub(crate) fn allocate(&mut self, size: usize) -> Option<*mut u8> {
         let size = size.checked_next_multiple_of(8)?;
         if size > STEP {
@@ -48,7 +48,7 @@ impl Arena {
             (self.chunk, self.at, self.populated, self.end) = (chunk, 0, 0, CHUNK);
         }
         if self.at + size > self.populated {
-            // SAFETY: a step inside the chunk, which is whole steps.
+            // SAFETY: a step inside the chunk, which has whole steps.
             unsafe { populate(self.chunk.add(self.populated), STEP) };
             self.populated += STEP;
         }
@@ -58,7 +58,7 @@ impl Arena {
         Some(memory)
     }
 
-    /// A copy of `bytes` with a zero after it.
+    /// A NUL-terminated copy of `bytes`.
     pub(crate) fn text(&mut self, bytes: &[u8]) -> Option<*const core::ffi::c_char> {
         let memory = self.allocate(bytes.len().checked_add(1)?)?;
         // SAFETY: fresh memory of that size.
@@ -70,14 +70,14 @@ impl Arena {
     }
 }
 
-/// Zeroed memory for ever in the system's large pages, where it has them; `None` for what is smaller than one, or when
-/// memory is out.
+/// Zeroed memory forever, in the system's large pages if it has them; `None` if it is smaller than one, or memory is
+/// short.
 pub(crate) fn large_pages(size: usize) -> Option<*mut u8> {
     const LARGE: usize = 2 << 20;
     if size < LARGE {
         return None;
     }
-    // One more, so that the first can begin where large pages do; what is left over is never touched.
+    // One page more, so that the first can be aligned; the rest is never touched.
     let (all, access) = (size.checked_add(LARGE)?, libc::PROT_READ | libc::PROT_WRITE);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a fresh mapping; nothing of anybody's is replaced.
@@ -93,17 +93,17 @@ pub(crate) fn large_pages(size: usize) -> Option<*mut u8> {
     }
 }
 
-/// Asks for pages at once: one call costs less than a fault for each.
+/// Populates pages at once: one call costs less than a fault for each.
 ///
 /// # Safety
-/// Memory of the caller's.
+/// The caller owns the memory.
 pub(crate) unsafe fn populate(memory: *mut u8, size: usize) {
     const PAGE: usize = 4096;
     let skip = memory.addr().wrapping_neg() % PAGE;
     if size < skip + PAGE {
         return;
     }
-    // SAFETY: whole pages of the caller's; kernels that do not know the advice refuse it, and nothing is lost.
+    // SAFETY: whole pages of the caller; kernels that do not know the advice reject it, which does no harm.
     unsafe {
         libc::madvise(
             memory.byte_add(skip).cast(),

@@ -1,8 +1,8 @@
 //! The callbacks of one type on one stream: a list that only grows, in which some are active.
 //!
-//! A notification reads one word, the set of active callbacks, and calls those: what callbacks register or unregister
-//! meanwhile counts from the next notification on. A callback that was taken back keeps its place. Beyond 64 callbacks
-//! the list goes on in another of its kind, whose word is read when its turn comes.
+//! A notification reads one word, the set of active callbacks, and calls those: registrations and unregistrations in
+//! callbacks count from the next notification on. A callback that was unregistered keeps its slot. Beyond 64 callbacks
+//! the list continues in another one of the same kind, whose word is read later.
 
 use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use crate::sync::{AtomicPtr, AtomicU64, Ordering};
 const INLINE: usize = 6;
 #[cfg(not(loom))]
 const BLOCK: usize = 64;
-// Small under the model checker, so that a few callbacks reach every part.
+// Small under the model checker, so that a few callbacks use every part.
 #[cfg(loom)]
 const INLINE: usize = 1;
 #[cfg(loom)]
@@ -19,7 +19,7 @@ const BLOCK: usize = 3;
 /// Opaque: the address of a callback.
 pub type Callback = *mut ();
 
-/// A list; changed by one thread at a time, read by anybody. One line of memory while it has six callbacks or fewer.
+/// A list; changed by one thread at a time, read by any. One cache line while it has six callbacks or fewer.
 #[cfg_attr(not(loom), repr(C, align(64)))]
 #[derive(Debug)]
 pub struct CallbackList {
@@ -34,30 +34,30 @@ struct Rest {
     next: AtomicPtr<CallbackList>,
 }
 
-/// What a change found.
+/// The result of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// The callback was never on the list.
     Unknown,
-    /// It was on the list, but taken back.
+    /// It was on the list, but unregistered.
     Inactive,
     /// It was active.
     Active,
 }
 
-/// Who is active, when that is quickly said.
+/// The active callbacks, if there are few.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Only {
-    /// Nobody.
+    /// None.
     Nobody,
-    /// One, in the first line of the list.
+    /// One, in the first cache line of the list.
     One(Callback),
-    /// More, or somewhere else.
+    /// More, or elsewhere.
     More,
 }
 
 impl CallbackList {
-    /// An empty list, for ever.
+    /// A list that is always empty.
     pub fn leaked() -> &'static Self {
         Box::leak(Box::new(Self {
             active: AtomicU64::new(0),
@@ -81,7 +81,7 @@ impl CallbackList {
         }
     }
 
-    /// Nobody or the one, for lists that are one line; the caller then needs no loop.
+    /// None or the only one, for lists of one cache line; the caller then needs no loop.
     #[inline]
     pub fn only(&self) -> Only {
         let active = self.active.load(Ordering::Acquire);
@@ -97,7 +97,7 @@ impl CallbackList {
         }
     }
 
-    /// The two that are active, when there are exactly two and the list is one line.
+    /// The two active ones, if there are exactly two and the list is one cache line.
     #[inline]
     pub fn pair(&self) -> Option<[Callback; 2]> {
         let active = self.active.load(Ordering::Acquire);
@@ -156,7 +156,7 @@ impl CallbackList {
         }
     }
 
-    /// Makes the callback active: a new one at the end, an old one in its place. One caller at a time.
+    /// Activates the callback: a new one at the end, a known one in its slot. One caller at a time.
     pub fn register(&self, callback: Callback) -> Before {
         let mut list = self;
         loop {
@@ -206,7 +206,7 @@ impl CallbackList {
         })
     }
 
-    /// Takes the callback back. One caller at a time.
+    /// Unregisters the callback. One caller at a time.
     pub fn unregister(&self, callback: Callback) -> Before {
         let mut list = self;
         loop {
@@ -234,7 +234,7 @@ impl CallbackList {
         }
     }
 
-    /// Takes all callbacks back. One caller at a time.
+    /// Unregisters all callbacks. One caller at a time.
     pub fn unregister_all(&self) {
         let mut list = self;
         loop {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_that_of_registration_over_several_blocks() {
+    fn callbacks_run_in_registration_order_over_several_blocks() {
         let list = CallbackList::leaked();
         assert!(!list.any());
         for number in 1..=200 {

@@ -1,7 +1,7 @@
-//! The callbacks of each stream and the process's switch: one table, which registrations change under one lock.
+//! The table of each stream's callbacks and the process's switch; registrations change it under one lock.
 //!
-//! Each stream has one line of memory. It holds the answers of the check for standard types as bits, already joined with
-//! the process's switch, and the way to the lists.
+//! Each stream has one cache line. It has the results of the check for standard types as bits, already combined with
+//! the process's switch, and pointers to the lists.
 
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -14,7 +14,7 @@ pub(crate) static LOCK: Lock = Lock::new();
 
 pub(crate) const PAGE: usize = 128;
 
-/// Lists of 128 types in a row.
+/// Lists of 128 consecutive types.
 struct Page([AtomicPtr<CallbackList>; PAGE]);
 
 /// All pages of a stream that a tool's own types need.
@@ -22,7 +22,7 @@ struct Pages([AtomicPtr<Page>; 512]);
 
 #[repr(align(64))]
 pub(crate) struct Stream {
-    /// What the check answers for types 0 to 127; type 0 asks for any.
+    /// The results of the check for types 0 to 127; type 0 means any.
     pub(crate) answers: [AtomicU64; 2],
     /// Lists of types 0 to 127.
     standard: AtomicPtr<Page>,
@@ -57,7 +57,7 @@ pub(crate) struct Switch(pub(crate) AtomicU8);
 
 pub(crate) static SWITCH: Switch = Switch(AtomicU8::new(UNDECIDED));
 
-/// What the environment says, unless somebody has decided meanwhile.
+/// The environment's value, unless it was set meanwhile.
 pub(crate) fn settle(on: bool) {
     switch(|state| if state == UNDECIDED { on } else { state == ON });
 }
@@ -72,9 +72,9 @@ pub(crate) fn switch(decide: impl FnOnce(u8) -> bool) {
 }
 
 impl Stream {
-    /// Recomputes what the check answers; under the lock.
+    /// Recomputes the results of the check; under the lock.
     pub(crate) fn answer(&self, number: usize, on: bool) {
-        // Stream 0 carries notifications, but never passes the check.
+        // Stream 0 has notifications, but never passes the check.
         let on = on && number != 0;
         let [low, high] = self
             .active
@@ -114,7 +114,7 @@ impl Stream {
         }
     }
 
-    /// The list, made when there is none; under the lock.
+    /// The list, created if there is none; under the lock.
     pub(crate) fn list_to_change(&self, kind: u16) -> &'static CallbackList {
         let at = usize::from(kind);
         let page = if at < PAGE {
@@ -135,7 +135,7 @@ impl Stream {
         list
     }
 
-    /// Takes over what a change left in the list of `kind`; under the lock.
+    /// Applies a change in the list of `kind`; under the lock.
     pub(crate) fn changed(&self, kind: u16, was: bool, is: bool) {
         let at = usize::from(kind);
         if at < PAGE {
@@ -169,7 +169,7 @@ fn published<T>(slot: &AtomicPtr<T>, make: impl FnOnce() -> T) -> &'static T {
     new
 }
 
-/// Takes all callbacks of the stream back; whether there ever was one.
+/// Unregisters all callbacks of the stream. Returns whether there ever was one.
 pub(crate) fn unregister_stream(stream: stream_id_t) -> bool {
     let _held = LOCK.hold();
     let line = &STREAMS[usize::from(stream)];
@@ -207,7 +207,7 @@ impl Stream {
     }
 }
 
-/// Forgets all callbacks; those who run go on.
+/// Removes all callbacks; running ones continue.
 pub(crate) fn reset() {
     let _held = LOCK.hold();
     for (number, line) in STREAMS.iter().enumerate() {

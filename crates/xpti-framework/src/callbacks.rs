@@ -1,6 +1,6 @@
 //! Registering callbacks, checking for them, notifying them.
 //!
-//! Checking and notifying only read. The first call that needs to know whether tracing is on starts the framework.
+//! Checking and notifying only read. The first call that depends on whether tracing is on starts the framework.
 
 use core::ffi::c_void;
 use core::sync::atomic::Ordering;
@@ -33,7 +33,7 @@ pub fn force(on: bool) {
     switch(|_| on);
 }
 
-/// Whether a notification of this type would reach anybody; type 0 asks for the stream as a whole.
+/// Whether a notification of this type has a listener; type 0 means any type of the stream.
 #[inline]
 pub fn check(stream: stream_id_t, kind: u16) -> bool {
     if usize::from(kind) >= PAGE {
@@ -63,13 +63,13 @@ fn check_others(stream: stream_id_t, kind: u16) -> bool {
             .is_some_and(CallbackList::any)
 }
 
-/// Calls everybody who listens, in the order in which they registered, on this thread; FALSE while tracing is off.
-/// INVALIDARG without an event, unless the type needs none and there is user data.
+/// Calls all listeners in the order of their registration, on this thread; FALSE while tracing is off. INVALIDARG
+/// without an event, unless the type needs none and there is user data.
 ///
-/// A callback that throws ends the round: the exception goes on to the caller.
+/// A callback that throws ends the notification: the exception passes to the caller.
 ///
 /// # Safety
-/// Events are null or events; user data is what the type's subscribers expect.
+/// Events are null or events; user data has the type that the subscribers expect.
 #[inline]
 pub unsafe fn notify(
     stream: stream_id_t,
@@ -79,7 +79,7 @@ pub unsafe fn notify(
     instance: u64,
     user_data: *const c_void,
 ) -> i32 {
-    // Everything that is rare lies elsewhere, so that the usual way saves no registers.
+    // Rare cases are in another function, so that the common path saves no registers.
     if SWITCH.0.load(Ordering::Relaxed) != ON || event.is_null() {
         // SAFETY: the caller's.
         return unsafe { notify_with_care(stream, kind, parent, event, instance, user_data) };
@@ -104,7 +104,7 @@ unsafe fn dispatch(
     };
     match list.only() {
         Only::Nobody => {}
-        // SAFETY: only callbacks are registered; the rest is the caller's.
+        // SAFETY: only callbacks are registered; the caller guarantees the rest.
         Only::One(callback) => unsafe { call(callback, kind, parent, event, instance, user_data) },
         // SAFETY: the caller's.
         Only::More => unsafe { notify_all(list, kind, parent, event, instance, user_data) },
@@ -141,14 +141,14 @@ unsafe fn notify_all(
     user_data: *const c_void,
 ) {
     if let Some([one, other]) = list.pair() {
-        // SAFETY: only callbacks are registered; the rest is the caller's.
+        // SAFETY: only callbacks are registered; the caller guarantees the rest.
         unsafe {
             call(one, kind, parent, event, instance, user_data);
             call(other, kind, parent, event, instance, user_data);
         }
         return;
     }
-    // SAFETY: only callbacks are registered; the rest is the caller's.
+    // SAFETY: only callbacks are registered; the caller guarantees the rest.
     list.for_each_active(|callback| unsafe {
         call(callback, kind, parent, event, instance, user_data)
     });
@@ -180,7 +180,7 @@ fn address(callback: tracepoint_callback_api_t) -> Callback {
     callback as *mut ()
 }
 
-/// Adds a callback. DUPLICATE when it is there already; UNDELETE when it had been taken back, and gets its old place.
+/// Adds a callback. DUPLICATE if it is registered already; UNDELETE if it had been unregistered, and gets its old slot.
 pub fn register(stream: stream_id_t, kind: u16, callback: tracepoint_callback_api_t) -> i32 {
     subscribers::start();
     let _held = LOCK.hold();
@@ -198,8 +198,8 @@ pub fn register(stream: stream_id_t, kind: u16, callback: tracepoint_callback_ap
     }
 }
 
-/// Takes a callback back. DUPLICATE when it had been taken back, NOTFOUND when it was never there. It may still be called
-/// by notifications that run.
+/// Unregisters a callback. DUPLICATE if it was unregistered already, NOTFOUND if it never was registered. Running
+/// notifications may still call it.
 pub fn unregister(stream: stream_id_t, kind: u16, callback: tracepoint_callback_api_t) -> i32 {
     let _held = LOCK.hold();
     let line = &STREAMS[usize::from(stream)];

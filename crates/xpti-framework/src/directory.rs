@@ -1,17 +1,17 @@
-//! From a dense number to its entry, read without locks: chunks that double and never move.
+//! A map from dense numbers to entries, read without locks: chunks that double and never move.
 
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 const FIRST_LOG: u32 = 6;
 const CHUNKS: usize = 27;
 
-/// Numbers 0 to 2³² − 1; `set` by one thread at a time.
+/// Numbers 0 to 2³² − 1; one thread at a time may call `set`.
 #[derive(Debug)]
 pub(crate) struct Directory<T: 'static> {
     chunks: [AtomicPtr<AtomicPtr<T>>; CHUNKS],
 }
 
-/// Chunk and place in it.
+/// The chunk and the index in it.
 #[inline]
 const fn place(number: u32) -> (usize, usize) {
     let shifted = number as u64 + (1 << FIRST_LOG);
@@ -51,7 +51,7 @@ impl<T: Sync + 'static> Directory<T> {
         unsafe { (*first.add(at)).store(core::ptr::from_ref(entry).cast_mut(), Ordering::Release) };
     }
 
-    /// Forgets all entries; their chunks stay with those who read them.
+    /// Removes all entries; the chunks stay for their readers.
     pub(crate) fn clear(&self) {
         for chunk in &self.chunks {
             chunk.store(core::ptr::null_mut(), Ordering::Release);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_dense() {
+    fn indices_are_dense() {
         assert_eq!(place(0), (0, 0));
         assert_eq!(place(63), (0, 63));
         assert_eq!(place(64), (1, 0));

@@ -1,12 +1,13 @@
-//! Variables of the environment, read when the framework starts, and lines for people on stderr.
+//! Environment variables, read when the framework starts, and messages for users on stderr.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// What is said on stderr: 0 nothing, 1 subscribers that do not load (the default), 2 subscribers and streams too.
+/// The level of messages on stderr: 0 none, 1 subscribers that do not load (the default), 2 also loaded subscribers and
+/// streams.
 static LOG: AtomicU8 = AtomicU8::new(1);
 
-/// The variable's value; `None` when it is unset.
+/// The variable's value; `None` if it is unset.
 fn get(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: a C string.
     let value = unsafe { libc::getenv(name.as_ptr()) };
@@ -14,12 +15,12 @@ fn get(name: &CStr) -> Option<&'static CStr> {
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
 }
 
-/// Whether `XPTI_TRACE_ENABLE` lets tracing be on: unset, empty, `1` or `true`.
+/// Whether `XPTI_TRACE_ENABLE` allows tracing: unset, empty, `1` or `true`.
 pub(crate) fn trace_enable() -> bool {
     get(c"XPTI_TRACE_ENABLE").is_none_or(|value| matches!(value.to_bytes(), b"" | b"1" | b"true"))
 }
 
-/// Whether `XPTI_USE_STRICT_HASH` is not empty: payloads then carry string numbers instead of hashes.
+/// Whether `XPTI_USE_STRICT_HASH` is not empty: payloads then have string numbers instead of hashes.
 pub(crate) fn strict_hash() -> bool {
     static STRICT: AtomicU8 = AtomicU8::new(2);
     match STRICT.load(Ordering::Relaxed) {
@@ -32,7 +33,7 @@ pub(crate) fn strict_hash() -> bool {
     }
 }
 
-/// The paths of `XPTI_SUBSCRIBERS`, blanks around them trimmed; none with elevated privileges.
+/// The paths of `XPTI_SUBSCRIBERS`, trimmed; none with elevated privileges.
 pub(crate) fn subscribers() -> Vec<Vec<u8>> {
     // SAFETY: a constant of the C library.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
@@ -49,7 +50,7 @@ fn split(list: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Reads `SOLUM_XPTI_LOG`; another value than a number from 0 to 3 leaves the default, and is told.
+/// Reads `SOLUM_XPTI_LOG`; any value except a number from 0 to 3 means the default, and is reported.
 pub(crate) fn read_log_level() {
     match get(c"SOLUM_XPTI_LOG").map(CStr::to_bytes) {
         None | Some([]) => {}
@@ -61,8 +62,8 @@ pub(crate) fn read_log_level() {
     }
 }
 
-/// Whether subscribers are tried before they are loaded: `SOLUM_XPTI_TRIAL` unset, empty or `1`; `0` turns it off, and any
-/// other value is told and changes nothing.
+/// Whether subscribers are tried before they are loaded: `SOLUM_XPTI_TRIAL` unset, empty or `1`; `0` turns it off, and
+/// any other value is reported and means the default.
 pub(crate) fn wants_trials() -> bool {
     match get(c"SOLUM_XPTI_TRIAL").map(CStr::to_bytes) {
         None | Some(b"" | b"1") => true,
@@ -74,7 +75,7 @@ pub(crate) fn wants_trials() -> bool {
     }
 }
 
-/// One line on stderr, when the level asks for it; written at once, past Rust's own locks, since it may come from the
+/// Writes one line to stderr, if the level includes it; without Rust's locks, because it may be called during the
 /// dynamic linker's exit.
 pub(crate) fn say(level: u8, parts: &[&[u8]]) {
     if LOG.load(Ordering::Relaxed) < level {
@@ -88,7 +89,7 @@ pub(crate) fn say(level: u8, parts: &[&[u8]]) {
     signal_mask::write_stderr(&line);
 }
 
-/// The bytes of a C string of ours.
+/// The bytes of one of our C strings.
 pub(crate) fn bytes<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return b"";

@@ -1,9 +1,9 @@
-//! A fork finds every table whole: all locks are taken before it and left on both sides after it.
+//! Tables are consistent in a forked child: all locks are taken before the fork and released on both sides after it.
 
 use crate::sync::Lock;
 use crate::{callback_table, locations, metadata, streams, strings, values, visits};
 
-/// In the order in which threads nest them: a visit's lock before the pool's, the rest alone.
+/// In the order in which threads nest them: a visit's lock before the pool's, the others alone.
 fn for_each(mut each: impl FnMut(&'static Lock)) {
     for lock in [
         &strings::LOCK.0,
@@ -23,7 +23,7 @@ extern "C" fn before() {
     for_each(Lock::enter);
 }
 
-/// Leaves all locks after a fork.
+/// Releases all locks after a fork.
 pub(crate) extern "C" fn leave() {
     for_each(Lock::leave);
 }

@@ -1,25 +1,25 @@
-//! The XPTI framework behind `libxptifw.so.1`: what its 50 functions do.
+//! The XPTI framework behind `libxptifw.so.1`: the implementation of its 50 functions.
 //!
-//! | room | what |
+//! | module | content |
 //! |---|---|
 //! | [`strings`], [`values`] | interned strings and objects |
 //! | [`locations`] | source locations: identity, payloads |
 //! | [`visits`] | tracepoints: one object for each visit of a location |
 //! | [`metadata`] | the map inside an event, as libstdc++ lays it out |
 //! | [`streams`] | numbers of streams and tools, defaults |
-//! | [`callbacks`] | who listens to what; check and notify |
-//! | [`subscribers`] | environment, loading, announcing, finishing |
-//! | [`trial`] | whether a subscriber can be loaded at all, tried in a process of its own |
-//! | [`thread`] | what each thread keeps |
+//! | [`callbacks`] | registered callbacks; checking and notifying |
+//! | [`subscribers`] | environment, loading, announcing and finishing streams |
+//! | [`trial`] | tries a subscriber in a separate process before it is loaded |
+//! | [`thread`] | per-thread data |
 //!
 //! Invariants
 //! - Readers take no lock and write no shared memory: check, notify, every lookup. `table` and `callback_list` are
 //!   modelled with loom.
 //! - Strings, objects and locations live as long as the process; tables are never freed, so a library that finishes in
-//!   the dynamic linker's own exit finds them all. No destructor of ours runs, no thread is joined, no `atexit`.
+//!   the dynamic linker's own exit can use them. No destructor of ours runs, no thread is joined, no `atexit`.
 //! - An address that a client gives as a tracepoint is looked up before it is read.
 //! - No lock is held while a subscriber runs; locks are taken for a fork and released on both sides.
-//! - A location's id is a hash of function, file, line and column, equal in every run; collisions are told apart by the
+//! - A location's id is a hash of function, file, line and column, equal in every run; collisions are distinguished by the
 //!   full key.
 //!
 //! Non-goals: it exports nothing (`libxptifw` does), emits nothing and knows no stream but its own.
@@ -78,7 +78,7 @@ pub use table::{Keyed, Table};
 #[cfg(not(loom))]
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// On a line of its own: the one word that all emitters write.
+/// On a separate cache line, because all emitters write it.
 #[cfg(not(loom))]
 #[repr(align(128))]
 struct Unique(AtomicU64);
@@ -86,15 +86,15 @@ struct Unique(AtomicU64);
 #[cfg(not(loom))]
 static UNIQUE: Unique = Unique(AtomicU64::new(1));
 
-/// A number that nobody else in the process gets: 1, 2, 3 ….
+/// A number that is unique in the process: 1, 2, 3 ….
 #[cfg(not(loom))]
 #[inline]
 pub fn unique_id() -> u64 {
     UNIQUE.0.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Forgets strings, objects, locations, callbacks and starts unique ids at 1; streams keep their numbers. Pointers given
-/// out before stay valid. For tests of tools.
+/// Removes strings, objects, locations and callbacks and restarts unique ids at 1; streams keep their numbers. Returned
+/// pointers stay valid. For tests of tools.
 #[cfg(not(loom))]
 pub fn reset() {
     strings::reset();

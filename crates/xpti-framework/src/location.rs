@@ -14,7 +14,7 @@ use crate::table::Keyed;
 pub(crate) const UNKNOWN_FUNCTION: &[u8] = b"<unknown-function>";
 pub(crate) const UNKNOWN_FILE: &[u8] = b"<unknown-file>";
 
-/// A location; lives for ever. Its first word makes it the object that clients call a payload.
+/// A location; lives forever. Its first word makes it the object that clients call a payload.
 #[repr(C)]
 pub struct Location {
     pub(crate) object: xpti_payload_t,
@@ -22,9 +22,9 @@ pub struct Location {
     pub(crate) payload: UnsafeCell<payload_t>,
     pub(crate) name_length: usize,
     pub(crate) file_length: usize,
-    /// Newest living visit, 0 when none; written under the location's lock.
+    /// The newest living visit, or 0; written under the location's lock.
     pub(crate) newest: AtomicU32,
-    /// What the location's lock guards.
+    /// The data under the location's lock.
     pub(crate) visits: UnsafeCell<Visits>,
 }
 // SAFETY: fields that change are atomic or under the location's lock.
@@ -53,12 +53,12 @@ impl std::fmt::Debug for Location {
     }
 }
 
-/// Where something happens, as the emitter says it.
+/// A source location, as the emitter passes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// Function; empty when unknown.
+    /// Function; empty if unknown.
     pub name: &'a [u8],
-    /// File; empty when unknown.
+    /// File; empty if unknown.
     pub file: &'a [u8],
     /// Line.
     pub line: u32,
@@ -66,7 +66,7 @@ pub struct Place<'a> {
     pub column: u32,
     /// Address of the code, or null.
     pub code: *const c_void,
-    /// Which of them the emitter says are there ([`payload_flag`]).
+    /// The parts that the emitter has set ([`payload_flag`]).
     pub flags: u64,
 }
 
@@ -84,14 +84,14 @@ impl Location {
         self.payload.get()
     }
 
-    /// As the object with a table of functions.
+    /// As an object with a table of functions.
     #[inline]
     pub fn object(&self) -> *const xpti_payload_t {
         core::ptr::from_ref(self).cast()
     }
 
     pub(crate) fn code(&self) -> &AtomicPtr<c_void> {
-        // SAFETY: an aligned pointer that is only touched atomically after publication.
+        // SAFETY: an aligned pointer that is only used atomically after publication.
         unsafe { AtomicPtr::from_ptr((&raw mut (*self.payload.get()).code_ptr_va).cast()) }
     }
 
@@ -113,7 +113,7 @@ impl Location {
         }
     }
 
-    /// The first address that comes with the location is its address; its flags stay those of the first visit.
+    /// The first address that is passed for the location is kept; its flags stay those of the first visit.
     #[inline]
     pub(crate) fn note_code(&self, code: *const c_void) {
         if !code.is_null() && self.code().load(Ordering::Relaxed).is_null() {

@@ -1,7 +1,7 @@
 //! The table of source locations: their ids, and how payloads name them.
 //!
-//! A location's id is the hash of its key, equal in every run; of two locations with one hash the later gets the next free
-//! number.
+//! A location's id is the hash of its key, equal in every run; if two locations have the same hash, the later one gets
+//! the next free number.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_char, c_void};
@@ -17,7 +17,7 @@ use crate::{environment, hash, strings, vtables};
 
 pub use crate::location::{Location, Place};
 
-/// The lock of writers with what only they touch.
+/// The lock of writers, with the data that only they use.
 pub(crate) struct Writers(pub(crate) Lock, UnsafeCell<Arena>);
 // SAFETY: the arena is touched under the lock only.
 unsafe impl Sync for Writers {}
@@ -25,13 +25,13 @@ unsafe impl Sync for Writers {}
 pub(crate) static LOCK: Writers = Writers(Lock::new(), UnsafeCell::new(Arena::new()));
 static TABLE: Table<Location> = Table::new();
 
-/// The location of this id.
+/// The location with this id.
 #[inline]
 pub fn find(uid: u64) -> Option<&'static Location> {
     TABLE.find(uid, |_| true)
 }
 
-/// The location of this place, a new one when there is none; `None` when memory is out.
+/// The location of this key, created if there is none; `None` if memory is short.
 #[inline]
 pub fn locate(mut place: Place<'_>) -> Option<&'static Location> {
     if place.name.is_empty() {
@@ -49,7 +49,7 @@ pub fn locate(mut place: Place<'_>) -> Option<&'static Location> {
     Some(location)
 }
 
-/// The place's location, or the id that it would get.
+/// The key's location, or the id that it would get.
 #[inline]
 fn search(mut uid: u64, place: &Place<'_>) -> Result<&'static Location, u64> {
     loop {
@@ -64,7 +64,7 @@ fn search(mut uid: u64, place: &Place<'_>) -> Result<&'static Location, u64> {
 #[cold]
 fn add(hash: u64, place: &Place<'_>) -> Option<&'static Location> {
     let strict = environment::strict_hash();
-    // Before the lock: strings have their own.
+    // Before the lock is taken, because strings have their own.
     let (file_id, name_id) = if strict {
         (
             strings::intern(place.file)?.id(),
@@ -125,7 +125,7 @@ fn add(hash: u64, place: &Place<'_>) -> Option<&'static Location> {
     Some(location)
 }
 
-/// The C string, as far as it may be read; empty for null.
+/// The C string, as far as it can be read; empty for null.
 ///
 /// # Safety
 /// Null or a C string that lives for `'a`.
@@ -138,7 +138,8 @@ unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { core::slice::from_raw_parts(text.cast(), libc::strlen(text)) }
 }
 
-/// The place that a payload names; `None` when it is not valid: it must say a name, or a file and a line, or a code address.
+/// The key that a payload describes; `None` if it is invalid: it must have a name, or a file and a line, or a code
+/// address.
 ///
 /// # Safety
 /// Null, or a payload whose strings are C strings and live for `'a`.
@@ -178,7 +179,7 @@ pub unsafe fn place_of<'a>(payload: *const payload_t) -> Option<Place<'a>> {
     })
 }
 
-/// The place that the arguments of `xptiCreateTracepoint` name; any are allowed.
+/// The key of the arguments of `xptiCreateTracepoint`; any are allowed.
 ///
 /// # Safety
 /// Null or C strings that live for `'a`.
@@ -192,7 +193,7 @@ pub unsafe fn place<'a>(
 ) -> Place<'a> {
     // SAFETY: the caller's.
     let (name, file) = unsafe { (bytes(function), bytes(file)) };
-    // A line without a file says nothing; the column comes with the line.
+    // A line without a file is ignored; the column belongs to the line.
     let flags = if file.is_empty() {
         0
     } else {
@@ -208,10 +209,10 @@ pub unsafe fn place<'a>(
     }
 }
 
-/// Registers the location of a payload, writes its id into it, and returns it; 0 when the payload is not valid.
+/// Registers the location of a payload, writes its id to the payload, and returns it; 0 if the payload is invalid.
 ///
 /// # Safety
-/// As [`place_of`]; the payload may be written to.
+/// As [`place_of`]; the payload is writable.
 pub unsafe fn register(payload: *mut payload_t) -> u64 {
     // SAFETY: the caller's.
     let Some(location) = (unsafe { place_of(payload) }).and_then(locate) else {
@@ -250,11 +251,11 @@ mod tests {
     }
 
     #[test]
-    fn places_with_one_hash_are_told_apart() {
+    fn keys_with_equal_hashes_are_distinguished() {
         let hash = u64::MAX - 1;
         let ids = [at(b"first", 1, 0), at(b"second", 1, 0), at(b"third", 1, 0)]
             .map(|place| add(hash, &place).map(Location::uid));
-        // The next numbers; 0 is nobody's.
+        // The next numbers; 0 is unused.
         assert_eq!(ids, [Some(hash), Some(u64::MAX), Some(1)]);
         assert_eq!(
             search(hash, &at(b"second", 1, 0)).map(Location::uid),
@@ -268,18 +269,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_code_address_stays_and_makes_no_other_location() {
+    fn the_first_code_address_is_kept_and_does_not_identify_the_location() {
         let locate = |code| locate(at(b"coded", 3, code));
         let (Some(without), Some(with), Some(again)) = (locate(0), locate(0x10), locate(0x20))
         else {
-            panic!("memory is out");
+            panic!("memory is short");
         };
         assert!(core::ptr::eq(without, with) && core::ptr::eq(with, again));
         assert_eq!(with.code().load(Ordering::Relaxed).addr(), 0x10);
     }
 
     #[test]
-    fn what_a_payload_must_say() {
+    fn required_parts_of_a_payload() {
         let whole = payload_t {
             name: c"n".as_ptr(),
             stack_trace: c"a->b".as_ptr(),

@@ -19,15 +19,15 @@ use crate::sync::Lock;
 pub(crate) static LOCKS: [Lock; 64] = [const { Lock::new() }; 64];
 
 pub(crate) fn lock(map: *const metadata_t) -> &'static Lock {
-    // Events lie in a slab: their addresses differ in these bits.
+    // Events are in a slab: their addresses differ in these bits.
     let at = (map.addr() >> 3).wrapping_mul(0x9E37_79B9) >> 16;
     &LOCKS[at % LOCKS.len()]
 }
 
-/// Bucket count of a map that grew once.
+/// Bucket count of a map after its first growth.
 pub(crate) const SMALL: usize = 13;
 
-/// What a freed visit keeps for its next one.
+/// Memory that a freed visit keeps for its next use.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Spares {
@@ -41,7 +41,7 @@ impl Spares {
     pub(crate) const MOST: u32 = 16;
 }
 
-/// What happened to a key.
+/// The result of setting a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     /// It is new.
@@ -50,10 +50,10 @@ pub enum Added {
     Overwritten,
 }
 
-/// Makes `map` an empty map that never grew.
+/// Makes `map` an empty map that has not grown.
 ///
 /// # Safety
-/// Memory of a map, whose nodes and buckets belong to somebody else or nobody.
+/// Memory of a map whose nodes and buckets are owned elsewhere, or that has none.
 #[inline]
 pub unsafe fn init(map: *mut metadata_t) {
     // SAFETY: the caller's.
@@ -106,7 +106,7 @@ unsafe fn find(map: *const metadata_t, key: u32) -> *mut metadata_node {
 /// Sets `key` to `value`.
 ///
 /// # Safety
-/// A valid map under its lock; `spares` belong to it or are null.
+/// A valid map under its lock; `spares` belongs to it or is null.
 #[inline]
 pub(crate) unsafe fn set(map: *mut metadata_t, key: u32, value: i32, spares: *mut Spares) -> Added {
     // SAFETY: the caller's.
@@ -221,10 +221,10 @@ unsafe fn free_buckets(map: *mut metadata_t) {
     }
 }
 
-/// Empties the map as if it had never grown; what fits goes to `spares`, the rest back to the process.
+/// Empties the map and resets its growth; reusable memory goes to `spares`, the rest is freed.
 ///
 /// # Safety
-/// A valid map that nobody else uses.
+/// A valid map that no other thread uses.
 #[inline]
 pub(crate) unsafe fn recycle(map: *mut metadata_t, spares: *mut Spares) {
     // SAFETY: the caller's.
@@ -256,7 +256,7 @@ pub(crate) unsafe fn recycle(map: *mut metadata_t, spares: *mut Spares) {
 static NEW: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static DELETE: AtomicUsize = AtomicUsize::new(0);
 
-/// Memory from the process's `operator new`, which may throw.
+/// Allocates with the process's `operator new`, which may throw.
 fn allocate(size: usize) -> *mut c_void {
     let mut new = NEW.load(Ordering::Acquire);
     if new.is_null() {
@@ -269,7 +269,7 @@ fn allocate(size: usize) -> *mut c_void {
     // SAFETY: any size.
     let memory = unsafe { new(size) };
     if memory.is_null() {
-        // malloc's answer; there is no code for it, and the map would break.
+        // malloc failed; there is no result code for it, and the map would be damaged.
         std::process::abort();
     }
     memory
@@ -282,13 +282,13 @@ unsafe fn free(memory: *mut c_void) {
         resolve();
     }
     let delete = core::ptr::with_exposed_provenance::<c_void>(DELETE.load(Ordering::Acquire));
-    // SAFETY: `operator delete(void*)` or `free`, the counterpart of what `allocate` calls.
+    // SAFETY: `operator delete(void*)` or `free`, the counterpart of the function that `allocate` calls.
     let delete: unsafe extern "C-unwind" fn(*mut c_void) = unsafe { core::mem::transmute(delete) };
     // SAFETY: the caller's.
     unsafe { delete(memory) }
 }
 
-/// Finds the pair that the client's code uses: the program's own, else libstdc++'s, else malloc and free, which are what
+/// Finds the pair that the client's code uses: the program's own, else libstdc++'s, else malloc and free, which
 /// libstdc++'s call.
 #[cold]
 fn resolve() {
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_found_counted_and_kept_in_reverse_order_of_buckets() {
+    fn keys_are_found_and_counted_in_reverse_bucket_order() {
         // SAFETY: a map of its own, at one address.
         unsafe {
             let mut map = core::mem::MaybeUninit::<metadata_t>::uninit();

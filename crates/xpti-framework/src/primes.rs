@@ -1,6 +1,6 @@
-//! Bucket counts that libstdc++ gives a map, as measured of `_Prime_rehash_policy`: rising, up to some billions.
+//! Bucket counts of libstdc++'s maps, measured from `_Prime_rehash_policy`: ascending, up to some billions.
 
-/// The count of a map that is asked to have at least `least` buckets.
+/// The count of a map for at least `least` buckets.
 pub(crate) fn from(least: usize) -> usize {
     let at = COUNTS.partition_point(|count| *count < least);
     COUNTS[at.min(COUNTS.len() - 1)]

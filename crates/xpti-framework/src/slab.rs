@@ -1,4 +1,4 @@
-//! Objects by number in chunks that double and never move: any address can be judged before it is read.
+//! Objects by number, in chunks that double and never move: any address can be checked before it is read.
 
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -25,7 +25,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The object of a number that was given out; null for 0 and others.
+    /// The object of an assigned number; null for 0 and others.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> *mut T {
         let shifted = u64::from(number) - u64::from(number != 0) + (1 << FIRST_LOG);
@@ -39,7 +39,7 @@ impl<T> Slab<T> {
         unsafe { first.add((shifted - (1 << log)) as usize) }
     }
 
-    /// The number of the object that begins at this address, if one does.
+    /// The number of the object that begins at this address, if there is one.
     #[inline]
     pub(crate) fn number(&self, address: usize) -> Option<u32> {
         for (at, chunk) in self.chunks.iter().enumerate() {
@@ -57,12 +57,12 @@ impl<T> Slab<T> {
         None
     }
 
-    /// Memory for the object of this number, the next in order; zero at first. `None` when memory is out. One caller at a
-    /// time.
+    /// Memory for the object of this number, the next in order; initially zero. `None` if memory is short. One caller
+    /// at a time.
     pub(crate) fn extend(&self, number: u32) -> Option<*mut T> {
         let known = self.get(number);
         if !known.is_null() {
-            // Chunks begin after a multiple of the first one's places; later ones are whole steps.
+            // Chunks begin after a multiple of the first one's slots; later ones are whole steps.
             if (number - 1 + capacity(0) as u32).is_multiple_of(STEP) {
                 populate(known, STEP as usize);
             }
@@ -85,11 +85,11 @@ impl<T> Slab<T> {
     }
 }
 
-/// Objects whose pages are asked for together.
+/// Objects whose pages are populated together.
 const STEP: u32 = 2048;
 
 fn populate<T>(first: *mut T, count: usize) {
-    // SAFETY: places of one chunk.
+    // SAFETY: slots of one chunk.
     unsafe { arena::populate(first.cast(), count * size_of::<T>()) };
 }
 
@@ -103,7 +103,7 @@ mod tests {
         assert!(slab.get(1).is_null());
         for number in 1..=3000 {
             let Some(object) = slab.extend(number) else {
-                panic!("memory is out");
+                panic!("memory is short");
             };
             assert_eq!(slab.get(number), object);
             assert_eq!(slab.number(object.addr()), Some(number));

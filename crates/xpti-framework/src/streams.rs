@@ -12,7 +12,7 @@ use crate::sync::Lock;
 
 pub(crate) static LOCK: Lock = Lock::new();
 
-/// Names in the order of their numbers; read without the lock, added to under it, never taken back.
+/// Names in the order of their numbers; read without the lock, added under it, never removed.
 struct Names {
     names: [AtomicPtr<c_char>; 255],
     count: AtomicUsize,
@@ -35,7 +35,7 @@ impl Names {
         })
     }
 
-    /// The name's place, a new one below `most` when it has none.
+    /// The name's index, a new one below `most` if it has none.
     fn place(&self, name: &CStr, most: usize) -> Option<usize> {
         if let Some(at) = self.find(name) {
             return Some(at);
@@ -59,7 +59,7 @@ static TOOLS: Names = Names::new();
 
 const FIRST_STREAM: usize = FRAMEWORK_STREAM_ID as usize + 1;
 
-/// The stream's number, the same for ever; a new one when the name is new. [`INVALID_STREAM`] when all are taken.
+/// The stream's number, which never changes; a new name gets a new one. [`INVALID_STREAM`] if all are used.
 pub fn register(name: &CStr) -> stream_id_t {
     if name == FRAMEWORK_STREAM {
         return FRAMEWORK_STREAM_ID;
@@ -79,8 +79,8 @@ pub fn find(name: &CStr) -> Option<stream_id_t> {
         .map(|at| (at + FIRST_STREAM) as stream_id_t)
 }
 
-/// The number of a tool's own type: the tool's number in the high byte, bit 7, and 7 bits of the tool's choice. Trace point
-/// types and event types share the tools. [`INVALID_USER_DEFINED`] when all tools' numbers are taken.
+/// The number of a tool's own type: the tool's number in the high byte, bit 7, and 7 bits that the tool chooses. Trace
+/// point types and event types share the tools. [`INVALID_USER_DEFINED`] if all tools' numbers are used.
 pub fn user_defined(tool: &CStr, number: u8) -> u16 {
     match TOOLS.place(tool, 255) {
         Some(at) => {
@@ -92,7 +92,7 @@ pub fn user_defined(tool: &CStr, number: u8) -> u16 {
 
 static LEVELS: [AtomicU8; 256] = [const { AtomicU8::new(detail_level::NORMAL) }; 256];
 
-/// How much to send on the stream.
+/// The detail to send on the stream.
 pub fn detail(stream: stream_id_t) -> u8 {
     LEVELS[usize::from(stream)].load(Ordering::Relaxed)
 }
@@ -106,7 +106,7 @@ static DEFAULT_EVENT_TYPE: AtomicU16 = AtomicU16::new(event_type::ALGORITHM);
 static DEFAULT_TRACE_TYPE: AtomicU16 = AtomicU16::new(trace_point_type::FUNCTION_BEGIN);
 static SCOPE_NOTIFICATION: AtomicBool = AtomicBool::new(false);
 
-/// The stream that scopes notify on.
+/// The stream on which scopes notify.
 #[inline]
 pub fn default_stream() -> stream_id_t {
     DEFAULT_STREAM.load(Ordering::Relaxed)
@@ -151,7 +151,7 @@ fn set_kind(word: &AtomicU16, kind: u16) -> i32 {
     result::SUCCESS
 }
 
-/// Whether scopes notify by themselves.
+/// Whether scopes notify automatically.
 #[inline]
 pub fn scope_notification() -> bool {
     SCOPE_NOTIFICATION.load(Ordering::Relaxed)

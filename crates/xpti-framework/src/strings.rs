@@ -12,7 +12,7 @@ use crate::hash;
 use crate::sync::Lock;
 use crate::table::{Keyed, Table};
 
-/// An entry; lives for ever.
+/// An entry; lives forever.
 #[derive(Debug)]
 pub struct Interned {
     hash: u64,
@@ -37,7 +37,7 @@ impl Interned {
         self.id
     }
 
-    /// The copy, ending in a zero.
+    /// The NUL-terminated copy.
     #[inline]
     pub fn text(&self) -> *const c_char {
         self.text.cast()
@@ -50,7 +50,7 @@ impl Interned {
     }
 }
 
-/// The lock of writers with what only they touch.
+/// The lock of writers, with the data that only they use.
 pub(crate) struct Writers(pub(crate) Lock, UnsafeCell<Arena>);
 // SAFETY: the arena is touched under the lock only.
 unsafe impl Sync for Writers {}
@@ -60,7 +60,7 @@ static TABLE: Table<Interned> = Table::new();
 static BY_ID: Directory<Interned> = Directory::new();
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
-/// The entry of `text`, made when there is none; `None` for the empty string, or when numbers or memory are out.
+/// The entry of `text`, created if there is none; `None` for the empty string, or if numbers or memory are exhausted.
 #[inline]
 pub fn intern(text: &[u8]) -> Option<&'static Interned> {
     if text.is_empty() {
@@ -103,7 +103,7 @@ fn add(text: &[u8], hash: u64) -> Option<&'static Interned> {
     Some(entry)
 }
 
-/// The string of this number, null when there is none.
+/// The string with this number, or null.
 #[inline]
 pub fn lookup(id: u32) -> *const c_char {
     BY_ID.get(id).map_or(core::ptr::null(), Interned::text)

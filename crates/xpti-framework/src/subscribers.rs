@@ -1,8 +1,8 @@
-//! Subscribers: loading them, telling them of streams, and how the framework starts and ends.
+//! Subscribers: loading them, announcing streams to them, and how the framework starts and ends.
 //!
-//! The tables exist before any code runs, so nothing waits for a start: the first call that needs the environment reads it
-//! and loads the subscribers. Their constructors may call back; they find the framework as it is, and tracing off. Other
-//! threads wait for the start, though not for ever.
+//! The tables exist before any code runs, so nothing waits for a start: the first call that needs the environment reads
+//! it and loads the subscribers. Their constructors may call back; tracing is off then. Other threads wait for the
+//! start, but not forever.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicUsize, Ordering};
@@ -38,7 +38,8 @@ static STATE: AtomicU32 = AtomicU32::new(NEW);
 /// The thread that starts the framework.
 static STARTER: AtomicUsize = AtomicUsize::new(0);
 
-/// How long a thread waits for another that loads subscribers: one of them may wait for this very thread.
+/// How long a thread waits for another one that loads subscribers, because a subscriber may itself wait for the first
+/// thread.
 static PATIENCE: libc::timespec = libc::timespec {
     tv_sec: 5,
     tv_nsec: 0,
@@ -85,7 +86,7 @@ fn start_slowly() {
     };
 }
 
-/// The thread that starts goes on at once: a subscriber's constructor calls.
+/// The starting thread does not wait, because a subscriber's constructor may call.
 fn wait_for_start() {
     while STATE.load(Ordering::Acquire) == STARTING
         && STARTER.load(Ordering::Acquire) != thread::address()
@@ -104,7 +105,7 @@ fn wait_for_start() {
         if code != 0 && unsafe { *libc::__errno_location() } == libc::ETIMEDOUT {
             environment::say(
                 1,
-                &[b"a subscriber does not finish loading; continuing without it"],
+                &[b"a subscriber has not finished loading; continuing without it"],
             );
             return;
         }
@@ -126,14 +127,14 @@ fn load_all() -> Vec<Subscriber> {
     let mut loaded: Vec<Subscriber> = Vec::new();
     let mut refused: Vec<Vec<u8>> = Vec::new();
     let paths = environment::subscribers();
-    // Asked once, since it may have something to say.
+    // Queried once, because it may print a message.
     let tries = !paths.is_empty() && environment::wants_trials();
     for path in paths {
         if refused.contains(&path) {
             continue;
         }
         match load(&path, tries) {
-            // The same file again: its second reference stays, which costs nothing, since it is never closed.
+            // The same file again: the second reference is kept, because the library is never closed anyway.
             Ok(subscriber)
                 if loaded
                     .iter()
@@ -152,7 +153,7 @@ fn load_all() -> Vec<Subscriber> {
 }
 
 fn load(path: &[u8], tries: bool) -> Result<Subscriber, Vec<u8>> {
-    let path = CString::new(path).map_err(|_| b"its name has a zero in it".to_vec())?;
+    let path = CString::new(path).map_err(|_| b"its name contains a zero byte".to_vec())?;
     if tries && let Some(fault) = trial::fault(&path) {
         return Err(fault);
     }
@@ -197,14 +198,14 @@ pub fn framework_initialize() {
     REFERENCES.fetch_add(1, Ordering::Relaxed);
 }
 
-/// One user less. The last one ends nothing: other libraries still point into the tables, and may go on.
+/// One user less. The last one ends nothing, because other libraries still point into the tables.
 pub fn framework_finalize() {
     let _ = REFERENCES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |users| {
         (users > 0).then_some(users - 1)
     });
 }
 
-/// Announces a stream to the subscribers, the framework's own before the first. INVALIDARG for null.
+/// Announces a stream to the subscribers, and before the first one the framework's own. INVALIDARG for null.
 ///
 /// # Safety
 /// Null or C strings.
@@ -260,8 +261,8 @@ fn announce(stream: &CStr, major: u32, minor: u32, version: &CStr) {
     streams::set_detail(id, level.unwrap_or(detail_level::NORMAL));
 }
 
-/// Tells the subscribers that the emitter is done with the stream, and takes its callbacks back; before the first stream
-/// the framework's own. Null and unknown names do nothing.
+/// Tells the subscribers that the emitter has finished the stream, and unregisters its callbacks; before the first
+/// stream the framework's own. Null and unknown names do nothing.
 ///
 /// # Safety
 /// Null or a C string.
@@ -279,7 +280,7 @@ pub unsafe fn finalize(stream: *const c_char) {
     callback_table::unregister_stream(id);
 }
 
-/// As [`finalize`], for one stream alone. INVALIDARG for null, NOTFOUND when nobody ever listened.
+/// As [`finalize`], for one stream alone. INVALIDARG for null, NOTFOUND if the stream never had a listener.
 ///
 /// # Safety
 /// Null or a C string.

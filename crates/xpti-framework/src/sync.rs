@@ -13,13 +13,13 @@ pub(crate) use lock::Lock;
 mod lock {
     use core::sync::atomic::{AtomicU32, Ordering};
 
-    /// A lock for a few instructions, on a line of its own. Never held while foreign code runs, except C++'s
-    /// `operator new` and `delete`. `fork.rs` knows them all.
+    /// A lock that is held for a few instructions, on a separate cache line. Never held while foreign code runs, except
+    /// C++'s `operator new` and `delete`. `fork.rs` knows all of them.
     #[repr(align(64))]
     #[derive(Debug)]
     pub(crate) struct Lock(AtomicU32);
 
-    /// While it lives the lock is taken.
+    /// The lock is held while this lives.
     #[derive(Debug)]
     pub(crate) struct Held<'a>(&'a Lock);
 
@@ -57,7 +57,7 @@ mod lock {
                         return;
                     }
                 }
-                // The holder may have lost its CPU.
+                // The holder may have been preempted.
                 std::thread::yield_now();
             }
         }

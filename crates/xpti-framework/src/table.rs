@@ -1,18 +1,18 @@
 //! A hash table that only grows, read without locks.
 //!
-//! Entries are given by reference for ever. A reader sees every entry that was inserted before it was told of it; a
-//! concurrent insertion it may miss, then the writer's own look under its lock decides. Growing copies the pointers into
-//! new slots and leaves the old ones to those who still read them: in sum less than the last ones.
+//! References to entries are valid forever. A reader sees every entry whose insertion happened before; it may miss a
+//! concurrent one, and the writer then decides under its lock. Growing copies the pointers to new slots and leaves the
+//! old ones to their readers: all of them together are smaller than the last ones.
 
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// What an entry is found by.
+/// The search key of an entry.
 pub trait Keyed {
-    /// Hash of the entry's key, never changing.
+    /// Hash of the entry's key; never changes.
     fn hash(&self) -> u64;
 }
 
-/// The table; `insert` by one thread at a time, the rest by anybody.
+/// The table; one thread at a time may call `insert`, any thread the rest.
 #[derive(Debug)]
 pub struct Table<T: 'static> {
     slots: AtomicPtr<Slots<T>>,
@@ -23,7 +23,7 @@ pub struct Table<T: 'static> {
 #[derive(Debug)]
 struct Slots<T: 'static>(&'static [Slot<T>]);
 
-/// An entry with its hash, so that a search reads no entry but the one that it wants.
+/// An entry with its hash, so that a search reads only the entry that it wants.
 #[derive(Debug)]
 struct Slot<T: 'static> {
     entry: AtomicPtr<T>,
@@ -31,9 +31,9 @@ struct Slot<T: 'static> {
 }
 
 impl<T: 'static> Slot<T> {
-    /// Empty ones.
+    /// Empty slots.
     fn several(count: usize) -> &'static [Self] {
-        // A search of a large table misses the caches once; it need not miss the page tables' too.
+        // A search of a large table misses the caches once, but need not miss the TLB too.
         #[cfg(not(loom))]
         if let Some(pages) = crate::arena::large_pages(count * size_of::<Self>()) {
             // SAFETY: fresh memory of that size, aligned to pages, and zeros are an empty slot.
@@ -53,7 +53,7 @@ const FIRST: usize = 64;
 const FIRST: usize = 4;
 
 impl<T: Keyed + Sync + 'static> Table<T> {
-    /// An empty one.
+    /// An empty table.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self {
@@ -62,7 +62,7 @@ impl<T: Keyed + Sync + 'static> Table<T> {
         }
     }
 
-    /// An empty one.
+    /// An empty table.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self {
@@ -80,7 +80,7 @@ impl<T: Keyed + Sync + 'static> Table<T> {
         let mut at = hash as usize & mask;
         loop {
             let slot = slots.0.get(at)?;
-            // SAFETY: null, or an entry that lives for ever; the load sees what was written before it was published.
+            // SAFETY: null, or an entry that lives forever; the load sees everything written before its publication.
             let entry: &'static T = unsafe { slot.entry.load(Ordering::Acquire).as_ref() }?;
             if slot.hash.load(Ordering::Relaxed) == hash && same(entry) {
                 return Some(entry);
@@ -89,13 +89,13 @@ impl<T: Keyed + Sync + 'static> Table<T> {
         }
     }
 
-    /// Adds an entry. One caller at a time, who has looked for it under the same lock.
+    /// Adds an entry. One caller at a time, after a search under the same lock.
     pub fn insert(&self, entry: &'static T) {
         let length = self.length.load(Ordering::Relaxed);
         let mut current = self.slots.load(Ordering::Acquire);
         // SAFETY: as in `find`.
         let capacity = unsafe { current.as_ref() }.map_or(0, |slots| slots.0.len());
-        // At most half full: a search always meets an empty slot.
+        // At most half full, so that a search always reaches an empty slot.
         if (length + 1) * 2 > capacity {
             current = self.grow(current, capacity);
         }
@@ -125,7 +125,7 @@ impl<T: Keyed + Sync + 'static> Table<T> {
         larger
     }
 
-    /// Forgets all entries; one caller at a time.
+    /// Removes all entries; one caller at a time.
     pub fn clear(&self) {
         self.slots.store(core::ptr::null_mut(), Ordering::Release);
         self.length.store(0, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What each thread keeps: universal id, scope, stashed tuple. Plain words without a destructor.
+//! Per-thread data: universal id, scope, stashed tuple. Plain words without a destructor.
 
 use core::ffi::c_char;
 
@@ -12,8 +12,8 @@ struct Words {
     stash_value: u64,
 }
 
-// Initial-exec storage: two instructions instead of a call of the dynamic linker. The library needs 32 bytes of what glibc
-// keeps free for such libraries.
+// Initial-exec storage: two instructions instead of a call of the dynamic linker. The library needs 32 bytes of the
+// space that glibc reserves for such libraries.
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 core::arch::global_asm!(
     ".pushsection .tbss.solum_xpti_thread,\"awT\",@nobits",
@@ -59,19 +59,19 @@ fn words() -> *mut Words {
     WORDS.with(UnsafeCell::get)
 }
 
-/// The thread's words; no reference to them is kept over a call.
+/// The thread's words; no reference to them is kept across a call.
 #[inline(always)]
 fn with<R>(read: impl FnOnce(&mut Words) -> R) -> R {
-    // SAFETY: this thread's own memory, zero at first, which is valid; `read` calls nobody.
+    // SAFETY: this thread's own memory, initially zero, which is valid; `read` makes no call.
     read(unsafe { &mut *words() })
 }
 
-/// The thread's address: tells threads apart.
+/// The thread's address, which identifies it.
 pub(crate) fn address() -> usize {
     words().addr()
 }
 
-/// The location that the thread works for, 0 at first.
+/// The location that the thread works for, initially 0.
 #[inline]
 pub fn universal_id() -> u64 {
     with(|words| words.universal_id)
@@ -83,7 +83,7 @@ pub fn set_universal_id(id: u64) {
     with(|words| words.universal_id = id);
 }
 
-/// The tracepoint that the thread has published, null at first.
+/// The tracepoint that the thread has published, initially null.
 #[inline]
 pub fn scope() -> *const xpti_tracepoint_t {
     with(|words| words.scope)
@@ -98,7 +98,7 @@ pub fn set_scope(tracepoint: *const xpti_tracepoint_t, uid: u64) {
     });
 }
 
-/// Puts a tuple into the thread's only place. FAIL for a null key; the key is not copied.
+/// Stashes a tuple in the thread's only slot. FAIL for a null key; the key is not copied.
 #[inline]
 pub fn stash(key: *const c_char, value: u64) -> i32 {
     if key.is_null() {
@@ -117,7 +117,7 @@ pub fn stashed() -> Option<(*const c_char, u64)> {
     with(|words| (!words.stash_key.is_null()).then_some((words.stash_key, words.stash_value)))
 }
 
-/// Empties the place.
+/// Clears the slot.
 #[inline]
 pub fn unstash() {
     with(|words| words.stash_key = core::ptr::null());

@@ -1,9 +1,9 @@
-//! Trying a subscriber in a process of its own, before it is loaded into the program: one that crashes, ends the process
-//! or never comes back is told on stderr and left out.
+//! Tries a subscriber in a separate process before it is loaded into the program: one that crashes, ends the process or
+//! hangs is reported on stderr and skipped.
 //!
-//! The process is the dynamic linker run on `libxptifw.so.1` itself, whose entry point is [`main`]: nothing of the
-//! program's state, threads or locks is in it, as would be in a fork. It hears `xptiTraceInit` for the framework's own
-//! stream, the first that every subscriber hears. A trial that cannot be made says nothing, and the subscriber is loaded.
+//! The process is the dynamic linker run on `libxptifw.so.1` itself, whose entry point is [`main`]. Unlike a fork it
+//! contains nothing of the program's state, threads or locks. It calls `xptiTraceInit` for the framework's own stream,
+//! the first that every subscriber gets. If a trial is not possible the subscriber is loaded without a message.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -13,16 +13,16 @@ use xpti_sys::{FRAMEWORK_STREAM, TRACE_INIT, plugin_init_t};
 
 use crate::environment;
 
-/// How long a subscriber may take.
+/// The time limit of a subscriber.
 const SECONDS: u32 = 10;
 /// Exit code: it was loaded and started.
 const WORKS: c_int = 86;
-/// Exit code: it cannot be loaded, for reasons that the program's own attempt will tell.
+/// Exit code: it cannot be loaded, for reasons that loading it in the program will report.
 const OPENS_NOT: c_int = 87;
-/// Exit code: the dynamic linker was not started, or refuses its own arguments.
+/// Exit code: the dynamic linker was not started, or rejected its arguments.
 const NO_TRIAL: c_int = 127;
 
-/// Why the subscriber must not be loaded; `None` when it works, and when no trial can be made.
+/// Why the subscriber must not be loaded; `None` if it works, and if no trial is possible.
 pub(crate) fn fault(path: &CStr) -> Option<Vec<u8>> {
     let (linker, framework) = (linker()?, own_file()?);
     let environment = environment();
@@ -40,7 +40,7 @@ pub(crate) fn fault(path: &CStr) -> Option<Vec<u8>> {
             // SAFETY: gives a C string, also for numbers that are no signal.
             let name = environment::bytes(unsafe { libc::strsignal(signal) });
             let name = String::from_utf8_lossy(name);
-            format!("takes the process down with signal {signal} ({name})")
+            format!("ends the process with signal {signal} ({name})")
         }
     };
     let said = format!(
@@ -76,7 +76,7 @@ fn linker() -> Option<CString> {
         found: None,
     };
     if search.base != 0 {
-        // SAFETY: the callback takes what is passed with it.
+        // SAFETY: the callback accepts the data that is passed with it.
         unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
     }
     search.found
@@ -95,7 +95,7 @@ fn own_file() -> Option<CString> {
     Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_owned())
 }
 
-/// The program's environment without the list of subscribers, ending in null.
+/// The program's environment without the list of subscribers, null-terminated.
 fn environment() -> Vec<*const c_char> {
     unsafe extern "C" {
         static environ: *const *const c_char;
@@ -118,27 +118,27 @@ fn environment() -> Vec<*const c_char> {
     all
 }
 
-/// What the guard says of the trial, as its own exit code; others are the signal that ended the trial.
+/// The result of the trial, as the guard's exit code; other codes are the signal that ended the trial.
 const FINE: c_int = 0;
 const LATE: c_int = 200;
 const ENDED: c_int = 201;
 
-/// What the processes need that share the program's memory.
+/// Data for the processes that share the program's memory.
 struct Birth {
     file: *const c_char,
     arguments: *const *const c_char,
     environment: *const *const c_char,
-    /// Takes the place of the trial's standard streams.
+    /// Replaces the trial's standard streams.
     nowhere: c_int,
-    /// One past the stack of the trial until its `execve`.
+    /// The end of the trial's stack until its `execve`.
     stack: *mut c_void,
 }
 
-/// Runs a program; `None` when it cannot be started.
+/// Runs a program; `None` if it cannot be started.
 ///
-/// The program is not to see a child of its own: no SIGCHLD, nothing that its `wait` could meet. A process without an exit
-/// signal is such a child, but `execve` gives it one; so a guard without one, which stays what it is, starts the trial and
-/// waits for it. This thread sleeps meanwhile, as the guard shares its memory.
+/// The program must not see a child of its own: no SIGCHLD, and nothing for its `wait`. A process without an exit
+/// signal is such a child, but `execve` gives it one. So a guard without one, which stays as it is, starts the trial
+/// and waits for it. This thread sleeps meanwhile, because the guard shares its memory.
 fn run(
     file: &CStr,
     arguments: &[*const c_char; 4],
@@ -185,7 +185,7 @@ fn run(
 fn wait(child: libc::pid_t) -> Option<c_int> {
     let mut status = 0;
     loop {
-        // SAFETY: a child of this process's that nobody else waits for.
+        // SAFETY: a child of this process, which no other thread waits for.
         unsafe {
             if libc::waitpid(child, &raw mut status, libc::__WALL) == child {
                 return Some(status);
@@ -197,11 +197,11 @@ fn wait(child: libc::pid_t) -> Option<c_int> {
     }
 }
 
-/// Starts the trial, waits for it as long as it may take, and says by its exit code how it ended.
+/// Starts the trial, waits for it up to the time limit, and returns its result as exit code.
 extern "C" fn guard(birth: *mut c_void) -> c_int {
-    // SAFETY: system calls alone, in memory whose owner sleeps meanwhile; `birth` is whole.
+    // SAFETY: only system calls, in memory whose owner sleeps meanwhile; `birth` is complete.
     unsafe {
-        // With a program that ignores its children's ends there would be nothing to wait for.
+        // If the program ignores SIGCHLD there would be nothing to wait for.
         let mut default: libc::sigaction = core::mem::zeroed();
         default.sa_sigaction = libc::SIG_DFL;
         for signal in [libc::SIGCHLD, libc::SIGALRM, libc::SIGABRT, libc::SIGPIPE] {
@@ -239,7 +239,7 @@ extern "C" fn become_trial(birth: *mut c_void) -> c_int {
         for stream in 0..3 {
             libc::dup2(birth.nowhere, stream);
         }
-        // What the program has open and did not mark is none of the trial's.
+        // The trial must not inherit the program's open descriptors.
         const MARK_CLOSE_ON_EXEC: u32 = 4;
         libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, MARK_CLOSE_ON_EXEC);
         let mut none: libc::sigset_t = core::mem::zeroed();
@@ -250,7 +250,7 @@ extern "C" fn become_trial(birth: *mut c_void) -> c_int {
     }
 }
 
-/// Waits for SIGCHLD, which is blocked here and comes from the trial alone; true when the time is over before.
+/// Waits for SIGCHLD, which is blocked here and comes only from the trial. Returns true on timeout.
 fn is_late() -> bool {
     let time = libc::timespec {
         tv_sec: SECONDS.into(),
@@ -266,10 +266,10 @@ fn is_late() -> bool {
     }
 }
 
-/// The trial's own process: what the dynamic linker starts when it is run on this library with a subscriber's path.
+/// The trial's own process: the dynamic linker starts it when it is run on this library with a subscriber's path.
 ///
 /// # Safety
-/// `stack` points to the count of arguments and the arguments, as a process finds them on its stack.
+/// `stack` points to the count of arguments and the arguments, as on a process's initial stack.
 pub unsafe extern "C" fn main(stack: *const usize) -> ! {
     // SAFETY: the caller's; the library's functions have the types of their names.
     unsafe {
@@ -290,7 +290,7 @@ pub unsafe extern "C" fn main(stack: *const usize) -> ! {
         }
         let init = libc::dlsym(library, TRACE_INIT.as_ptr());
         if !init.is_null() {
-            // A panic-free edge: what the subscriber throws ends this process, which is the finding.
+            // A panic-free function: an exception of the subscriber ends this process, which is the result.
             let init = core::mem::transmute::<*mut c_void, plugin_init_t>(init);
             init(1, 0, c"1.0.0".as_ptr(), FRAMEWORK_STREAM.as_ptr());
         }

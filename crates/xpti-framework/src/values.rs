@@ -37,7 +37,7 @@ impl Interned {
     }
 }
 
-/// The lock of writers with what only they touch.
+/// The lock of writers, with the data that only they use.
 pub(crate) struct Writers(pub(crate) Lock, UnsafeCell<Arena>);
 // SAFETY: the arena is touched under the lock only.
 unsafe impl Sync for Writers {}
@@ -47,8 +47,8 @@ static TABLE: Table<Interned> = Table::new();
 static BY_ID: Directory<Interned> = Directory::new();
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// The number of these bytes with this type, a new one when there is none; [`INVALID_OBJECT`] when numbers or memory are
-/// out. The same bytes of another type are another object.
+/// The number of these bytes with this type, a new one if there is none; [`INVALID_OBJECT`] if numbers or memory are
+/// exhausted. The same bytes with another type are another object.
 #[inline]
 pub fn intern(bytes: &[u8], kind: u8) -> object_id_t {
     let hash = match bytes.first_chunk::<8>() {
@@ -96,7 +96,7 @@ fn add(bytes: &[u8], kind: u8, hash: u64) -> Option<object_id_t> {
     Some(id.cast_signed())
 }
 
-/// The object of this number; all zero when there is none.
+/// The object with this number, or all zeros.
 #[inline]
 pub fn lookup(id: object_id_t) -> object_data_t {
     match u32::try_from(id).ok().and_then(|id| BY_ID.get(id)) {

@@ -1,4 +1,4 @@
-//! One visit of a location: three words that make it the C++ objects which clients know, its location, its event.
+//! One visit of a location: three words that make it the C++ objects that clients know, its location, its event.
 //!
 //! An address is looked up in the slab before it is read.
 
@@ -14,7 +14,7 @@ use crate::metadata::{self, Spares};
 use crate::slab::Slab;
 use crate::strings;
 
-/// A visit. Its address is that of the tracepoint that clients hold; it never moves.
+/// A visit. Its address is that of the clients' tracepoint; it never moves.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Visit {
@@ -23,7 +23,7 @@ pub struct Visit {
     pub(crate) trace_event: xpti_trace_event_t,
     pub(crate) location: AtomicPtr<Location>,
     pub(crate) event: trace_event_data_t,
-    /// Where the metadata object's iteration stands.
+    /// The position of the metadata object's iteration.
     pub(crate) cursor: *mut metadata_node,
     pub(crate) spares: Spares,
     /// Neighbours among the location's living visits; `older` of a free one is the next free one.
@@ -41,12 +41,12 @@ pub(crate) static SLAB: Slab<Visit> = Slab::new();
 impl Visit {
     #[inline]
     pub(crate) fn location(&self) -> &'static Location {
-        // SAFETY: set when the visit was created; locations live for ever.
+        // SAFETY: set when the visit was created; locations live forever.
         unsafe { &*self.location.load(Ordering::Relaxed) }
     }
 }
 
-/// The living visit whose tracepoint begins at this address: nothing is read that is not a visit's.
+/// The living visit whose tracepoint begins at this address. Only memory of visits is read.
 #[inline]
 pub(crate) fn living(address: usize) -> Option<(u32, *mut Visit)> {
     let number = SLAB.number(address)?;
@@ -54,14 +54,14 @@ pub(crate) fn living(address: usize) -> Option<(u32, *mut Visit)> {
     is_living(visit).then_some((number, visit))
 }
 
-/// Of a place of the slab.
+/// Of a slot of the slab.
 #[inline]
 pub(crate) fn is_living(visit: *const Visit) -> bool {
     // SAFETY: the caller's place, at worst all zero; its state is only touched atomically.
     unsafe { &(*visit).state }.load(Ordering::Acquire) == LIVING
 }
 
-/// The address of the visit that an event lies in, if it is a visit's.
+/// The address of the visit that contains an event, if it is a visit's.
 #[inline]
 pub(crate) fn around(event: *const trace_event_data_t) -> usize {
     event
@@ -69,8 +69,8 @@ pub(crate) fn around(event: *const trace_event_data_t) -> usize {
         .wrapping_sub(core::mem::offset_of!(Visit, event))
 }
 
-/// Adds metadata to an event, anybody's. DUPLICATE when the key had a value, which is replaced; INVALIDARG for a null event
-/// and a null or empty key. The object's number is not checked.
+/// Adds metadata to any event. DUPLICATE if the key had a value, which is replaced; INVALIDARG for a null event and a
+/// null or empty key. The object's number is not checked.
 ///
 /// # Safety
 /// Null or an event with a valid map; null or a C string.

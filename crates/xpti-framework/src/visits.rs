@@ -1,8 +1,8 @@
 //! Tracepoints: one object for each visit of a location, with its event.
 //!
-//! A visit is one place of a slab: three words that make it the C++ objects which clients know, its location, its event.
-//! Freed visits stay with their location, a few at a time, so that the next visit finds most of its fields and its
-//! metadata nodes there. Creating and deleting take one lock each, that of the location's group.
+//! A visit is one slot of a slab: three words that make it the C++ objects that clients know, its location, its event.
+//! A location keeps a few freed visits, so that the next visit finds most of its fields and its metadata nodes there.
+//! Creating and deleting take one lock each, that of the location's group.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -28,15 +28,15 @@ const KEPT: u32 = 8;
 /// By the location's id. Taken before [`POOL`].
 pub(crate) static LOCKS: [Lock; 64] = [const { Lock::new() }; 64];
 
-/// The lock of the pool with what it guards.
+/// The lock of the pool with its data.
 pub(crate) struct Pool(pub(crate) Lock, UnsafeCell<Places>);
 // SAFETY: touched under the lock only.
 unsafe impl Sync for Pool {}
 
 struct Places {
-    /// First free visit of no location.
+    /// The first free visit without a location.
     free: u32,
-    /// Visits that were ever made.
+    /// The number of visits ever created.
     made: u32,
 }
 
@@ -47,7 +47,7 @@ fn lock(location: &Location) -> &'static Lock {
     &LOCKS[location.uid() as usize % LOCKS.len()]
 }
 
-/// A new visit of the location; `None` when memory is out.
+/// A new visit of the location; `None` if memory is short.
 #[inline]
 pub fn create(location: &'static Location, kind: u16, activity: i32) -> Option<*mut Visit> {
     let held = lock(location).hold();
@@ -76,14 +76,14 @@ pub fn create(location: &'static Location, kind: u16, activity: i32) -> Option<*
     if let Some(neighbour) = unsafe { SLAB.get(newest).as_mut() } {
         neighbour.newer = number;
     }
-    // Whole before anybody can find it.
+    // Complete before another thread can find it.
     visit.state.store(LIVING, Ordering::Release);
     location.newest.store(number, Ordering::Release);
     drop(held);
     Some(address)
 }
 
-/// A free place of no location.
+/// A free slot without a location.
 fn take() -> Option<u32> {
     let _held = POOL.0.hold();
     // SAFETY: under the lock.
@@ -142,14 +142,14 @@ fn delete(address: usize) -> i32 {
         return result::SUCCESS;
     }
     drop(held);
-    // A map that grew large, and what a location does not keep, goes back without the lock.
-    // SAFETY: no list has the visit any more.
+    // A map that grew large, and memory that a location does not keep, is freed outside the lock. SAFETY: no list has
+    // the visit any more.
     unsafe { metadata::recycle(&raw mut visit.event.metadata, &raw mut visit.spares) };
     give_back(number, visit);
     result::SUCCESS
 }
 
-/// Ends a visit. INVALIDARG for null, NOTFOUND for what is no living tracepoint.
+/// Deletes a visit. INVALIDARG for null, NOTFOUND if it is not a living tracepoint.
 #[inline]
 pub fn delete_tracepoint(tracepoint: *mut xpti_tracepoint_t) -> i32 {
     if tracepoint.is_null() {
@@ -158,7 +158,7 @@ pub fn delete_tracepoint(tracepoint: *mut xpti_tracepoint_t) -> i32 {
     delete(tracepoint.addr())
 }
 
-/// Ends the visit of an event; what is no living visit's event is left alone.
+/// Deletes the visit of an event; other events are ignored.
 #[inline]
 pub fn release_event(event: *mut trace_event_data_t) {
     delete(around(event));
@@ -169,11 +169,11 @@ pub fn release_event(event: *mut trace_event_data_t) {
 pub fn find(uid: u64) -> Option<*mut Visit> {
     let location = locations::find(uid)?;
     let visit = SLAB.get(location.newest.load(Ordering::Acquire));
-    // Another thread may be deleting it right now: then its state says so.
+    // Another thread may be deleting it right now; its state shows that.
     (!visit.is_null() && is_living(visit)).then_some(visit)
 }
 
-/// The event of the newest living visit of this location; null when there is none.
+/// The event of the newest living visit of this location, or null.
 #[inline]
 pub fn find_event(uid: u64) -> *const trace_event_data_t {
     // SAFETY: a place of the slab.
@@ -182,7 +182,7 @@ pub fn find_event(uid: u64) -> *const trace_event_data_t {
     })
 }
 
-/// As [`find_event`], as the object with a table of functions.
+/// As [`find_event`], as an object with a table of functions.
 #[inline]
 pub fn find_object(uid: u64) -> *const xpti_trace_event_t {
     // SAFETY: a place of the slab.
@@ -192,7 +192,7 @@ pub fn find_object(uid: u64) -> *const xpti_trace_event_t {
 }
 
 impl Visit {
-    /// Fills a place that was free, or is all zero.
+    /// Initialises a slot that was free, or is all zero.
     #[inline]
     fn begin(&mut self, location: &'static Location, instance: u64, kind: u16, activity: i32) {
         self.tracepoint.vtable = &raw const vtables::TRACEPOINT.table;
@@ -226,7 +226,7 @@ impl Visit {
     }
 }
 
-/// The event's payload; null when its flags say that it has none.
+/// The event's payload; null if its flags say that it has none.
 ///
 /// # Safety
 /// Null or an event.
@@ -240,10 +240,11 @@ pub unsafe fn payload(event: *const trace_event_data_t) -> *const payload_t {
     }
 }
 
-/// Makes an event of the payload's location and gives its instance; null for a null or invalid payload or a null instance.
+/// Creates an event of the payload's location and returns its instance; null for a null or invalid payload or a null
+/// instance.
 ///
 /// # Safety
-/// Null, or a payload with C strings; null, or a place to write to.
+/// Null, or a payload with C strings; null, or a writable output.
 pub unsafe fn make_event(
     payload: *const payload_t,
     kind: u16,
@@ -268,7 +269,7 @@ pub unsafe fn make_event(
     }
 }
 
-/// Makes a tracepoint; its event is an algorithm, active. Null only when memory is out.
+/// Creates a tracepoint; its event is an active algorithm. Null only if memory is short.
 ///
 /// # Safety
 /// Null or C strings.
@@ -292,7 +293,7 @@ pub unsafe fn create_tracepoint(
     visit.map_or(core::ptr::null_mut(), |visit| visit.cast())
 }
 
-/// Publishes a tracepoint for the calling thread, and its location as universal id. INVALIDARG for what is no living
+/// Publishes a tracepoint for the calling thread, and its location as universal id. INVALIDARG if it is not a living
 /// tracepoint.
 #[inline]
 pub fn set_scope(tracepoint: *mut xpti_tracepoint_t) -> i32 {

@@ -1,4 +1,4 @@
-//! The functions of the C++ objects that clients hold, in the tables that they know.
+//! The functions of the C++ objects that clients use, in the tables that they know.
 //!
 //! A method's object is a word inside a location or a visit; the rest lies at fixed distances from it.
 
@@ -29,17 +29,17 @@ const fn table<Table>(table: Table) -> with_type_information<Table> {
 unsafe extern "C" fn never<Object>(_: *mut Object) {}
 
 unsafe fn location<'a>(object: *mut xpti_payload_t) -> &'a Location {
-    // SAFETY: clients pass the object that they were given: the first word of a location.
+    // SAFETY: clients pass an object that they got from this library: the first word of a location.
     unsafe { &*object.cast::<Location>() }
 }
 
 unsafe fn payload<'a>(object: *mut xpti_payload_t) -> &'a payload_t {
-    // SAFETY: as above; what may change is read as whole words.
+    // SAFETY: as above; mutable fields are read as whole words.
     unsafe { &*location(object).payload() }
 }
 
 /// # Safety
-/// For this and those below: the object is one that this library gave out.
+/// For this and those below: the object was returned by this library.
 unsafe extern "C" fn name(this: *mut xpti_payload_t) -> *const c_char {
     // SAFETY: the caller's.
     unsafe { payload(this) }.name
@@ -80,7 +80,7 @@ unsafe extern "C" fn payload_ref(this: *mut xpti_payload_t) -> *const payload_t 
     unsafe { location(this) }.payload()
 }
 
-/// What makes a location a payload object.
+/// A location as a payload object.
 pub(crate) static PAYLOAD: with_type_information<payload_vtable> = table(payload_vtable {
     destructors: [never::<xpti_payload_t>; 2],
     name,
@@ -95,12 +95,12 @@ pub(crate) static PAYLOAD: with_type_information<payload_vtable> = table(payload
     payload_ref,
 });
 
-/// An object of a visit, by where its word lies.
+/// A part of a visit that is an object, by the offset of its word.
 trait Part: Sized {
     const OFFSET: usize;
 
     unsafe fn visit(this: *mut Self) -> *mut Visit {
-        // SAFETY: clients pass the object that they were given: that word of a visit.
+        // SAFETY: clients pass an object that they got from this library: that word of a visit.
         unsafe { this.byte_sub(Self::OFFSET).cast() }
     }
 }
@@ -143,7 +143,7 @@ unsafe extern "C" fn payload_ref_of<P: Part>(this: *mut P) -> *const payload_t {
     unsafe { (*P::visit(this)).location().payload() }
 }
 
-/// What a client holds as a tracepoint.
+/// A visit as a tracepoint.
 pub(crate) static TRACEPOINT: with_type_information<tracepoint_vtable> = table(tracepoint_vtable {
     destructors: [never::<xpti_tracepoint_t>; 2],
     payload: payload_of,
@@ -184,7 +184,7 @@ unsafe extern "C" fn set_event_type(this: *mut xpti_trace_event_t, kind: u16) {
     unsafe { (*Part::visit(this)).event.event_type = kind }
 }
 
-/// What a client holds as an event.
+/// A visit's event object.
 pub(crate) static TRACE_EVENT: with_type_information<trace_event_vtable> =
     table(trace_event_vtable {
         destructors: [never::<xpti_trace_event_t>; 2],
@@ -230,7 +230,7 @@ unsafe extern "C" fn next_item(
         item((*visit).cursor, key, value)
     }
 }
-/// What an iteration gives: FALSE at the end, INVALIDARG without places to write to.
+/// The result of an iteration step: FALSE at the end, INVALIDARG without outputs.
 unsafe fn item(node: *const metadata_node, key: *mut *mut c_char, value: *mut i32) -> i32 {
     if key.is_null() || value.is_null() {
         return result::INVALIDARG;
@@ -240,7 +240,7 @@ unsafe fn item(node: *const metadata_node, key: *mut *mut c_char, value: *mut i3
         return result::FALSE;
     };
     let text = strings::lookup(node.key);
-    // A key that the client put in itself need not be a string's number.
+    // A key that the client added itself need not be a string's number.
     let text = if text.is_null() { c"".as_ptr() } else { text };
     // SAFETY: the caller's places.
     unsafe {
@@ -258,7 +258,7 @@ unsafe extern "C" fn count(this: *mut xpti_metadata_t) -> usize {
     unsafe { (*Part::visit(this)).event.metadata.element_count }
 }
 
-/// What a client holds as metadata.
+/// A visit's metadata object.
 pub(crate) static METADATA: with_type_information<metadata_vtable> = table(metadata_vtable {
     destructors: [never::<xpti_metadata_t>; 2],
     first_item,

@@ -1,4 +1,4 @@
-//! The 50 exported functions, their table, and what a subscriber exports.
+//! The 50 exported functions, their table, and the functions that a subscriber exports.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -9,7 +9,7 @@ use crate::{
 
 /// A subscriber's function: type, parent, event, instance, user data.
 ///
-/// It may throw: the exception passes through the framework to the one who notifies.
+/// It may throw: the exception passes through the framework to the notifying caller.
 pub type tracepoint_callback_api_t = unsafe extern "C-unwind" fn(
     u16,
     *mut trace_event_data_t,
@@ -48,10 +48,11 @@ macro_rules! functions {
             /// Their names, in the order of the fields.
             pub const NAMES: &[&str] = &[$(stringify!($name)),*];
 
-            /// Fills the table; `None` when a name has no address.
+            /// Fills the table; `None` if a function is missing.
             ///
             /// # Safety
-            /// `address` gives the address of the function of that name in an XPTI framework library that stays loaded, or null.
+            /// `address` returns the address of the function with that name in an XPTI framework library that stays
+            /// loaded, or null.
             pub unsafe fn load(mut address: impl FnMut(&'static CStr) -> *const c_void) -> Option<Self> {
                 Some(Self {
                     $($name: {
@@ -63,7 +64,8 @@ macro_rules! functions {
                         if address.is_null() {
                             return None;
                         }
-                        // SAFETY: the caller's word that this is the function of that name, whose type is fixed by the ABI.
+                        // SAFETY: by the caller's contract this is the function with that name, whose type the ABI
+                        // defines.
                         unsafe {
                             core::mem::transmute::<
                                 *const c_void,

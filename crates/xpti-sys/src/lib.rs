@@ -4,8 +4,8 @@
 //! [`result`]), hand-made C++ objects with their vtables ([`objects`]) and the 50 exported functions ([`Functions`]).
 //!
 //! Invariants: every size and offset is asserted at compile time against the measured layout of Intel's library;
-//! `no_std`, no dependencies, nothing is decided here. Meanings of functions are documented where they are implemented
-//! (`xpti-framework`). It is not an API to program against: `xpti` is.
+//! `no_std`, no dependencies, no logic. Meanings of functions are documented where they are implemented
+//! (`xpti-framework`). Programs should use `xpti` instead.
 
 #![no_std]
 #![expect(non_camel_case_types, reason = "the names are C's")]
@@ -20,7 +20,7 @@ pub use objects::{xpti_metadata_t, xpti_payload_t, xpti_trace_event_t, xpti_trac
 pub use payloads::*;
 pub use user_data::*;
 
-/// Asserts the layout that the compiled clients have.
+/// Asserts the layout that compiled clients use.
 macro_rules! layout {
     ($ty:ty, $size:literal $(, $field:ident $(. $inner:ident)? @ $offset:literal)*) => {
         const _: () = {
@@ -34,50 +34,50 @@ macro_rules! layout {
 }
 pub(crate) use layout;
 
-/// Number of a stream; 0 belongs to nobody, 255 is no stream.
+/// Number of a stream; 0 is unused, 255 is invalid.
 pub type stream_id_t = u8;
-/// Number of an interned string; [`INVALID_STRING`] is none.
+/// Number of an interned string; [`INVALID_STRING`] is invalid.
 pub type string_id_t = u32;
-/// Number of an interned object; [`INVALID_OBJECT`] is none.
+/// Number of an interned object; [`INVALID_OBJECT`] is invalid.
 pub type object_id_t = i32;
 
-/// What a failed `xptiRegisterString` returns.
+/// The result of a failed `xptiRegisterString`.
 pub const INVALID_STRING: string_id_t = u32::MAX;
-/// What a failed `xptiRegisterObject` returns.
+/// The result of a failed `xptiRegisterObject`.
 pub const INVALID_OBJECT: object_id_t = i32::MAX;
-/// What a failed `xptiRegisterStream` returns.
+/// The result of a failed `xptiRegisterStream`.
 pub const INVALID_STREAM: stream_id_t = u8::MAX;
-/// No location: what a failed `xptiRegisterPayload` returns.
+/// No location: the result of a failed `xptiRegisterPayload`.
 pub const INVALID_UID: u64 = 0;
-/// What registering a trace point or event type of a tool returns when there is no number left.
+/// The result of registering a tool's trace point or event type when no number is left.
 pub const INVALID_USER_DEFINED: u16 = u16::MAX;
 
-/// Name of the stream that the framework itself owns; its number is 1.
+/// Name of the framework's own stream; its number is 1.
 pub const FRAMEWORK_STREAM: &core::ffi::CStr = c"xpti.framework";
 /// Number of [`FRAMEWORK_STREAM`].
 pub const FRAMEWORK_STREAM_ID: stream_id_t = 1;
 
-/// What functions return (`xpti::result_t`).
+/// Result codes of functions (`xpti::result_t`).
 pub mod result {
-    /// Done.
+    /// Success.
     pub const SUCCESS: i32 = 0;
-    /// Nothing wrong, and nothing done: tracing is off, or the iteration is at its end.
+    /// No error, and nothing was done: tracing is off, or the iteration is at its end.
     pub const FALSE: i32 = 1;
-    /// Refused.
+    /// Failure.
     pub const FAIL: i32 = 0x8000_4001_u32 as i32;
     /// Not implemented.
     pub const NOTIMPL: i32 = 0x8000_4002_u32 as i32;
-    /// It was so already.
+    /// It was already so.
     pub const DUPLICATE: i32 = 0x8000_4003_u32 as i32;
     /// Unknown name, number or object.
     pub const NOTFOUND: i32 = 0x8000_4004_u32 as i32;
-    /// It had been taken back, and is now valid again.
+    /// It had been removed, and is valid again.
     pub const UNDELETE: i32 = 0x8000_4005_u32 as i32;
     /// An argument is null or outside its range.
     pub const INVALIDARG: i32 = 0x8000_4006_u32 as i32;
 }
 
-/// What a notification tells (`xpti::trace_point_type_t`): the even number begins, the odd one ends.
+/// Types of trace points (`xpti::trace_point_type_t`): even numbers begin, odd ones end.
 pub mod trace_point_type {
     macro_rules! types {
         ($($(#[$meta:meta])* $name:ident = $value:literal $text:literal),* $(,)?) => {
@@ -94,7 +94,7 @@ pub mod trace_point_type {
         };
     }
     types! {
-        /// A task graph comes into being; the event is the graph.
+        /// A task graph is created; the event is the graph.
         GRAPH_CREATE = 2 "graph_create",
         /// A node of the graph; user data names its kind.
         NODE_CREATE = 4 "node_create",
@@ -102,74 +102,74 @@ pub mod trace_point_type {
         EDGE_CREATE = 6 "edge_create",
         /// A parallel region begins.
         REGION_BEGIN = 8 "region_begin",
-        /// It ends.
+        /// A parallel region ends.
         REGION_END = 9 "region_end",
-        /// A node's work is handed to the device.
+        /// A node's work is submitted to the device.
         TASK_BEGIN = 10 "task_begin",
-        /// It has been handed over.
+        /// It has been submitted.
         TASK_END = 11 "task_end",
         /// A thread waits at a barrier.
         BARRIER_BEGIN = 12 "barrier_begin",
-        /// It goes on.
+        /// It continues.
         BARRIER_END = 13 "barrier_end",
         /// A thread waits for a lock.
         LOCK_BEGIN = 14 "lock_begin",
-        /// It released it.
+        /// It released the lock.
         LOCK_END = 15 "lock_end",
         /// A native event belongs to the task; user data is its handle.
         SIGNAL = 16 "signal",
         /// A transfer begins.
         TRANSFER_BEGIN = 18 "transfer_begin",
-        /// It ends.
+        /// A transfer ends.
         TRANSFER_END = 19 "transfer_end",
         /// A thread begins.
         THREAD_BEGIN = 20 "thread_begin",
-        /// It ends.
+        /// A thread ends.
         THREAD_END = 21 "thread_end",
         /// The host waits for an event or a queue; user data names it.
         WAIT_BEGIN = 22 "wait_begin",
-        /// It goes on.
+        /// It continues.
         WAIT_END = 23 "wait_end",
         /// A function is entered; user data is its name.
         FUNCTION_BEGIN = 24 "function_begin",
-        /// It is left.
+        /// The function returns.
         FUNCTION_END = 25 "function_end",
         /// Metadata of an event changed.
         METADATA = 26 "metadata",
         /// A function is entered; user data is `function_with_args_t`.
         FUNCTION_WITH_ARGS_BEGIN = 28 "function_with_args_begin",
-        /// It is left.
+        /// The function returns.
         FUNCTION_WITH_ARGS_END = 29 "function_with_args_end",
-        /// Memory is asked for.
+        /// An allocation begins.
         MEM_ALLOC_BEGIN = 32 "mem_alloc_begin",
-        /// It is there.
+        /// The allocation has ended.
         MEM_ALLOC_END = 33 "mem_alloc_end",
-        /// Memory is given back.
+        /// Freeing memory begins.
         MEM_RELEASE_BEGIN = 34 "mem_release_begin",
-        /// It is gone.
+        /// The memory is freed.
         MEM_RELEASE_END = 35 "mem_release_end",
-        /// A buffer or image is made.
+        /// A buffer or image is created.
         OFFLOAD_ALLOC_MEMORY_OBJECT_CONSTRUCT = 36 "offload_alloc_construct",
-        /// It is destroyed.
+        /// A buffer or image is destroyed.
         OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT = 37 "offload_alloc_destruct",
         /// It got memory on a device.
         OFFLOAD_ALLOC_MEMORY_OBJECT_ASSOCIATE = 38 "offload_alloc_associate",
-        /// That memory was given back.
+        /// That memory was freed.
         OFFLOAD_ALLOC_MEMORY_OBJECT_RELEASE = 39 "offload_alloc_release",
-        /// An accessor is made.
+        /// An accessor is created.
         OFFLOAD_ALLOC_ACCESSOR = 40 "offload_alloc_accessor",
-        /// A queue is made.
+        /// A queue is created.
         QUEUE_CREATE = 42 "queue_create",
-        /// It is destroyed.
+        /// A queue is destroyed.
         QUEUE_DESTROY = 43 "queue_destroy",
-        /// A message for people; user data is its text.
+        /// A message for users; user data is its text.
         DIAGNOSTICS = 126 "diagnostics",
     }
 
     /// Bit of the types that tools define; the high byte is then the tool's number.
     pub const USER_DEFINED: u16 = 1 << 7;
 
-    /// Whether a notification of this type may come without an event, its user data saying all.
+    /// Whether a notification of this type may come without an event, because its user data is complete.
     #[must_use]
     pub const fn needs_no_event(kind: u16) -> bool {
         const MASK: u128 = 1 << FUNCTION_BEGIN
@@ -182,7 +182,7 @@ pub mod trace_point_type {
     }
 }
 
-/// What an event is (`xpti::trace_event_type_t`).
+/// Types of events (`xpti::trace_event_type_t`).
 pub mod event_type {
     /// A task graph.
     pub const GRAPH: u16 = 1;
@@ -208,23 +208,23 @@ pub mod event_type {
     pub const USER_DEFINED: u16 = 1 << 7;
 }
 
-/// What a thread does in an event (`xpti::trace_activity_type_t`).
+/// Activities of a thread in an event (`xpti::trace_activity_type_t`).
 pub mod activity_type {
-    /// Its work.
+    /// The program's work.
     pub const ACTIVE: i32 = 1;
     /// The runtime's work.
     pub const OVERHEAD: i32 = 2;
-    /// Work in the background.
+    /// Background work.
     pub const BACKGROUND: i32 = 4;
-    /// It sleeps.
+    /// Sleeping.
     pub const SLEEP: i32 = 8;
 }
 
-/// What an interned object holds (`xpti::metadata_type_t`); the size tells its width.
+/// Types of interned objects (`xpti::metadata_type_t`); the size is the width.
 pub mod metadata_type {
     /// Any bytes.
     pub const BINARY: u8 = 0;
-    /// Text, without a final zero.
+    /// Text, without a terminating zero.
     pub const STRING: u8 = 1;
     /// A signed integer of 4 or 8 bytes.
     pub const SIGNED: u8 = 2;
@@ -236,13 +236,13 @@ pub mod metadata_type {
     pub const BOOLEAN: u8 = 5;
 }
 
-/// How much a subscriber wants to know of a stream (`xpti::stream_detail_level_t`).
+/// The detail that a subscriber wants of a stream (`xpti::stream_detail_level_t`).
 pub mod detail_level {
     /// Nothing beyond names.
     pub const NONE: u8 = 0;
     /// Names and sizes.
     pub const BASIC: u8 = 1;
-    /// Devices, queues, pointers too; what counts where nobody said anything.
+    /// Devices, queues, pointers too; the default.
     pub const NORMAL: u8 = 2;
     /// Everything, arguments of kernels too.
     pub const VERBOSE: u8 = 3;

@@ -1,4 +1,4 @@
-//! C++ objects that the library hands out: a word that points at slot 0 of a table of functions.
+//! C++ objects that the library returns: a word that points to slot 0 of a table of functions.
 //!
 //! Slots 0 and 1 are the two destructors of the Itanium ABI; clients never call them.
 
@@ -45,7 +45,7 @@ object! {
         source_file_string_id() -> i32,
         /// The location's id.
         uid64() -> u64,
-        /// Always true of a registered one.
+        /// Always true for a registered one.
         is_valid() -> bool,
         /// The plain struct.
         payload_ref() -> *const payload_t,
@@ -73,7 +73,7 @@ object! {
         metadata() -> *mut xpti_metadata_t,
         /// Id of the location.
         uid64() -> u64,
-        /// Which visit.
+        /// The number of the visit.
         instance() -> u64,
         /// [`crate::event_type`].
         event_type() -> u16,
@@ -85,9 +85,9 @@ object! {
         target_uid64() -> u64,
         /// [`crate::event_flag`].
         event_flags() -> u64,
-        /// Writes through to the struct.
+        /// Writes to the struct.
         set_activity_type(activity: i32),
-        /// Writes through to the struct.
+        /// Writes to the struct.
         set_event_type(kind: u16),
         /// The location's plain struct.
         payload_ref() -> *const payload_t,
@@ -106,7 +106,7 @@ object! {
         event() -> *mut xpti_trace_event_t,
         /// Id of the location.
         uid64() -> u64,
-        /// Which visit.
+        /// The number of the visit.
         instance() -> u64,
         /// The event's plain struct.
         event_ref() -> *mut trace_event_data_t,
@@ -120,13 +120,13 @@ crate::layout!(metadata_vtable, 48, first_item @ 16, count @ 40);
 crate::layout!(trace_event_vtable, 120, payload @ 16, set_activity_type @ 88, event_ref @ 112);
 crate::layout!(tracepoint_vtable, 72, payload @ 16, event_ref @ 56, payload_ref @ 64);
 
-/// A table as the linker lays it out: two words stand before slot 0.
+/// A table as the linker lays it out: two words precede slot 0.
 #[repr(C)]
 #[derive(Debug)]
 pub struct with_type_information<Table> {
     /// 0.
     pub offset_to_top: isize,
-    /// Null: nobody asks for types.
+    /// Null: type information is not used.
     pub type_information: *const c_void,
     /// Slot 0.
     pub table: Table,

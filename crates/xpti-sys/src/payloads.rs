@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_void};
 
 use crate::{layout, object_id_t, string_id_t};
 
-/// Where something happens: function, file, line, column, code address (`xpti::payload_t`).
+/// A source location: function, file, line, column, code address (`xpti::payload_t`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct payload_t {
@@ -34,7 +34,7 @@ pub struct payload_t {
 layout!(payload_t, 80, name @ 0, stack_trace @ 8, source_file @ 16, line_no @ 24, column_no @ 28, code_ptr_va @ 32,
     internal @ 40, flags @ 48, p1 @ 56, p2 @ 64, p3 @ 72);
 
-/// What a payload says (`xpti::payload_flag_t`).
+/// Flags of a payload (`xpti::payload_flag_t`).
 pub mod payload_flag {
     /// It has a name.
     pub const NAME: u64 = 1;
@@ -48,9 +48,9 @@ pub mod payload_flag {
     pub const COLUMN: u64 = 1 << 4;
     /// It has a stack trace.
     pub const STACK_TRACE: u64 = 1 << 5;
-    /// The framework knows it.
+    /// The framework knows the location.
     pub const REGISTERED: u64 = 1 << 15;
-    /// Its hashes are filled in.
+    /// Its hashes are set.
     pub const HASH: u64 = 1 << 17;
 }
 
@@ -70,9 +70,9 @@ pub struct trace_event_data_t {
     pub activity_type: u16,
     /// Padding.
     pub unused: u32,
-    /// Of an edge: the id of the node that it leaves.
+    /// For an edge: the id of its source node.
     pub source_id: u64,
-    /// Of an edge: the id of the node that it reaches.
+    /// For an edge: the id of its target node.
     pub target_id: u64,
     /// The location's payload.
     pub payload: *const payload_t,

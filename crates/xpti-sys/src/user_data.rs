@@ -1,4 +1,4 @@
-//! What the user data pointer of a notification points to, by type of trace point and stream.
+//! The user data of notifications, by type of trace point and stream.
 
 use core::ffi::{c_char, c_void};
 
@@ -32,13 +32,13 @@ structure! {
 structure! {
     /// `mem_alloc_begin` to `mem_release_end` without an event (memory of buffers).
     mem_alloc_data_t, 40 {
-        /// Native memory object, 0 when there is none.
+        /// Native memory object, or 0.
         mem_object_handle: usize = 0,
         /// Address; 0 at the beginning.
         alloc_pointer: usize = 8,
         /// Bytes; 0 on release.
         alloc_size: usize = 16,
-        /// Bytes around it.
+        /// Bytes of padding around it.
         guard_zone_size: usize = 24,
         /// Null.
         reserved: *const c_void = 32,
@@ -49,7 +49,7 @@ structure! {
     offload_buffer_data_t, 56 {
         /// The buffer object.
         user_object_handle: usize = 0,
-        /// Host memory that it was made over, or 0.
+        /// Host memory that it was created over, or 0.
         host_object_handle: usize = 8,
         /// Mangled name of the element type.
         element_type: *const c_char = 16,
@@ -64,7 +64,7 @@ structure! {
 structure! {
     /// C++'s `std::optional<uint32_t>`.
     optional_u32, 8 {
-        /// Valid when engaged.
+        /// Valid if engaged.
         value: u32 = 0,
         /// 0 or 1.
         engaged: u8 = 4,
@@ -77,7 +77,7 @@ structure! {
     offload_image_data_t, 80 {
         /// The image object.
         user_object_handle: usize = 0,
-        /// Host memory that it was made over, or 0.
+        /// Host memory that it was created over, or 0.
         host_object_handle: usize = 8,
         /// Dimensions, 1 to 3.
         dim: u32 = 16,
@@ -124,7 +124,7 @@ structure! {
     }
 }
 structure! {
-    /// A buffer got or gave back memory on a device.
+    /// A buffer got or freed memory on a device.
     offload_association_data_t, 16 {
         /// The buffer object.
         user_object_handle: usize = 0,
@@ -137,7 +137,7 @@ structure! {
     offload_kernel_enqueue_data_t, 80 {
         /// Work-items in each dimension.
         global_size: [usize; 3] = 0,
-        /// Work-items of a group in each dimension.
+        /// Work-items of a work-group in each dimension.
         local_size: [usize; 3] = 24,
         /// Global offset in each dimension.
         offset: [usize; 3] = 48,

@@ -1,5 +1,5 @@
-//! A subscriber that does nothing: what it costs a program that somebody listens. To all streams, or to those alone that
-//! `LISTEN_TO` names, with commas between them.
+//! A subscriber that does nothing, for measuring the cost of notifications. It subscribes to all streams, or to those
+//! that `LISTEN_TO` lists, separated by commas.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! A subscriber: one line on stdout for each notification, without addresses, so that runs can be compared.
+//! A subscriber that prints one line for each notification, without addresses, so that runs can be compared.
 
 use std::ffi::CStr;
 use std::io::Write as _;
@@ -43,7 +43,7 @@ fn optional(value: xpti::sys::optional_u32) -> String {
     }
 }
 
-/// A value; of an argument of a kernel not where it is.
+/// A value; for a kernel argument without its address.
 fn shown(key: &str, value: &Value<'_>) -> String {
     let Value::Binary(bytes) = value else {
         return format!("{value:?}");
@@ -73,7 +73,7 @@ fn shown(key: &str, value: &Value<'_>) -> String {
     }
 }
 
-/// Text of an emitter's, which may have none.
+/// Text of an emitter, which may be missing.
 fn text(characters: *const std::ffi::c_char) -> String {
     if characters.is_null() {
         return String::new();
@@ -84,7 +84,7 @@ fn text(characters: *const std::ffi::c_char) -> String {
 }
 
 fn print(line: &str) {
-    // A closed stdout is no reason to fail here.
+    // A closed stdout is not an error here.
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
@@ -184,7 +184,7 @@ impl Subscriber for Printer {
             framework.universal_id(),
             framework.stashed()
         ));
-        // All at once: threads notify side by side.
+        // One write, because threads notify at the same time.
         print(&lines);
     }
 

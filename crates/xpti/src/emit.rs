@@ -1,16 +1,16 @@
-//! The notifications of SYCL's streams, typed: what is sent, with which parent, event and user data.
+//! The notifications of SYCL's streams, typed: each function knows the parent, event and user data to send.
 //!
-//! A pair of begin and end is a [`Span`]: the end is sent when it is dropped, with the same instance. Each function asks
-//! first whether anybody listens; arguments that cost something to make are better made after [`Stream::listeners`].
+//! A pair of begin and end is a [`Span`]: dropping it sends the end, with the same instance. Each function first checks
+//! for listeners; arguments that are expensive to make should be made after [`Stream::listeners`].
 //!
-//! Identity. A node's id is that of its location, and `node_create` is sent at the first visit of a location only: further
-//! visits are further instances of that node, told by their task notifications. `SOLUM_XPTI_COMPAT=dpcpp` sends it at every
-//! visit, with the kind alone as user data, as DPC++ 2026.2 does, and the notifications of the program's own memory in its
-//! form.
+//! Identity. A node's id is that of its location, and `node_create` is sent only at the first visit of a location:
+//! further visits are further instances of that node, known by their task notifications. `SOLUM_XPTI_COMPAT=dpcpp`
+//! sends it at every visit, with only the kind as user data, as DPC++ 2026.2 does, and the notifications of the
+//! program's own memory in its form.
 //!
-//! Memory of the program's own. Its notifications are those of a buffer's memory, with a struct and without an event.
-//! `SOLUM_XPTI_USM_UD=string` sends DPC++'s instead: the function's name, with where it was called as event. Whoever
-//! listens tells the two apart by the event.
+//! The program's own memory. Its notifications are those of a buffer's memory, with a struct and without an event.
+//! `SOLUM_XPTI_USM_UD=string` sends DPC++'s instead: the function's name, with the call's location as event.
+//! Subscribers distinguish the two by the event.
 
 use core::ffi::{CStr, c_void};
 use std::collections::HashSet;
@@ -26,21 +26,21 @@ use xpti_sys::{
 use crate::stream::Listeners;
 use crate::{Stream, Visit};
 
-/// Which of the two forms of identity and user data is sent.
+/// The form of identity and user data that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compat {
-    /// A node is announced once for each location; its user data carries its address.
+    /// A node is announced once for each location; its user data contains its address.
     Seed,
     /// As DPC++ 2026.2: a node is announced at each visit, without an address; [`UsmData::String`] unless chosen otherwise.
     Dpcpp,
 }
 
 impl Compat {
-    /// By name, the default first.
+    /// By name; the default comes first.
     const ALL: [(&'static str, Self); 2] = [("seed", Self::Seed), ("dpcpp", Self::Dpcpp)];
 
-    /// What `SOLUM_XPTI_COMPAT` says, read once: `seed`, the default, or `dpcpp`. Another value is told on stderr and means
-    /// the default.
+    /// The value of `SOLUM_XPTI_COMPAT`, read once: `seed` (the default) or `dpcpp`. Another value is reported on
+    /// stderr and means the default.
     pub fn current() -> Self {
         static CURRENT: LazyLock<Compat> =
             LazyLock::new(|| chosen("SOLUM_XPTI_COMPAT", &Compat::ALL));
@@ -58,12 +58,12 @@ impl Compat {
     }
 }
 
-/// What notifications of the program's own memory carry.
+/// The user data in notifications of the program's own memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsmData {
     /// `mem_alloc_data_t`, as those of buffers.
     Struct,
-    /// As DPC++ 2026.2: the name of the function.
+    /// As DPC++ 2026.2: the function's name.
     String,
 }
 
@@ -71,15 +71,15 @@ impl UsmData {
     /// By name.
     const ALL: [(&'static str, Self); 2] = [("struct", Self::Struct), ("string", Self::String)];
 
-    /// What `SOLUM_XPTI_USM_UD` says, read once: `struct` or `string`. The default, which another value means too and is told
-    /// of on stderr, is that of [`Compat::current`].
+    /// The value of `SOLUM_XPTI_USM_UD`, read once: `struct` or `string`. The default is that of [`Compat::current`];
+    /// it also replaces another value, which is reported on stderr.
     pub fn current() -> Self {
         static CURRENT: LazyLock<UsmData> =
             LazyLock::new(|| chosen("SOLUM_XPTI_USM_UD", &UsmData::all(Compat::current())));
         *CURRENT
     }
 
-    /// By name, the default of a form first.
+    /// By name; the default of a form comes first.
     const fn all(compat: Compat) -> [(&'static str, Self); 2] {
         let [of_buffers, of_dpcpp] = Self::ALL;
         match compat {
@@ -89,14 +89,14 @@ impl UsmData {
     }
 }
 
-/// By which function a program asks for memory of its own, or gives it back.
+/// The function by which a program allocates or frees its own memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsmCall {
-    /// It asks for memory of the host.
+    /// Allocates host memory.
     AllocateHost,
-    /// It asks for a device's or shared memory.
+    /// Allocates a device's or shared memory.
     Allocate,
-    /// It gives memory back.
+    /// Frees memory.
     Free,
 }
 
@@ -118,7 +118,8 @@ impl UsmCall {
     }
 }
 
-/// What a variable chooses; what is not understood is told on stderr and means the first, as an empty one does.
+/// The choice of a variable. An empty value means the first one, and so does an unknown value, which is reported on
+/// stderr.
 fn chosen<T: Copy>(variable: &str, all: &[(&str, T); 2]) -> T {
     let value = std::env::var_os(variable).unwrap_or_default();
     named(&value, all).unwrap_or_else(|| {
@@ -140,7 +141,7 @@ fn named<T: Copy>(value: &OsStr, all: &[(&str, T); 2]) -> Option<T> {
     all.find(|(name, _)| value == *name).map(|(_, of)| *of)
 }
 
-/// What a node of SYCL's graph does.
+/// The kind of a node of SYCL's graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// A command group.
@@ -151,11 +152,11 @@ pub enum NodeKind {
     MemoryAllocation,
     /// A sub-buffer.
     SubBufferCreation,
-    /// Its end.
+    /// The end of memory or of a sub-buffer.
     MemoryDeallocation,
     /// The host waits for a buffer.
     HostAccessorCreation,
-    /// The host lets it go.
+    /// The host releases the buffer.
     HostAccessorDestruction,
 }
 
@@ -174,9 +175,9 @@ impl NodeKind {
     }
 }
 
-/// Something that has begun; sends its end when it is dropped.
+/// A pair whose begin was sent; dropping it sends the end.
 #[derive(Debug)]
-#[must_use = "the end is sent when the span is dropped"]
+#[must_use = "dropping the span sends the end"]
 pub struct Span<'a> {
     listeners: Listeners,
     end: u16,
@@ -213,7 +214,7 @@ impl Drop for Span<'_> {
 fn with_address(name: &CStr, address: usize) -> CString {
     let mut text = name.to_bytes().to_vec();
     text.extend_from_slice(format!("[{address:x}]").as_bytes());
-    // The name has no zero in it, nor have hexadecimal digits.
+    // Neither the name nor hexadecimal digits contain a zero byte.
     CString::new(text).unwrap_or_default()
 }
 
@@ -238,7 +239,7 @@ impl Stream {
         instance: Option<u64>,
         text: Option<CString>,
     ) -> Option<Span<'a>> {
-        // Ends alone may be listened to: the span is there when either is.
+        // A subscriber may listen to ends only: the span exists if either has a listener.
         let listeners = self
             .listeners(begin)
             .or_else(|| self.listeners(begin | 1))?;
@@ -259,7 +260,7 @@ impl Stream {
         Some(span)
     }
 
-    /// A task graph comes into being.
+    /// A task graph is created.
     pub fn graph_create(&'static self, graph: &Visit) {
         if let Some(listeners) = self.listeners(point::GRAPH_CREATE) {
             // SAFETY: no user data.
@@ -267,7 +268,7 @@ impl Stream {
         }
     }
 
-    /// A node of the graph. `object` is the address of what it stands for; see the room's head for when it is sent.
+    /// A node of the graph. `object` is the address of its object; the module's documentation says when it is sent.
     pub fn node_create(&'static self, graph: &Visit, node: &Visit, kind: NodeKind, object: usize) {
         let Some(listeners) = self.listeners(point::NODE_CREATE) else {
             return;
@@ -285,7 +286,7 @@ impl Stream {
         unsafe { listeners.send(Some(graph), Some(node), instance, text.as_ptr().cast()) };
     }
 
-    /// A dependency; `edge` has its ends set ([`Visit::set_ends`]).
+    /// A dependency; `edge` has its nodes set ([`Visit::set_ends`]).
     pub fn edge_create(&'static self, graph: &Visit, edge: &Visit) {
         if let Some(listeners) = self.listeners(point::EDGE_CREATE) {
             let instance = listeners.framework().unique_id();
@@ -294,7 +295,7 @@ impl Stream {
         }
     }
 
-    /// A node's work is handed to its device, until the span ends.
+    /// A node's work is submitted to its device until the span ends.
     pub fn task<'a>(&'static self, graph: &'a Visit, node: &'a Visit) -> Option<Span<'a>> {
         self.span(point::TASK_BEGIN, Some(graph), Some(node), None, None)
     }
@@ -303,7 +304,7 @@ impl Stream {
     pub fn signal(&'static self, graph: &Visit, node: &Visit, instance: u64, handle: usize) {
         if let Some(listeners) = self.listeners(point::SIGNAL) {
             let handle = core::ptr::without_provenance(handle);
-            // SAFETY: the type's user data is a handle, which nobody reads through.
+            // SAFETY: the type's user data is a handle, which is not dereferenced.
             unsafe { listeners.send(Some(graph), Some(node), instance, handle) };
         }
     }
@@ -330,7 +331,7 @@ impl Stream {
         )
     }
 
-    /// A command is held back; the answer is for [`Self::barrier_end`], which may come from another thread.
+    /// A command is deferred. The result is for [`Self::barrier_end`], which may be called from another thread.
     pub fn barrier_begin(&'static self, graph: &Visit, node: &Visit, reason: &CStr) -> Option<u64> {
         let begin = self.listeners(point::BARRIER_BEGIN);
         let listeners = begin.or_else(|| self.listeners(point::BARRIER_END))?;
@@ -343,7 +344,7 @@ impl Stream {
         Some(instance)
     }
 
-    /// It goes on.
+    /// The command continues.
     pub fn barrier_end(&'static self, graph: &Visit, node: &Visit, instance: u64, reason: &CStr) {
         if let Some(listeners) = self.listeners(point::BARRIER_END) {
             let text = barrier_text(reason);
@@ -352,7 +353,7 @@ impl Stream {
         }
     }
 
-    /// A queue is made; `instance` comes again when it goes.
+    /// A queue is created; the same `instance` is passed when it is destroyed.
     pub fn queue_create(&'static self, queue: &Visit, instance: u64) {
         if let Some(listeners) = self.listeners(point::QUEUE_CREATE) {
             // SAFETY: text.
@@ -360,7 +361,7 @@ impl Stream {
         }
     }
 
-    /// A queue goes.
+    /// A queue is destroyed.
     pub fn queue_destroy(&'static self, queue: &Visit, instance: u64) {
         if let Some(listeners) = self.listeners(point::QUEUE_DESTROY) {
             // SAFETY: text.
@@ -375,7 +376,7 @@ impl Stream {
         }
     }
 
-    /// A message for people: an exception was thrown.
+    /// A message for users: an exception was thrown.
     pub fn diagnostics(&'static self, parent: Option<&Visit>, message: &CStr) {
         if let Some(listeners) = self.listeners(point::DIAGNOSTICS) {
             let instance = listeners.framework().unique_id();
@@ -399,7 +400,7 @@ impl Stream {
         )
     }
 
-    /// A function is entered; the answer is for [`Self::call_end`], `None` when nobody listens to either.
+    /// A function is entered. The result is for [`Self::call_end`]; `None` without listeners to either.
     pub fn call_begin(
         &'static self,
         layer: Option<&Visit>,
@@ -416,7 +417,7 @@ impl Stream {
         Some(instance)
     }
 
-    /// It is left; `call` now has its result.
+    /// The function returns; `call` now has its result.
     pub fn call_end(
         &'static self,
         layer: Option<&Visit>,
@@ -430,7 +431,7 @@ impl Stream {
         }
     }
 
-    /// What the user data of the struct types is sent with: no event, the layer's event as parent.
+    /// The sender of struct user data: no event, the layer's event as parent.
     fn data<T>(
         &'static self,
         kind: u16,
@@ -448,12 +449,12 @@ impl Stream {
         instance
     }
 
-    /// Memory is asked for; the answer is for [`Self::mem_alloc_end`].
+    /// An allocation begins. The result is for [`Self::mem_alloc_end`].
     pub fn mem_alloc_begin(&'static self, layer: &Visit, data: &mem_alloc_data_t) -> u64 {
         self.data(point::MEM_ALLOC_BEGIN, Some(layer), None, None, data)
     }
 
-    /// It is there.
+    /// The allocation has ended.
     pub fn mem_alloc_end(&'static self, layer: &Visit, instance: u64, data: &mem_alloc_data_t) {
         self.data(
             point::MEM_ALLOC_END,
@@ -464,12 +465,12 @@ impl Stream {
         );
     }
 
-    /// Memory is given back; the answer is for [`Self::mem_release_end`].
+    /// Freeing memory begins. The result is for [`Self::mem_release_end`].
     pub fn mem_release_begin(&'static self, layer: &Visit, data: &mem_alloc_data_t) -> u64 {
         self.data(point::MEM_RELEASE_BEGIN, Some(layer), None, None, data)
     }
 
-    /// It is gone.
+    /// The memory is freed.
     pub fn mem_release_end(&'static self, layer: &Visit, instance: u64, data: &mem_alloc_data_t) {
         self.data(
             point::MEM_RELEASE_END,
@@ -480,14 +481,14 @@ impl Stream {
         );
     }
 
-    /// The program's own memory is asked for or given back, in DPC++'s form: `at` says where and how much. The answer is for
-    /// [`Self::usm_end`].
+    /// The program's own memory is allocated or freed, in DPC++'s form: `at` has the location and size. The result is
+    /// for [`Self::usm_end`].
     pub fn usm_begin(&'static self, call: UsmCall, graph: Option<&Visit>, at: &Visit) -> u64 {
         self.usm(point::NODE_CREATE, call, graph, at, None);
         self.usm(call.begin(), call, graph, at, None)
     }
 
-    /// It was; `at` now says what the answer is.
+    /// The call has ended; `at` now has its result.
     pub fn usm_end(&'static self, call: UsmCall, graph: Option<&Visit>, at: &Visit, instance: u64) {
         self.usm(call.begin() | 1, call, graph, at, Some(instance));
     }
@@ -509,7 +510,7 @@ impl Stream {
         instance
     }
 
-    /// A buffer is made.
+    /// A buffer is created.
     pub fn buffer_construct(
         &'static self,
         layer: &Visit,
@@ -525,7 +526,7 @@ impl Stream {
         );
     }
 
-    /// A buffer goes.
+    /// A buffer is destroyed.
     pub fn buffer_destruct(&'static self, layer: &Visit, data: &offload_buffer_data_t) {
         self.data(
             point::OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT,
@@ -536,7 +537,7 @@ impl Stream {
         );
     }
 
-    /// An image is made.
+    /// An image is created.
     pub fn image_construct(
         &'static self,
         layer: &Visit,
@@ -552,7 +553,7 @@ impl Stream {
         );
     }
 
-    /// An image goes.
+    /// An image is destroyed.
     pub fn image_destruct(&'static self, layer: &Visit, data: &offload_image_data_t) {
         self.data(
             point::OFFLOAD_ALLOC_MEMORY_OBJECT_DESTRUCT,
@@ -574,7 +575,7 @@ impl Stream {
         );
     }
 
-    /// It gave it back; the one notification of its stream without a parent.
+    /// The memory was freed; the only notification of its stream without a parent.
     pub fn memory_release(&'static self, data: &offload_association_data_t) {
         self.data(
             point::OFFLOAD_ALLOC_MEMORY_OBJECT_RELEASE,
@@ -585,7 +586,7 @@ impl Stream {
         );
     }
 
-    /// An accessor of a buffer is made.
+    /// An accessor of a buffer is created.
     pub fn accessor(
         &'static self,
         layer: &Visit,
@@ -601,7 +602,7 @@ impl Stream {
         );
     }
 
-    /// An accessor of an image is made.
+    /// An accessor of an image is created.
     pub fn image_accessor(
         &'static self,
         layer: &Visit,
@@ -623,7 +624,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_word_chooses_the_other_form() {
+    fn only_the_exact_value_chooses_the_other_form() {
         for (value, compat) in [
             ("", Some(Compat::Seed)),
             ("seed", Some(Compat::Seed)),

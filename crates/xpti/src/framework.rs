@@ -15,7 +15,7 @@ pub struct Framework {
 }
 
 impl Framework {
-    /// The library that `XPTI_FRAMEWORK_DISPATCHER` names, opened at the first call; `None` when the variable is unset or
+    /// The library that `XPTI_FRAMEWORK_DISPATCHER` names, opened at the first call; `None` if the variable is unset or
     /// empty, or the library lacks a function. With elevated privileges the variable is not read.
     pub fn get() -> Option<&'static Self> {
         static FRAMEWORK: OnceLock<Option<Framework>> = OnceLock::new();
@@ -29,8 +29,8 @@ impl Framework {
         }
         let path = std::env::var_os("XPTI_FRAMEWORK_DISPATCHER").filter(|path| !path.is_empty())?;
         let path = CString::new(path.into_vec()).ok()?;
-        // Local and never closed, as DPC++'s proxy opens it: the same file is the same instance.
-        // SAFETY: a C string; the library's initialisers are what the user asked for.
+        // Local and never closed, as in DPC++'s proxy: the same file is the same instance. SAFETY: a C string; the user
+        // chose to run the library's initialisers.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY) };
         if library.is_null() {
             return None;
@@ -58,13 +58,13 @@ impl Framework {
         unsafe { (self.functions.xptiGetUniqueId)() }
     }
 
-    /// The location that this thread works for, 0 when none.
+    /// The location that this thread works for, or 0.
     pub fn universal_id(&self) -> u64 {
         // SAFETY: no arguments.
         unsafe { (self.functions.xptiGetUniversalId)() }
     }
 
-    /// The tuple that this thread has stashed: DPC++ keeps the queue's number under `queue_id`.
+    /// This thread's stashed tuple: DPC++ keeps the queue's number under `queue_id`.
     pub fn stashed(&self) -> Option<(&CStr, u64)> {
         let (mut key, mut value): (*mut c_char, u64) = (core::ptr::null_mut(), 0);
         // SAFETY: two places to write to.
@@ -101,9 +101,9 @@ impl Framework {
         (id != INVALID_OBJECT).then_some(id)
     }
 
-    /// The interned object of this number, as type and bytes. Intel's library faults on numbers that it never gave out.
+    /// The interned object with this number, as type and bytes. Intel's library faults on unknown numbers.
     ///
-    /// The bytes are valid until the next object is interned under Intel's library, for the process under ours.
+    /// With Intel's library the bytes are valid until the next object is interned; with ours as long as the process.
     pub(crate) fn object(&self, id: i32) -> Option<(u8, *const [u8])> {
         // SAFETY: numbers come from events of this framework.
         let object: object_data_t = unsafe { (self.functions.xptiLookupObject)(id) };

@@ -1,17 +1,25 @@
-//! XPTI in Rust: subscribe to what an unmodified SYCL program does, or emit streams of one's own.
+//! XPTI in Rust: subscribe to the notifications of an unmodified SYCL program, or emit your own streams.
 //!
 //! A subscriber implements [`Subscriber`] and makes its library one with [`export_subscriber!`]. An emitter holds a
 //! static [`Stream`] and sends [`Visit`]s of [`Location`]s through it.
 //!
-//! Invariants
-//! - The framework is reached only through the library that `XPTI_FRAMEWORK_DISPATCHER` names, as DPC++ does it; unset
-//!   or not loadable means silent, and then a check is one relaxed load and a branch. No table of the framework exists
-//!   a second time.
-//! - No panic of a subscriber reaches the program that is traced.
-//! - What a notification lends lives no longer than the callback: the borrow checker holds it.
+//! ```no_run
+//! use xpti::Stream;
 //!
-//! Non-goals: it is not the framework (`xpti-framework`), and gives no way to read raw pointers safely: user data whose
-//! form is not known stays a pointer.
+//! static SYCL: Stream = Stream::new(c"sycl", 1, 2, c"my runtime 0.1");
+//! // Without a framework or a listener this costs one load and a branch.
+//! SYCL.diagnostics(None, c"out of device memory");
+//! ```
+//!
+//! Invariants
+//! - The framework is used only through the library that `XPTI_FRAMEWORK_DISPATCHER` names, as in DPC++. If that is
+//!   unset or cannot be loaded nothing is sent, and a check costs one relaxed load and a branch. The framework's tables
+//!   exist once.
+//! - No panic of a subscriber reaches the program that is traced.
+//! - Borrows from a notification end with the callback: the borrow checker enforces it.
+//!
+//! Non-goals: it is not the framework (`xpti-framework`), and does not read raw pointers: user data of an unknown form
+//! stays a pointer.
 
 pub mod emit;
 pub mod framework;

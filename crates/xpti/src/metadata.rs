@@ -25,7 +25,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Reads an object of the framework's table; a number of a width that does not exist stays binary.
+    /// Reads an object of the framework's table; a number of an invalid width stays binary.
     pub(crate) fn decode(kind: u8, bytes: &[u8]) -> Value<'static> {
         let mut word = [0; 8];
         let width = bytes.len();
@@ -51,7 +51,7 @@ impl Value<'_> {
         }
     }
 
-    /// The bytes as the framework's table holds them, and their type.
+    /// The bytes in the form of the framework's table, and their type.
     pub(crate) fn encode(&self) -> (u8, Cow<'_, [u8]>) {
         match self {
             Value::Binary(bytes) => (metadata_type::BINARY, Cow::Borrowed(bytes)),
@@ -90,11 +90,11 @@ impl<'a> From<&'a str> for Value<'a> {
     }
 }
 
-/// Entries of an event, newest first as a rule; valid during the callback.
+/// Entries of an event, usually the newest first; valid during the callback.
 #[derive(Debug)]
 pub struct Metadata<'a> {
     node: *const metadata_node,
-    /// The map's own count: a bound also for a damaged list.
+    /// The map's own count, which also bounds a damaged list.
     left: usize,
     framework: &'static Framework,
     event: PhantomData<&'a metadata_t>,
@@ -123,7 +123,7 @@ impl Iterator for Metadata<'_> {
             let Some(key) = self.framework.string(node.key) else {
                 continue;
             };
-            // Intel's library does not check numbers; those of events are either its own or negative nonsense.
+            // Intel's library does not check numbers; those of events are either valid or negative.
             let Some((kind, bytes)) = (node.value >= 0)
                 .then(|| self.framework.object(node.value))
                 .flatten()
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_survive_the_table() {
+    fn values_round_trip_through_the_table() {
         for value in [
             Value::from(-5),
             Value::from(1_u64 << 63),

@@ -15,7 +15,7 @@ use crate::payload::Payload;
 use crate::raw::{read, text};
 use crate::stream_info::StreamInfo;
 
-/// One notification; lent for the time of the callback.
+/// One notification; borrowed during the callback.
 #[derive(Debug)]
 pub struct Notification<'a> {
     pub(crate) framework: &'static Framework,
@@ -28,7 +28,7 @@ pub struct Notification<'a> {
 }
 
 impl<'a> Notification<'a> {
-    /// The stream that it came on.
+    /// The stream that sent it.
     pub fn stream(&self) -> &'a StreamInfo {
         self.stream
     }
@@ -48,17 +48,17 @@ impl<'a> Notification<'a> {
         Event::from_raw(self.event, self.framework)
     }
 
-    /// Joins a begin with its end.
+    /// Links a begin with its end.
     pub fn instance(&self) -> u64 {
         self.instance
     }
 
-    /// The framework that sends it: thread-local ids and tuples are asked there.
+    /// The sending framework: it provides thread-local ids and tuples.
     pub fn framework(&self) -> &'static Framework {
         self.framework
     }
 
-    /// User data, read as the stream and the type say.
+    /// User data, read according to the stream and the type.
     pub fn user_data(&self) -> UserData<'a> {
         let data = self.user_data;
         if data.is_null() {
@@ -69,7 +69,7 @@ impl<'a> Notification<'a> {
             point::FUNCTION_WITH_ARGS_BEGIN | point::FUNCTION_WITH_ARGS_END => {
                 read(data).map(UserData::FunctionWithArgs)
             }
-            // DPC++ passes a string where it passes an event (USM), and the struct where it passes none (buffers).
+            // DPC++ passes a string with an event (USM), and the struct without one (buffers).
             point::MEM_ALLOC_BEGIN..=point::MEM_RELEASE_END if self.event.is_null() => {
                 read(data).map(UserData::MemAlloc)
             }
@@ -133,7 +133,7 @@ pub enum UserData<'a> {
 }
 
 impl UserData<'_> {
-    /// The function's name and its number, of a call with arguments.
+    /// The function's name and number, for a call with arguments.
     pub fn function(&self) -> Option<(Cow<'_, str>, u32)> {
         match self {
             Self::FunctionWithArgs(call) => Some((text(call.function_name)?, call.function_id)),
@@ -160,7 +160,7 @@ impl<'a> Event<'a> {
         self.raw.unique_id
     }
 
-    /// Which visit of the location, from 1.
+    /// The number of the visit of the location, from 1.
     pub fn instance_id(&self) -> u64 {
         self.raw.instance_id
     }
@@ -170,22 +170,22 @@ impl<'a> Event<'a> {
         self.raw.event_type
     }
 
-    /// Of an edge: the node that it leaves.
+    /// For an edge: the source node.
     pub fn source_id(&self) -> u64 {
         self.raw.source_id
     }
 
-    /// Of an edge: the node that it reaches.
+    /// For an edge: the target node.
     pub fn target_id(&self) -> u64 {
         self.raw.target_id
     }
 
-    /// The event's address: tells events apart while they live.
+    /// The event's address: identifies it while it lives.
     pub fn address(&self) -> usize {
         core::ptr::from_ref(self.raw).addr()
     }
 
-    /// Where it happens.
+    /// The location.
     pub fn payload(&self) -> Option<Payload<'a>> {
         // SAFETY: the event's payload lives as long as the event.
         unsafe { Payload::from_raw(self.raw.payload) }

@@ -7,7 +7,7 @@ use xpti_sys::payload_t;
 
 use crate::raw::text;
 
-/// Where something happens.
+/// A source location.
 #[derive(Clone, Copy, Debug)]
 pub struct Payload<'a> {
     raw: &'a payload_t,
@@ -26,22 +26,22 @@ impl<'a> Payload<'a> {
         text(self.raw.name)
     }
 
-    /// Source file, `<unknown-file>` where the emitter gave none.
+    /// Source file, `<unknown-file>` if the emitter gave none.
     pub fn source_file(&self) -> Option<Cow<'a, str>> {
         text(self.raw.source_file)
     }
 
-    /// Line; `None` when absent or 0.
+    /// Line; `None` if absent or 0.
     pub fn line(&self) -> Option<u32> {
         Some(self.raw.line_no).filter(|line| !matches!(*line, 0 | u32::MAX))
     }
 
-    /// Column; `None` when absent or 0.
+    /// Column; `None` if absent or 0.
     pub fn column(&self) -> Option<u32> {
         Some(self.raw.column_no).filter(|column| !matches!(*column, 0 | u32::MAX))
     }
 
-    /// Address of the code; 0 when absent.
+    /// Address of the code; 0 if absent.
     pub fn code_address(&self) -> usize {
         self.raw.code_ptr_va.addr()
     }

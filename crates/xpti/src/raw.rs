@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_char, c_void};
 
-/// A string that C gave, as text: invalid UTF-8 is replaced.
+/// A C string as text: invalid UTF-8 is replaced.
 pub(crate) fn text<'a>(pointer: *const c_char) -> Option<std::borrow::Cow<'a, str>> {
     if pointer.is_null() {
         return None;

@@ -1,4 +1,4 @@
-//! Streams of an emitter: announcing them, asking whether anybody listens, sending.
+//! Streams of an emitter: announcing them, checking for listeners, sending.
 
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicU16, Ordering};
@@ -8,10 +8,9 @@ use xpti_sys::INVALID_STREAM;
 
 use crate::{DetailLevel, Framework, Location, Visit};
 
-/// A stream of one's own; a static.
+/// An emitter's own stream, in a static.
 ///
-/// It is announced when first asked whether anybody listens. Without a framework every question is one relaxed load and a
-/// branch, for ever.
+/// It is announced by the first check for listeners. Without a framework every check is one relaxed load and a branch.
 #[derive(Debug)]
 pub struct Stream {
     name: &'static CStr,
@@ -23,16 +22,16 @@ pub struct Stream {
 
 const UNKNOWN: u16 = 0;
 const SILENT: u16 = 1;
-/// Subscribers are being told; to others the stream is silent that long.
+/// The stream is being announced to subscribers; meanwhile other threads send nothing.
 const ANNOUNCING: u16 = 2;
 /// With the stream's number in the low byte.
 const KNOWN: u16 = 0x100;
 
-/// Those that were announced, in that order.
+/// The announced streams, in that order.
 static ANNOUNCED: Mutex<Vec<&'static Stream>> = Mutex::new(Vec::new());
 
 impl Stream {
-    /// A stream of this name and version; nothing happens yet.
+    /// Creates a stream with this name and version; nothing is announced yet.
     #[must_use]
     pub const fn new(name: &'static CStr, major: u32, minor: u32, version: &'static CStr) -> Self {
         Self {
@@ -49,7 +48,7 @@ impl Stream {
         self.name
     }
 
-    /// Those who listen to this type; `None` when nobody does, and then there is nothing to prepare.
+    /// The listeners of this type; `None` without any, and then there is nothing to prepare.
     #[inline]
     pub fn listeners(&'static self, kind: u16) -> Option<Listeners> {
         match self.state.load(Ordering::Relaxed) {
@@ -115,7 +114,7 @@ impl Stream {
         state
     }
 
-    /// How much the subscribers want to know; [`DetailLevel::None`] without any.
+    /// The detail that subscribers want; [`DetailLevel::None`] without any.
     pub fn detail(&'static self) -> DetailLevel {
         let state = match self.state.load(Ordering::Relaxed) {
             UNKNOWN => self.announce(),
@@ -134,8 +133,8 @@ impl Stream {
     }
 }
 
-/// Tells subscribers that the announced streams are done, the last announced first. For the end of a runtime: nothing does it
-/// by itself.
+/// Announces the end of all streams, the last one first. A runtime calls it at its end; it is never called
+/// automatically.
 pub fn finish_all() {
     let announced = core::mem::take(&mut *ANNOUNCED.lock().unwrap_or_else(PoisonError::into_inner));
     let Some(framework) = Framework::get() else {
@@ -151,7 +150,7 @@ pub fn finish_all() {
     }
 }
 
-/// Somebody listens to one type of one stream.
+/// The listeners of one type of one stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Listeners {
     framework: &'static Framework,
@@ -170,10 +169,10 @@ impl Listeners {
         Visit::new(self.framework, location)
     }
 
-    /// Sends one notification, on this thread, to all of them. User data that lives on may be any type's.
+    /// Sends one notification to all of them, on this thread. User data that outlives the call may be of any type.
     ///
     /// # Safety
-    /// `user_data` is null or points to what subscribers expect of this type on this stream.
+    /// `user_data` is null or points to the data that subscribers expect for this type on this stream.
     pub unsafe fn send(
         &self,
         parent: Option<&Visit>,
@@ -185,7 +184,7 @@ impl Listeners {
         unsafe { self.send_as(self.kind, parent, event, instance, user_data) }
     }
 
-    /// As [`Self::send`], of another type: the end of what began.
+    /// As [`Self::send`], with another type: the end of a pair.
     ///
     /// # Safety
     /// As [`Self::send`].

@@ -19,7 +19,7 @@ impl StreamInfo {
         &self.name
     }
 
-    /// Its version in the emitter's words.
+    /// Its version, as the emitter writes it.
     pub fn version(&self) -> &CStr {
         &self.version
     }

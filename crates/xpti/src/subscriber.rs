@@ -1,4 +1,4 @@
-//! Subscribing: a library that the framework loads because `XPTI_SUBSCRIBERS` names it.
+//! Subscribing: a library that the framework loads because it is in `XPTI_SUBSCRIBERS`.
 
 use core::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ pub enum DetailLevel {
     Verbose = xpti_sys::detail_level::VERBOSE,
 }
 
-/// Which types of notifications a subscriber wants of a stream.
+/// The types of notifications that a subscriber wants of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Types {
     /// No callback is registered.
@@ -35,27 +35,28 @@ pub enum Types {
     Some(Vec<u16>),
 }
 
-/// A tool that listens. All functions may be called from any thread at any time, several at once, also while the process
-/// ends; a panic is caught and ends that call alone.
+/// A tool that listens. All functions may be called from any thread at any time, several at once, also during exit. A
+/// panic is caught and ends only that call.
 pub trait Subscriber: Sync {
-    /// A stream was announced; says what to hear of it. An emitter may announce a stream again: this is called again, and
-    /// what it says is added.
+    /// A stream was announced; returns the wanted types. An emitter may announce a stream again: this is then called
+    /// again, and its result is added.
     fn stream_initialized(&self, stream: &StreamInfo) -> Types;
 
-    /// Something happened, on the calling thread, right now.
+    /// A notification, on the thread that sends it.
     fn notify(&self, notification: &Notification<'_>);
 
-    /// The emitter is done with the stream; may come more than once, and from the dynamic linker's own exit.
+    /// The emitter has finished the stream. May be called more than once, and during the dynamic linker's exit.
     fn stream_finished(&self, stream: &CStr);
 
-    /// How much to send on the stream; `None` leaves it to others, and then it is [`DetailLevel::Normal`].
+    /// The detail to send on the stream; `None` leaves it to other subscribers, with the default
+    /// [`DetailLevel::Normal`].
     fn detail_level(&self, stream: &CStr) -> Option<DetailLevel> {
         let _ = stream;
         None
     }
 }
 
-/// The one subscriber of a library, as [`export_subscriber!`] makes it. Not for direct use.
+/// The one subscriber of a library, created by [`export_subscriber!`]. Not for direct use.
 #[doc(hidden)]
 pub trait Exported: 'static {
     /// The subscriber.
@@ -64,13 +65,13 @@ pub trait Exported: 'static {
     fn streams() -> &'static Streams;
 }
 
-/// Streams that a subscriber knows, by number.
+/// The streams that a subscriber knows, by number.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Streams([OnceLock<StreamInfo>; 256]);
 
 impl Streams {
-    /// None yet.
+    /// Empty.
     #[doc(hidden)]
     pub const fn new() -> Self {
         Self([const { OnceLock::new() }; 256])
@@ -201,12 +202,12 @@ pub unsafe fn finish<E: Exported>(stream: *const c_char) {
     }
     // SAFETY: the caller's.
     let name = unsafe { CStr::from_ptr(stream) };
-    // A panic ends this call alone; the hook has told about it.
+    // A panic ends only this call; the panic hook has reported it.
     let _ = catch_unwind(AssertUnwindSafe(|| E::subscriber().stream_finished(name)));
 }
 
 /// # Safety
-/// A C string and a place to write to.
+/// A C string and a writable output.
 #[doc(hidden)]
 pub unsafe fn detail_level<E: Exported>(stream: *const c_char, level: *mut u8) -> bool {
     if stream.is_null() || level.is_null() {
@@ -223,7 +224,7 @@ pub unsafe fn detail_level<E: Exported>(stream: *const c_char, level: *mut u8) -
     true
 }
 
-/// Callbacks are not told their stream, so there is one function for each.
+/// Callbacks do not get their stream, so there is one function for each.
 unsafe extern "C-unwind" fn callback<E: Exported, const STREAM: usize>(
     kind: u16,
     parent: *mut trace_event_data_t,

@@ -12,8 +12,7 @@ use xpti_sys::{event_flag, result, trace_event_data_t, xpti_tracepoint_t};
 
 use crate::{Framework, Value};
 
-/// Where something happens. Two of them that are equal are one location in the whole process, under one id that is the
-/// same in every run.
+/// A source location. Two equal ones are one location in the whole process, with one id that is the same in every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// Function, kernel or label.
@@ -27,7 +26,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// A location known when the program is built, such as that of a static.
+    /// A location known at build time, such as that of a static.
     #[must_use]
     pub const fn new(name: &'static CStr, file: &'static CStr, line: u32, column: u32) -> Self {
         Self {
@@ -38,7 +37,7 @@ impl Location {
         }
     }
 
-    /// The place in the source that calls the function which calls this (`#[track_caller]`).
+    /// The location of the caller's caller (`#[track_caller]`).
     #[track_caller]
     #[must_use]
     pub fn caller(name: Cow<'static, CStr>) -> Self {
@@ -52,7 +51,7 @@ impl Location {
     }
 }
 
-/// The compiler's file names have no final zero: each gets a copy that has, once in the process.
+/// The compiler's file names are not NUL-terminated: each gets one terminated copy in the process.
 fn c_file(file: &'static str) -> &'static CStr {
     static FILES: LazyLock<Mutex<HashMap<&'static str, &'static CStr>>> =
         LazyLock::new(Mutex::default);
@@ -65,7 +64,7 @@ fn c_file(file: &'static str) -> &'static CStr {
 
 /// One visit of a location: a node, an edge, a queue, a graph. Subscribers may keep its address while it lives.
 ///
-/// Any thread may use and end it.
+/// Any thread may use and drop it.
 #[derive(Debug)]
 pub struct Visit {
     framework: &'static Framework,
@@ -73,11 +72,11 @@ pub struct Visit {
 }
 // SAFETY: the framework's functions take tracepoints from any thread; fields are written through `&mut self` alone.
 unsafe impl Send for Visit {}
-// SAFETY: as above; what `&self` gives is never written after creation.
+// SAFETY: as above; data behind `&self` is not written after creation.
 unsafe impl Sync for Visit {}
 
 impl Visit {
-    /// Visits the location; `None` when the framework is out of memory.
+    /// Visits the location; `None` if the framework is out of memory.
     pub fn new(framework: &'static Framework, location: &Location) -> Option<Self> {
         let pointer = |text: &CStr| {
             if text.is_empty() {
@@ -119,13 +118,13 @@ impl Visit {
         unsafe { (*self.event()).unique_id }
     }
 
-    /// Which visit of the location this is, from 1.
+    /// The number of this visit of the location, from 1.
     pub fn instance(&self) -> u64 {
         // SAFETY: a living tracepoint and its own function.
         unsafe { (self.table().instance)(self.tracepoint) }
     }
 
-    /// Says what kind of event it is ([`crate::event_type`]); at first it is an algorithm.
+    /// Sets the type of event ([`crate::event_type`]); the default is an algorithm.
     pub fn set_event_type(&mut self, kind: u16) {
         // SAFETY: a living tracepoint's event, borrowed exclusively.
         unsafe { (*self.event()).event_type = kind };
@@ -143,7 +142,7 @@ impl Visit {
         }
     }
 
-    /// Sets a metadata entry; false when the framework refused it, as it does an empty key.
+    /// Sets a metadata entry; false if the framework rejects it, such as an empty key.
     pub fn set<'v>(&mut self, key: &CStr, value: impl Into<Value<'v>>) -> bool {
         let value = value.into();
         let (kind, bytes) = value.encode();
@@ -157,8 +156,8 @@ impl Visit {
         matches!(code, result::SUCCESS | result::DUPLICATE)
     }
 
-    /// Publishes the visit for this thread: until the guard ends, its location is the thread's universal id.
-    #[must_use = "the scope ends with the guard"]
+    /// Publishes the visit for this thread: until the guard is dropped, its location is the thread's universal id.
+    #[must_use = "dropping the guard ends the scope"]
     pub fn enter(&self) -> Scope<'_> {
         let functions = self.framework.functions();
         // SAFETY: no arguments; a living tracepoint.
@@ -183,7 +182,7 @@ impl Drop for Visit {
     }
 }
 
-/// While it lives a [`Visit`] is what the thread works for; then what was before.
+/// The thread works for a [`Visit`] while this lives; dropping it restores the previous one.
 #[derive(Debug)]
 pub struct Scope<'a> {
     framework: &'static Framework,
@@ -195,8 +194,8 @@ pub struct Scope<'a> {
 impl Drop for Scope<'_> {
     fn drop(&mut self) {
         let functions = self.framework.functions();
-        // SAFETY: the scope around this one is still alive: guards end in reverse order, and else the framework refuses
-        // what is no living tracepoint.
+        // SAFETY: the outer scope is still alive, because guards are dropped in reverse order; otherwise the framework
+        // rejects a dead tracepoint.
         unsafe {
             if self.before.is_null()
                 || (functions.xptiSetTracepointScopeData)(self.before.cast_mut()) != result::SUCCESS
@@ -207,7 +206,7 @@ impl Drop for Scope<'_> {
     }
 }
 
-/// While it lives the thread has stashed a tuple; then none.
+/// The thread has a stashed tuple while this lives.
 #[derive(Debug)]
 pub struct Stash {
     framework: &'static Framework,
@@ -216,7 +215,7 @@ pub struct Stash {
 
 impl Stash {
     /// Puts `key` and `value` where subscribers find them ([`Framework::stashed`]).
-    #[must_use = "the tuple goes with the guard"]
+    #[must_use = "dropping the guard removes the tuple"]
     pub fn put(framework: &'static Framework, key: &'static CStr, value: u64) -> Self {
         // SAFETY: a literal.
         unsafe { (framework.functions().xptiStashTuple)(key.as_ptr(), value) };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// The folder of this profile, with the framework, the emitter and the subscriber in it.
+/// This profile's folder, with the framework, the emitter and the subscriber.
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -63,7 +63,7 @@ fn every_notification_arrives_as_it_was_sent() {
 }
 
 #[test]
-fn values_that_are_not_understood_are_told_once_and_mean_the_default() {
+fn invalid_values_are_reported_once_and_mean_the_default() {
     let listener = built().join("examples/libprint_events.so");
     let twice = format!("{0},{0}", listener.display());
     let output = emit(&[
@@ -87,7 +87,7 @@ fn values_that_are_not_understood_are_told_once_and_mean_the_default() {
 }
 
 #[test]
-fn without_a_framework_or_a_listener_nothing_is_sent() {
+fn nothing_is_sent_without_a_framework_or_a_listener() {
     for variables in [
         &[("XPTI_FRAMEWORK_DISPATCHER", None)][..],
         &[("XPTI_FRAMEWORK_DISPATCHER", Some(""))],
@@ -102,7 +102,7 @@ fn without_a_framework_or_a_listener_nothing_is_sent() {
 }
 
 #[test]
-fn a_subscriber_hears_what_it_asked_for() {
+fn a_subscriber_gets_the_types_that_it_asked_for() {
     let output = lines(&emit(&[("PRINT_EVENTS_TYPES", Some("2,4,11"))]));
     let kinds: Vec<_> = output
         .iter()
@@ -121,7 +121,7 @@ fn a_subscriber_hears_what_it_asked_for() {
 }
 
 #[test]
-fn a_panic_of_a_subscriber_stays_there() {
+fn a_panic_of_a_subscriber_does_not_reach_the_program() {
     let output = emit(&[("PRINT_EVENTS_PANIC", Some("1"))]);
     let lines = lines(&output);
     assert_eq!(lines.last().map(String::as_str), Some("emitted: true"));

@@ -1,7 +1,7 @@
-//! The library as C++ clients see it: its ELF header, the facts of Intel's library, concurrency, faults.
+//! The library as C++ clients use it: its ELF header, the behaviour of Intel's library, concurrency, faults.
 //!
-//! `cpp/probe.cpp` prints facts, one a line; `probe_expected.txt` has them as Intel's library gives them, with ours beside
-//! those in which we differ on purpose. `cpp/stress.cpp` is its test under concurrency, `cpp/faults.cpp` ours of bad input.
+//! `cpp/probe.cpp` prints facts, one a line. `probe_expected.txt` has the output with Intel's library, and ours beside
+//! it where it differs on purpose. `cpp/stress.cpp` tests concurrency, `cpp/faults.cpp` invalid input.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Once, OnceLock};
 
-/// The library of this profile.
+/// The library built in this profile.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| test_artifacts::build(&["-p", "libxptifw"]).join("libxptifw.so"))
 }
 
-/// Builds `cpp/NAME` into `OUT` of this test's own folder.
+/// Builds `cpp/NAME` as `OUT` in this test's folder.
 fn compile(source: &str, out: &str, options: &[&str]) -> PathBuf {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(out);
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -35,7 +35,7 @@ fn compile(source: &str, out: &str, options: &[&str]) -> PathBuf {
         .status();
     assert!(
         status.is_ok_and(|status| status.success()),
-        "g++ is needed, and must build the client"
+        "g++ is installed and builds the client"
     );
     out
 }
@@ -49,7 +49,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn the_library_exports_the_fifty_functions_alone() {
+fn the_library_exports_exactly_the_fifty_functions() {
     let library = elf::read(library());
     let got: BTreeSet<_> = library.exports.iter().map(|e| e.name.as_str()).collect();
     let want: BTreeSet<_> = xpti_sys::Functions::NAMES.iter().copied().collect();
@@ -59,7 +59,7 @@ fn the_library_exports_the_fifty_functions_alone() {
 }
 
 #[test]
-fn the_facts_of_intels_library_hold() {
+fn the_behaviour_is_that_of_intels_library() {
     let subscriber = compile(
         "probe.cpp",
         "libprobe_sub.so",
@@ -91,7 +91,7 @@ fn the_facts_of_intels_library_hold() {
         .collect();
     assert_eq!(different, [], "wanted, found");
     assert_eq!(facts.count(), got.lines().count());
-    assert_eq!(run().stdout, first.stdout, "two runs say the same");
+    assert_eq!(run().stdout, first.stdout, "two runs print the same");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn nothing_is_lost_or_broken_under_concurrency() {
     }
 }
 
-/// A folder with the subscribers of `cpp/faulty_subscriber.cpp`; one needs a library that is not there any more.
+/// A folder with the subscribers of `cpp/faulty_subscriber.cpp`; one needs a library that no longer exists.
 fn faulty_subscribers() -> &'static Path {
     static MADE: Once = Once::new();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -167,7 +167,7 @@ fn faulty_subscribers() -> &'static Path {
 }
 
 #[test]
-fn bad_input_and_faulty_subscribers_break_nothing() {
+fn invalid_input_and_faulty_subscribers_do_no_harm() {
     let faults = compile("faults.cpp", "faults", &[]);
     let run = Command::new(&faults)
         .arg(library())
@@ -176,17 +176,17 @@ fn bad_input_and_faulty_subscribers_break_nothing() {
         .unwrap();
     assert!(run.status.success(), "{}", text(&run));
     for reason in [
-        "libfaulty_crashing.so: it takes the process down with signal 11",
-        "libfaulty_crashing_init.so: it takes the process down with signal 11",
-        "libfaulty_aborting.so: it takes the process down with signal 6",
-        "libfaulty_throwing.so: it takes the process down with signal 6",
-        "libfaulty_throwing_constructor.so: it takes the process down with signal 6",
+        "libfaulty_crashing.so: it ends the process with signal 11",
+        "libfaulty_crashing_init.so: it ends the process with signal 11",
+        "libfaulty_aborting.so: it ends the process with signal 6",
+        "libfaulty_throwing.so: it ends the process with signal 6",
+        "libfaulty_throwing_constructor.so: it ends the process with signal 6",
         "libfaulty_exiting.so: it ends the process when",
         "libfaulty_hanging.so: it does not return within 10 s",
     ] {
         assert!(text(&run).contains(reason), "{reason}: {}", text(&run));
     }
-    // Four of the five ends run destructors, and those end the emitter's stream once.
+    // Four of the five ends run destructors, which end the emitter's stream once.
     assert_eq!(text(&run).matches("finished emitted").count(), 4);
     let stable = |output: &Output| {
         text(output)
@@ -203,11 +203,11 @@ fn bad_input_and_faulty_subscribers_break_nothing() {
     assert_eq!(
         stable(&run),
         stable(&again),
-        "ids of locations are those of every run"
+        "ids of locations are the same in every run"
     );
 }
 
-/// Registering, deleting, forking, loading and ending: no invalid read, no use of what was never written.
+/// Registering, deleting, forking, loading and ending: no invalid read, and no use of uninitialised memory.
 #[test]
 fn valgrind_finds_nothing_on_the_registration_paths() {
     let faults = compile("faults.cpp", "faults_valgrind", &[]);
@@ -233,7 +233,7 @@ fn valgrind_finds_nothing_on_the_registration_paths() {
             .arg(folder)
             .arg(case)
             .output()
-            .expect("valgrind is needed");
+            .expect("valgrind is installed");
         assert!(
             run.status.success() && !text(&run).contains("=="),
             "{case}: {}",
