@@ -165,7 +165,7 @@ impl Event {
         ready("zeEventQueryStatus", context, code)
     }
 
-    /// Waits up to `timeout_ns` (`u64::MAX`: for ever); whether it is signalled.
+    /// Waits up to `timeout_ns` (`u64::MAX`: forever); whether it is signalled.
     ///
     /// # Errors
     /// The call's, but for `NOT_READY`.

@@ -20,7 +20,7 @@ macro_rules! plain {
     )* };
 }
 plain!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64);
-// SAFETY: an array of plain values has no padding of its own.
+// SAFETY: an array adds no padding to plain values.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 /// The kind of memory that a pointer points into.

@@ -448,7 +448,7 @@ impl Buffer {
     }
 
     /// Drops finished work when enough has come. Unlike work on lanes, pending commands and copies are kept one by one, and
-    /// readers may come for ever. `open` holds for work that has not ended well: failures wait for [`Self::roll_back`].
+    /// readers may come forever. `open` holds for work that has not ended well: failures wait for [`Self::roll_back`].
     pub fn tidy(&mut self, mut open: impl FnMut(Dep) -> bool) {
         if self.copies.len() >= self.copies_tidy_at {
             self.copies.retain(|(_, dep)| open(*dep));

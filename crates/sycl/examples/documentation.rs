@@ -105,7 +105,7 @@ fn buffers(queue: &Queue) -> Result<()> {
     plane.set_final_data(|all| println!("{all:?}"));
     plane.clear_poison();
     let view = UsmView { device, context, pointer, initialised: true, free_with_buffer: false };
-    // SAFETY: 64 elements of USM that nobody else uses before the buffer's end.
+    // SAFETY: 64 elements of USM that only the buffer uses until its end.
     let over = unsafe { Buffer::from_usm(&[view], [64])? };
     drop((rows, bytes, over));
     Ok(())
@@ -116,7 +116,7 @@ fn unified_memory(queue: &Queue) -> Result<()> {
     let queue = queue.clone();
     let context = queue.context();
     let block = usm::Block::<f32, usm::SharedKind>::shared(&queue, 256)?;
-    // SAFETY: the memory lives until the work has ended, and nobody else uses it meanwhile.
+    // SAFETY: the memory lives until the work has ended, and is not used otherwise meanwhile.
     unsafe {
         let set = queue.memset(block.as_ptr().cast(), 0, 1024, &[])?;
         let filled = queue.fill(block.as_ptr(), 1.5f32, 128, &[set])?;

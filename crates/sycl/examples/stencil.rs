@@ -1,7 +1,7 @@
 //! Heat flows over a plate; two devices compute one half each. Each device writes its own rows and reads one row of the
 //! other half: after each step the runtime copies only that row.
 //!
-//! `SOLUM_DEVICES=cpu:2,discrete cargo run --release -p sycl --example stencil` has two devices with memories of their own.
+//! `SOLUM_DEVICES=cpu:2,discrete cargo run --release -p sycl --example stencil` has two devices with their own memories.
 
 use sycl::{Buffer, BufferOptions, Device, Queue, Range, Read, Result, Write, info};
 

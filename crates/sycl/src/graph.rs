@@ -1,6 +1,6 @@
 //! Command graphs: command groups that are recorded once and submitted any number of times, as one Level Zero command
 //! list. Buffers keep one address on a device, so the list stays valid. The copies and dependencies of a submission are
-//! determined anew each time, for all groups of the graph at once.
+//! determined each time, for all groups of the graph at once.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -80,7 +80,7 @@ pub(crate) fn large_pages(size: usize) -> Option<*mut u8> {
     // One page more, so that the first can be aligned; the rest is never touched.
     let (all, access) = (size.checked_add(LARGE)?, libc::PROT_READ | libc::PROT_WRITE);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a fresh mapping; nothing of anybody's is replaced.
+    // SAFETY: a fresh mapping; no other mapping is replaced.
     let start = unsafe { libc::mmap(core::ptr::null_mut(), all, access, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return None;

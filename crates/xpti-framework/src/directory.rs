@@ -33,7 +33,7 @@ impl<T: Sync + 'static> Directory<T> {
         if first.is_null() {
             return None;
         }
-        // SAFETY: chunk `n` has `1 << (6 + n)` places, is never freed; entries live for ever.
+        // SAFETY: chunk `n` has `1 << (6 + n)` places, is never freed; entries live forever.
         unsafe { (*first.add(at)).load(Ordering::Acquire).as_ref() }
     }
 

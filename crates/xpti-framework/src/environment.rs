@@ -11,7 +11,7 @@ static LOG: AtomicU8 = AtomicU8::new(1);
 fn get(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: a C string.
     let value = unsafe { libc::getenv(name.as_ptr()) };
-    // SAFETY: the environment's string; read at once by the callers, before the program goes on.
+    // SAFETY: the environment's string; read at once by the callers, before the program continues.
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
 }
 

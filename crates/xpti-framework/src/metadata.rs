@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn keys_are_found_and_counted_in_reverse_bucket_order() {
-        // SAFETY: a map of its own, at one address.
+        // SAFETY: a separate map, at one address.
         unsafe {
             let mut map = core::mem::MaybeUninit::<metadata_t>::uninit();
             let map = map.as_mut_ptr();

@@ -29,7 +29,7 @@ impl Names {
     fn find(&self, name: &CStr) -> Option<usize> {
         let count = self.count.load(Ordering::Acquire);
         self.names[..count].iter().position(|known| {
-            // SAFETY: names that were counted are C strings and live for ever.
+            // SAFETY: names that were counted are C strings and live forever.
             let known = unsafe { CStr::from_ptr(known.load(Ordering::Relaxed)) };
             known == name
         })

@@ -20,7 +20,7 @@ pub struct Interned {
     length: usize,
     id: u32,
 }
-// SAFETY: never written after it was published; the text lives for ever.
+// SAFETY: never written after it was published; the text lives forever.
 unsafe impl Sync for Interned {}
 
 impl Keyed for Interned {

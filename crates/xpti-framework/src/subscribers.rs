@@ -75,7 +75,7 @@ fn start_slowly() {
     callback_table::settle(on);
     STARTER.store(0, Ordering::Release);
     STATE.store(STARTED, Ordering::Release);
-    // SAFETY: a word that lives for ever.
+    // SAFETY: a word that lives forever.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -91,7 +91,7 @@ fn wait_for_start() {
     while STATE.load(Ordering::Acquire) == STARTING
         && STARTER.load(Ordering::Acquire) != thread::address()
     {
-        // SAFETY: a word that lives for ever, and a time.
+        // SAFETY: a word that lives forever, and a time.
         let code = unsafe {
             libc::syscall(
                 libc::SYS_futex,

@@ -18,7 +18,7 @@ struct Interned {
     id: u32,
     kind: u8,
 }
-// SAFETY: never written after it was published; the bytes live for ever.
+// SAFETY: never written after it was published; the bytes live forever.
 unsafe impl Sync for Interned {}
 
 impl Keyed for Interned {

@@ -112,7 +112,7 @@ fn delete(address: usize) -> i32 {
     let Some((number, visit)) = living(address) else {
         return result::NOTFOUND;
     };
-    // SAFETY: a place of the slab that has been living; locations live for ever.
+    // SAFETY: a place of the slab that has been living; locations live forever.
     let location = unsafe { (*visit).location() };
     let held = lock(location).hold();
     // Another thread may have deleted it meanwhile, and a third made it a visit of another location.

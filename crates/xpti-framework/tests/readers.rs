@@ -22,7 +22,7 @@ unsafe impl Sync for Entry {}
 
 impl Entry {
     fn value(&self) -> u64 {
-        // SAFETY: nobody writes it after it was published.
+        // SAFETY: it is not written after its publication.
         self.value.with(|value| unsafe { *value })
     }
 }
@@ -38,7 +38,7 @@ fn entry(hash: u64) -> &'static Entry {
         hash,
         value: UnsafeCell::new(0),
     }));
-    // SAFETY: nobody else has it yet.
+    // SAFETY: no other thread has it yet.
     entry.value.with_mut(|value| unsafe { *value = hash * 10 });
     entry
 }

@@ -130,7 +130,7 @@ impl Iterator for Metadata<'_> {
             else {
                 continue;
             };
-            // SAFETY: copied at once, before anybody could intern another object on this thread.
+            // SAFETY: copied at once, before this thread could intern another object on this thread.
             let value = Value::decode(kind, unsafe { &*bytes });
             return Some((key.to_string_lossy(), value));
         }

@@ -19,7 +19,7 @@ impl Task for Item {
     }
     fn finished(self: Arc<Self>, _: Outcome) {
         self.done.store(1, Ordering::Release);
-        // SAFETY: wakes whoever waits on a live word.
+        // SAFETY: wakes threads that wait on a live word.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,

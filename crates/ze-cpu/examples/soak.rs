@@ -49,7 +49,7 @@ impl Task for Item {
         }
         ENDED.fetch_add(1, Ordering::Relaxed);
         self.left.fetch_sub(1, Ordering::Release);
-        // SAFETY: wakes whoever waits on a live word.
+        // SAFETY: wakes threads that wait on a live word.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,

@@ -65,7 +65,7 @@ pub enum Tiers {
     Both,
     /// Full from the beginning.
     Full,
-    /// Baseline for ever.
+    /// Baseline forever.
     Baseline,
 }
 

@@ -25,7 +25,7 @@ pub trait Platform: Send + Sync {
     /// # Errors
     /// [`AllocError`].
     fn allocate(&self, request: &AllocRequest) -> Result<*mut u8, AllocError>;
-    /// Memory in use, where the platform has a limit of its own.
+    /// Memory in use, where the platform has its own limit.
     fn memory_use(&self) -> Option<MemoryUse> {
         None
     }
@@ -80,7 +80,7 @@ pub trait Platform: Send + Sync {
     /// thread inside [`Self::wait`] whose wait needs the task; or, where the system gives the platform no threads, the
     /// caller of `submit` itself, before it returns. So callers hold no lock that `finished` takes.
     fn submit(&self, task: Arc<dyn Task>);
-    /// Whether a launch is too short to be worth a task of its own. Must be cheap, and must not call back.
+    /// Whether a launch is too short to be worth a separate task. Must be cheap, and must not call back.
     fn is_brief(&self, launch: &Launch) -> bool {
         let _ = launch;
         false
@@ -129,7 +129,7 @@ pub trait Platform: Send + Sync {
     fn address_space(&self) -> Option<&dyn AddressSpace> {
         None
     }
-    /// Calls `look` about once a millisecond from a thread of its own until it returns `false`. It finds changes that
+    /// Calls `look` about once a millisecond from a separate thread until it returns `false`. It finds changes that
     /// other processes make without notice. Returns whether the thread could be started.
     fn poll(&self, mut look: Box<dyn FnMut() -> bool + Send>) -> bool {
         let _held = HeldSignals::all();

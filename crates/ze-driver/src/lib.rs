@@ -39,7 +39,7 @@
 //! # What it is not
 //!
 //! It generates no machine code and owns no device memory: those are the device's. Commands run on the device's threads.
-//! The crate starts threads of its own for two things that no device reports: an open metric streamer reads counters at
+//! The crate starts its own threads for two things that no device reports: an open metric streamer reads counters at
 //! intervals, and [`device::Platform::poll`] by default looks at memory that other processes or the application write.
 #![expect(
     non_snake_case,

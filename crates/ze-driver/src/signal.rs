@@ -247,12 +247,12 @@ impl<Subscriber> Signal<Subscriber> {
         Self::make(slots, index, Mode::Once)
     }
 
-    /// A signal in memory of its own.
+    /// A signal in separate memory.
     pub(crate) fn alone() -> Arc<Self> {
         Self::make(Arc::new(Slots::One(Slot::default())), 0, Mode::Once)
     }
 
-    /// A signal in memory of its own that commands may set again and again.
+    /// A signal in separate memory that commands may set again and again.
     pub(crate) fn counter() -> Arc<Self> {
         Self::make(Arc::new(Slots::One(Slot::default())), 0, Mode::Count)
     }

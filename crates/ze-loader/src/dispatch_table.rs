@@ -30,7 +30,7 @@ impl DispatchTable {
     #[inline(always)]
     #[must_use]
     pub fn tables(&self) -> Option<&'static Tables> {
-        // Relaxed is enough: tables are static, and a handle reaches the caller by a happens-before edge of its own.
+        // Relaxed is enough: tables are static, and a handle reaches the caller by its own happens-before edge.
         // SAFETY: null or tables that live as long as the program.
         unsafe { self.current.load(Ordering::Relaxed).as_ref() }
     }

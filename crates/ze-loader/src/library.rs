@@ -181,7 +181,7 @@ impl Library {
             return String::new();
         };
         let mut text = std::ptr::null();
-        // SAFETY: the driver writes a pointer to a C string of its own.
+        // SAFETY: the driver writes a pointer to one of its C strings.
         if unsafe { get(&raw mut text) } != ZE_RESULT_SUCCESS || text.is_null() {
             return String::new();
         }

@@ -54,7 +54,7 @@ pub(crate) fn driver_text() -> Option<*const c_char> {
     let functions = unsafe { DEFAULT_DRIVER.load(Ordering::Acquire).as_ref()? };
     let get = functions.pfnGetLastErrorDescription?;
     let mut text = std::ptr::null();
-    // SAFETY: the driver writes a pointer to a C string of its own.
+    // SAFETY: the driver writes a pointer to one of its C strings.
     let result = unsafe { get(&raw mut text) };
     (result == ZE_RESULT_SUCCESS && !text.is_null()).then_some(text)
 }

@@ -1,4 +1,4 @@
-// faulty_subscriber.cpp - subscribers that misbehave, and an emitter; -DMODE_x chooses, each a library of its own.
+// faulty_subscriber.cpp - subscribers that misbehave, and an emitter; -DMODE_x chooses, each in a separate library.
 //
 // build: g++ -std=c++17 -fPIC -shared -DMODE_good faulty_subscriber.cpp -o libfaulty_good.so -ldl -pthread
 #include <cstdint>

@@ -209,7 +209,7 @@ impl ListBackend {
             return Ok(());
         };
         let queue = batches.queue;
-        // SAFETY: a live list and queue; the commands' memory is kept by whoever appended them.
+        // SAFETY: a live list and queue; the commands' memory is kept by the code that appended them.
         let executed = unsafe {
             ze!(api, zeCommandListClose = command_list.pfnClose(list)).and_then(|()| {
                 ze!(

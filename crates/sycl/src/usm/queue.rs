@@ -113,7 +113,7 @@ impl Queue {
     /// Copies rows of `width` bytes.
     ///
     /// # Safety
-    /// As [`Self::memcpy`] for every row.
+    /// As [`Self::memcpy`] forevery row.
     ///
     /// # Errors
     /// [`crate::Errc::Invalid`] for a pitch below the width.

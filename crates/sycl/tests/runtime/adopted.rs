@@ -134,7 +134,7 @@ fn copies_begin_in_the_programs_memory() {
                 let (context, device) = (first.context(), first.device());
                 copy_natively(&context, &device, seen.as_mut_ptr(), memory.cast(), 256);
                 assert_eq!(seen, [10; 64], "{kind:?}: the writes are in the memory");
-                // SAFETY: nobody uses it any more.
+                // SAFETY: it is no longer used.
                 unsafe { usm::free(memory, &context) }.unwrap();
             }
         }
@@ -250,7 +250,7 @@ fn transferred_memory_is_freed() {
             assert!(log.copies().is_empty(), "{kind:?} {ownership:?}");
             drop(log);
             if frees == 0 {
-                // SAFETY: nobody uses it any more.
+                // SAFETY: it is no longer used.
                 unsafe { usm::free(memory, &context) }.unwrap();
             }
         }

@@ -316,7 +316,7 @@ fn the_programs_memory() {
     }
     anew.goes_on("the program's memory");
     drop(buffer);
-    // SAFETY: nobody uses it any more.
+    // SAFETY: it is no longer used.
     unsafe { usm::free(memory, &context) }.unwrap();
 }
 

@@ -252,7 +252,7 @@ fn compile_fail() {
     let library = libraries(&deps)
         .into_iter()
         .find(|library| compile(&folder, library, good).is_ok())
-        .expect("what is right compiles with some build of the crate");
+        .expect("valid code compiles with some build of the crate");
     let mut wrong = Vec::new();
     for (name, code, body) in CASES {
         match compile(&folder, &library, body) {

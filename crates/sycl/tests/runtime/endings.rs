@@ -536,7 +536,7 @@ fn a_skipped_task_drops_its_captures() {
         drop(usual.wait_and_throw());
         usual.submit_barrier(&[]).unwrap().wait().unwrap();
     }
-    // SAFETY: eight elements that live for ever, and that no buffer writes to any more.
+    // SAFETY: eight elements that live forever, and that no buffer writes to any more.
     let written = unsafe { std::ptr::with_exposed_provenance::<[i32; 8]>(written).read() };
     assert_eq!(written, [2; 8]);
     call!(command_list.pfnDestroy(list));

@@ -551,7 +551,7 @@ fn kept_handles_may_be_the_runtimes() {
     }];
     let log = Log::start();
     let keep = Ownership::Keep;
-    // SAFETY: handles of objects that outlive what is made of them, which nobody uses meanwhile.
+    // SAFETY: handles of objects that outlive what is made of them, which are not used meanwhile.
     unsafe {
         let same = make_context(context_input(get_native(&context), keep)).unwrap();
         assert_eq!(get_native(&same), get_native(&context));
@@ -652,7 +652,7 @@ fn the_program_keeps_handles_that_fail() {
                 Handle {
                     end: ("zeContextDestroy", "hContext", raw.addr()),
                     make: Box::new(move || {
-                        // SAFETY: alive, and used by nobody else.
+                        // SAFETY: alive, and not used otherwise.
                         boxed(unsafe { make_context(context_input(raw, transfer)) })
                     }),
                     rest: none(),
@@ -675,7 +675,7 @@ fn the_program_keeps_handles_that_fail() {
                 Handle {
                     end,
                     make: Box::new(move || {
-                        // SAFETY: alive, and used by nobody else.
+                        // SAFETY: alive, and not used otherwise.
                         boxed(unsafe { make_queue(input(native, device, transfer), context) })
                     }),
                     rest: none(),
@@ -688,7 +688,7 @@ fn the_program_keeps_handles_that_fail() {
                 Handle {
                     end: ("zeEventDestroy", "hEvent", event.addr()),
                     make: Box::new(move || {
-                        // SAFETY: alive, and used by nobody else.
+                        // SAFETY: alive, and not used otherwise.
                         boxed(unsafe { make_event(event_input(event, transfer), context) })
                     }),
                     rest: Box::new(move || call!(event_pool.pfnDestroy(pool))),
@@ -699,7 +699,7 @@ fn the_program_keeps_handles_that_fail() {
                 Handle {
                     end: ("zeModuleDestroy", "hModule", module.addr()),
                     make: Box::new(move || {
-                        // SAFETY: alive, and used by nobody else.
+                        // SAFETY: alive, and not used otherwise.
                         boxed(unsafe {
                             make_kernel_bundle(bundle_input(module, transfer), context)
                         })
@@ -716,7 +716,7 @@ fn the_program_keeps_handles_that_fail() {
                 Handle {
                     end: ("zeKernelDestroy", "hKernel", raw.addr()),
                     make: Box::new(move || {
-                        // SAFETY: alive, and used by nobody else.
+                        // SAFETY: alive, and not used otherwise.
                         boxed(unsafe { make_kernel(kernel_input(&of, raw, transfer), context) })
                     }),
                     rest: none(),
@@ -728,7 +728,7 @@ fn the_program_keeps_handles_that_fail() {
                     end: ("zeMemFree", "ptr", memory.addr()),
                     make: Box::new(move || {
                         let input = memory_input(memory, transfer);
-                        // SAFETY: alive, and used by nobody else.
+                        // SAFETY: alive, and not used otherwise.
                         boxed(unsafe { make_buffer_1d::<i32>(input, context, None) })
                     }),
                     rest: none(),

@@ -88,7 +88,7 @@ fn several_views() {
             let twice = unsafe { Buffer::from_usm(&views, 64) };
             assert_eq!(twice.unwrap_err().errc(), Errc::Invalid, "{kind:?}");
             for view in &views {
-                // SAFETY: nobody uses it.
+                // SAFETY: it is not used.
                 unsafe { usm::free(view.pointer.cast(), &view.context) }.unwrap();
             }
             continue;

@@ -107,7 +107,7 @@ fn freed_after_submitted_work() {
             let log = Log::start();
             match raw {
                 false => drop((named, reached)),
-                // SAFETY: nobody but the command uses them.
+                // SAFETY: only the command uses them.
                 true => unsafe {
                     usm::free(named.into_raw().cast(), &queue.context()).unwrap();
                     usm::free(reached.into_raw().cast(), &queue.context()).unwrap();

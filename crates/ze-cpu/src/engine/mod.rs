@@ -82,7 +82,7 @@ thread_local! {
 }
 
 impl Engine {
-    /// An engine for `cpus` CPUs; its workers start with the first task. It lives for ever, because workers do.
+    /// An engine for `cpus` CPUs; its workers start with the first task. It lives forever, because workers do.
     pub(crate) fn new(cpus: usize, runs_while_waiting: bool) -> &'static Self {
         Self::on(cpus, runs_while_waiting, Vec::new())
     }
@@ -104,7 +104,7 @@ impl Engine {
             previous: OnceLock::new(),
         }));
         let newest = NEWEST.swap(std::ptr::from_ref(engine).cast_mut(), Ordering::AcqRel);
-        // SAFETY: only engines are stored there, and an engine lives for ever.
+        // SAFETY: only engines are stored there, and an engine lives forever.
         if let Some(newest) = unsafe { newest.as_ref() } {
             // A reader before this line sees fewer engines. Nothing else sets the field.
             let _ = engine.previous.set(newest);
@@ -114,7 +114,7 @@ impl Engine {
 
     /// Every engine of the process.
     fn all() -> impl Iterator<Item = &'static Self> {
-        // SAFETY: only engines are stored there, and an engine lives for ever.
+        // SAFETY: only engines are stored there, and an engine lives forever.
         let newest = unsafe { NEWEST.load(Ordering::Acquire).as_ref() };
         std::iter::successors(newest, |engine| engine.previous.get().copied())
     }

@@ -35,7 +35,7 @@ fn label(task: &dyn Task) -> Label {
     ]
 }
 
-/// Whether a waiting thread may run `work`. Only workers run host functions; cooperative launches have threads of their own.
+/// Whether a waiting thread may run `work`. Only workers run host functions; cooperative launches have their own threads.
 fn may_run_while_waiting(work: &Work) -> bool {
     match work {
         Work::Host { .. } | Work::Internal(_) => false,

@@ -94,7 +94,7 @@ impl Worker {
         self.unshared.is_multiple_of(ROUSE)
     }
 
-    /// Runs jobs for ever.
+    /// Runs jobs forever.
     pub(super) fn run(&mut self) {
         loop {
             match self.scheduler.take(&mut self.turn) {

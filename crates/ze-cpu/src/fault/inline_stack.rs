@@ -1,4 +1,4 @@
-//! Stacks of inline slots: waiting threads run brief work on them, without a signal stack of their own.
+//! Stacks of inline slots: waiting threads run brief work on them, without their own signal stack.
 //!
 //! A signal stack costs two system calls a visit. Code whose use of the stack is bounded needs none: its faults are
 //! handled on whatever stack the thread has for signals, or on its own inline stack. The handler knows the inline stack by the

@@ -574,7 +574,7 @@ mod tests {
         assert!(memory.allocate(&request(1, 1)).is_ok());
     }
 
-    /// Each allocation is freed by two other threads at once, while its own thread goes on allocating.
+    /// Each allocation is freed by two other threads at once, while its own thread continues to allocate.
     #[test]
     fn of_several_that_free_one_gets_it_and_no_page_is_lost() {
         const ROUNDS: usize = 2000;

@@ -18,7 +18,7 @@ pub(super) fn describe_with(map: &'static Map) {
 
 /// The position of `address` relative to the nearest allocation.
 pub(crate) fn near(address: usize) -> String {
-    // SAFETY: null, or a map that lives for ever.
+    // SAFETY: null, or a map that lives forever.
     let map = unsafe { MAP.load(Ordering::Acquire).as_ref() };
     let Some(entry) = map.and_then(|map| map.nearest(address, REACH / PAGE)) else {
         return "no allocation is near".to_owned();

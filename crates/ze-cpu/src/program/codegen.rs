@@ -309,7 +309,7 @@ fn open_at(path: &Path) -> Result<Library, String> {
     let close = find(c"solum_codegen_close")?;
     let free = find(c"solum_codegen_free")?;
     // SAFETY: the functions have these signatures in every build of the library; the first gives a
-    // C string that lives for ever.
+    // C string that lives forever.
     unsafe {
         let build_id = std::mem::transmute::<*mut c_void, BuildId>(build_id);
         let build = CStr::from_ptr(build_id()).to_str();

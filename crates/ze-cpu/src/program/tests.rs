@@ -146,7 +146,7 @@ impl Task for Item {
     fn finished(self: Arc<Self>, outcome: Outcome) {
         assert!(self.outcome.lock().unwrap().replace(outcome).is_none());
         self.done.store(1, Ordering::Release);
-        // SAFETY: wakes whoever sleeps on a live word.
+        // SAFETY: wakes threads that sleep on a live word.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,

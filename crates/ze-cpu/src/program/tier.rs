@@ -1,5 +1,5 @@
 //! Kernels begin as baseline code, which compiles in a third of the time. A kernel that has run long enough to be worth it gets
-//! full code: a thread of its own compiles it, and work-groups that begin later run it.
+//! full code: a separate thread compiles it, and work-groups that begin later run it.
 
 use crate::environment::Tiers;
 use kernel_ir::build::Tier;

@@ -1,6 +1,6 @@
 //! Counters of processor and system for this process's threads, by `perf_event_open`.
 //!
-//! Each thread of the process has counters of its own; a reading opens those of new threads and sums all. Only user
+//! Each thread of the process has its own counters; a reading opens those of new threads and sums all. Only user
 //! mode is counted, which the system allows to most users. Counters that it refuses are left out, with a text.
 
 use super::sources::Sources;

@@ -112,7 +112,7 @@ pub(crate) fn default_context() -> ZeResult<&'static Arc<Context>> {
     let driver = driver::driver()?;
     Ok(DEFAULT.get_or_init(|| {
         let context = Context::new(driver, driver.listed());
-        // One reference belongs to C for ever: the handle is never destroyed.
+        // One reference belongs to C forever: the handle is never destroyed.
         let _ = Object::give(Arc::clone(&context));
         context
     }))

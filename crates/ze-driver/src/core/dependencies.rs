@@ -38,7 +38,7 @@ impl<'a> Dependencies<'a> {
 
     /// The signals to wait for, and the signal to set with whether it counts.
     fn links(&self) -> Links {
-        // Waits first: a counter-based event may be both waited for and signalled anew.
+        // Waits first: a counter-based event may be both waited for and signalled again.
         let mut waits: Vec<_> = self.waits.iter().map(|event| event.waited()).collect();
         waits.extend(self.condition.iter().map(Arc::clone));
         (waits, self.signal.map(Event::signalled))

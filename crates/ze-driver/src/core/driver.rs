@@ -1,7 +1,7 @@
 //! The driver: one for each process, over the platform's devices.
 //!
 //! The driver does not know the objects above it. A module that keeps a registry for the whole process (command lanes,
-//! exported memory, captures, metric groups) has it in a static of its own.
+//! exported memory, captures, metric groups) has its own static.
 
 use crate::address_space::AddressSpace;
 use crate::check::error;
@@ -27,7 +27,7 @@ pub(crate) fn set_factory(factory: Factory) {
 }
 
 extern "C" fn in_forked_child() {
-    // Only an atomic: the child has no threads of the parent, and locks may be held for ever.
+    // Only an atomic: the child has no threads of the parent, and locks may be held forever.
     if gate() == Gate::Open {
         set_gate(Gate::Forked);
     }

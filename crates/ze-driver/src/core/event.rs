@@ -57,7 +57,7 @@ impl Event {
         }
     }
 
-    /// The signal that a command appended now will set, and whether each execution of it starts anew.
+    /// The signal that a command appended now will set, and whether each execution of it is a new one.
     pub(crate) fn signalled(&self) -> (Arc<Signal>, bool) {
         match &self.kind {
             Kind::Regular(signal) => (Arc::clone(signal), false),

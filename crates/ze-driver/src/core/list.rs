@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! CommandList ─┬─ RecordedList    keeps commands, which queues execute as often as the program likes
-//!              └─ ImmediateList   submits commands to a lane of its own
+//!              └─ ImmediateList   submits commands to its own lane
 //! ```
 
 use crate::check::error;

@@ -1,6 +1,6 @@
 //! The core objects behind handles, and their entry points.
 //!
-//! An object that others build on has its entry points in a module of its own, `OBJECT_entries`: entry points may use any
+//! An object that others build on has its entry points in a separate module, `OBJECT_entries`: entry points may use any
 //! object, objects only those below. Small objects have both in one module. From the bottom up:
 //!
 //! ```text

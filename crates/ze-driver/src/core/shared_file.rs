@@ -377,7 +377,7 @@ fn part_at(position: u64, len: u64) -> Option<(u64, u64)> {
 /// other processes.
 ///
 /// # Errors
-/// The descriptor cannot be opened anew: too many are open, or there is no `/proc`.
+/// The descriptor cannot be reopened: too many are open, or there is no `/proc`.
 pub(crate) fn mark(file: OwnedFd, part: Part) -> std::io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let fresh = OpenOptions::new().read(true).write(true).open(path)?;

@@ -1,7 +1,7 @@
 //! `zesDeviceReset`: ends this process's work on a device; sysman/device.yml.
 //!
 //! A CPU has no state but its running work. So a reset ends running kernels, and contexts with work on the device are
-//! lost. Other contexts keep everything, and new ones work. Other processes have workers of their own, which a reset does
+//! lost. Other contexts keep everything, and new ones work. Other processes have their own workers, which a reset does
 //! not touch.
 
 use crate::check::error;

@@ -1,4 +1,4 @@
-//! A platform of three devices (the third with a memory of its own) that runs tasks on three threads, in any order.
+//! A platform of three devices (the third with its own memory) that runs tasks on three threads, in any order.
 //!
 //! Kernels: `add` (pointer, u32: adds the value to one `u32` per work-item), `count` (pointer, local: writes the group
 //! count), `fault`, `store` and `stays` (pointer, u32: writes the value through the pointer unchecked; only of `store`

@@ -19,8 +19,8 @@
 //! | `only PATTERN…` | log only these functions |
 //! | `fail PATTERN CODE [WHEN]` | the call does not reach the driver and answers CODE |
 //! | `replace PATTERN CODE [WHEN]` | the call reaches the driver, and then answers CODE |
-//! | `delay PATTERN TIME [WHEN]` | the call waits this long before it goes on |
-//! | `latch NAME PATTERN [WHEN]` | the call waits until the latch NAME is open, then goes on |
+//! | `delay PATTERN TIME [WHEN]` | the call waits this long before it continues |
+//! | `latch NAME PATTERN [WHEN]` | the call waits until the latch NAME is open, then continues |
 //! | `open NAME PATTERN [WHEN]` | the latch NAME opens when the call has returned |
 //!
 //! PATTERN is a function's name, with `*` for any letters. CODE is a name of `ze_result_t`, with or without

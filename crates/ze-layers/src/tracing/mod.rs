@@ -10,6 +10,8 @@
 //! | `zelTracerSetEpilogues(hTracer, pCoreCbs)` | [`set_epilogues`] |
 //! | `zelTracerSetEnabled(hTracer, enable)` | [`set_enabled`] |
 //! | `zelTracer<Function>RegisterCallback(hTracer, kind, pfn)` | [`register`] with [`number_of`]`("zelTracer…")`, a constant |
+//! | `zelTracerResetAllCallbacks(hTracer)` | [`reset_all`] |
+//!
 //! These functions work whether or not the table is in use. The loader returns UNINITIALIZED before its own
 //! initialisation, and counts `zelEnableTracingLayer`. While no tracer is enabled ([`is_idle`]) the table of [`over`]
 //! costs two loads and a jump per call.
@@ -20,17 +22,14 @@
 //! null before its prologue. Calls that a thread makes during its own traced call (from a callback, or from below) are
 //! not traced.
 //!
-//! What a call does: the tracers that were enabled, in the order of their enabling, when it began; all prologues, the
-//! function with the arguments as the prologues left them, all epilogues in the same order. A tracer that is disabled
-//! meanwhile still gets its epilogue, one that is enabled meanwhile gets none. Each tracer has a cell of its own per
-//! call, null before its prologue. Calls that a thread makes while a traced call of its own is under way (from a
-//! callback, or from below) are not traced.
+//! Result codes: an unknown tracer → INVALID_ARGUMENT, null → INVALID_NULL_HANDLE, null pointers →
+//! INVALID_NULL_POINTER; changing callbacks of an enabled tracer → INVALID_ARGUMENT; destroying an enabled one →
+//! HANDLE_OBJECT_IN_USE; enabling or disabling a disabled one whose callbacks still run → HANDLE_OBJECT_IN_USE.
+//! [`destroy`] waits until no call uses the tracer; on a thread that would wait for itself it returns
+//! HANDLE_OBJECT_IN_USE.
 //!
 //! `zetTracerExp*` belongs to the driver and is forwarded like any function. Our driver implements it with this module
 //! over its own core functions, in its own library, where nothing else calls [`over`].
-//!
-//! `zetTracerExp*` is a driver's own affair and is forwarded like any function. Our driver runs this module over its own
-//! core functions for it, in its own library, where nothing else calls [`over`].
 
 mod callback;
 mod calls;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `ZE_ENABLE_PARAMETER_VALIDATION` | null handles and pointers, enumerators, bits, sizes, structure types, chains |
 //! | `ZE_ENABLE_HANDLE_LIFETIME` | use after destroy, wrong type, wrong queue or context, objects destroyed before those made from them, lists open or closed |
-//! | `ZEL_ENABLE_EVENTS_CHECKER` | events that wait for themselves, or that nobody will signal, before submission |
+//! | `ZEL_ENABLE_EVENTS_CHECKER` | events that wait for themselves, or that no command signals, before submission |
 //! | `ZEL_ENABLE_BASIC_LEAK_CHECKER` | counts of objects made and destroyed, at the end |
 //! | `ZEL_ENABLE_CERTIFICATION_CHECKER`, `ZEL_CERTIFICATION_CHECKER_VERSION` | functions newer than the version |
 //! | `ZEL_ENABLE_PERFORMANCE_CHECKER` | settings that are slow |
