@@ -31,7 +31,6 @@ const LEVELS: &[(&str, u32)] = &[
     ("vectorise", 2),
     ("object-loader", 2),
     ("work-group-pool", 2),
-    ("work-progress", 2),
     ("acceleration-structure", 2),
     ("sycl-graph", 2),
     ("spirv-reflection", 2),

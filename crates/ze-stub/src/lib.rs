@@ -34,4 +34,5 @@ mod objects;
 mod script;
 mod tables;
 
+pub use level_zero_sys::{ze_api_version_t, ze_result_t};
 pub use tables::fill;

@@ -16,8 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use level_zero::sys::*;
 use smallvec::SmallVec;
-use sycl_graph::{Dep, Deps};
-use work_progress::{Progress, Ring};
+use sycl_graph::{Dep, Deps, Progress, Ring};
 
 use super::failures::{Failures, count_failure};
 use super::list_backend::{Batches, Kind, LaneOptions, ListBackend};

@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use work_progress::Progress;
+use sycl_graph::Progress;
 
 use crate::error::{Errc, Error, Result};
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use level_zero::sys::*;
-use work_progress::Progress;
+use sycl_graph::Progress;
 
 use super::native_context::NativeContext;
 use super::target::Target;

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::ThreadId;
 
-use sycl_graph::{Dep, Deps};
-use work_progress::Countdown;
+use sycl_graph::{Countdown, Dep, Deps};
 
 use super::failures::count_failure;
 use crate::error::Error;

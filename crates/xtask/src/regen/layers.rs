@@ -11,7 +11,6 @@ use std::fmt::Write as _;
 const FOLDER: &str = "crates/ze-layers/src/generated";
 const VALIDATION: &str = "crates/libze_validation_layer/src/generated";
 const TRACING: &str = "crates/libze_tracing_layer/src/generated";
-const NULL: &str = "crates/libze_null/src/generated";
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     let slots = Slots::new(table)?;
@@ -24,7 +23,6 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
             format!("{TRACING}/mod.rs"),
             getters(table, |f| matches!(f.prefix(), "ze" | "zer")) + "\n" + &registrations(table),
         ),
-        Output::new(format!("{NULL}/mod.rs"), super::stub::getters(table)),
         Output::new(format!("{FOLDER}/mod.rs"), modules),
         Output::new(format!("{FOLDER}/functions.rs"), functions(table, &slots)?),
         Output::new(format!("{FOLDER}/tables.rs"), tables(table, &slots)?),

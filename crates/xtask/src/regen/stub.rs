@@ -7,7 +7,6 @@ use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
 
 const LOGIC: &str = "crates/ze-stub/src/generated";
-const SHELL: &str = "crates/libze_stub/src/generated";
 
 /// Functions that `ze-stub` answers by hand: they describe the stub itself.
 const BY_HAND: [&str; 19] = [
@@ -33,12 +32,13 @@ const BY_HAND: [&str; 19] = [
 ];
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
-    let modules = rust::head("Slots and tables.") + "mod slots;\npub(crate) mod tables;\n";
+    let modules =
+        rust::head("Slots and tables.") + "mod getters;\nmod slots;\npub(crate) mod tables;\n";
     Ok(vec![
         Output::new(format!("{LOGIC}/mod.rs"), modules),
         Output::new(format!("{LOGIC}/slots.rs"), slots(table)?),
         Output::new(format!("{LOGIC}/tables.rs"), tables(table)?),
-        Output::new(format!("{SHELL}/mod.rs"), getters(table)),
+        Output::new(format!("{LOGIC}/getters.rs"), getters(table)),
     ])
 }
 
@@ -208,11 +208,29 @@ fn tables(table: &Table) -> Result<String> {
     Ok(out + "];\n")
 }
 
-pub(super) fn getters(table: &Table) -> String {
-    let mut out = rust::head("The getters, by place in the stub's list of tables.");
-    out += "crate::getters! {\n";
+fn getters(table: &Table) -> String {
+    let mut out = rust::head("The getters, by place in the list of tables.");
+    out += GETTERS;
     for (place, getter) in driver_tables::driver_getters(table).enumerate() {
-        writeln!(out, "    {} {place}", getter.name).ok();
+        writeln!(out, "            {} {place}", getter.name).ok();
     }
-    out + "}\n"
+    out + "        }\n    };\n}\n"
 }
+
+/// The macro by which a shell exports them.
+const GETTERS: &str = r#"/// Exports the getters of a driver from the library that expands it.
+#[macro_export]
+macro_rules! export_getters {
+    ($($name:ident $place:literal)+) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            version: $crate::ze_api_version_t,
+            table: *mut std::ffi::c_void,
+        ) -> $crate::ze_result_t {
+            // SAFETY: the caller gives null or the table of this getter.
+            unsafe { $crate::fill(stringify!($name), $place, version, table) }
+        }
+    )+};
+    () => {
+        $crate::export_getters! {
+"#;

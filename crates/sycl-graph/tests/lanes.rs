@@ -1,6 +1,6 @@
 //! What a lane gives out again and when; and under loom, with whatever comes between.
 
-use work_progress::{Countdown, Progress, Ring};
+use sycl_graph::{Countdown, Progress, Ring};
 
 #[cfg(not(loom))]
 mod alone {
