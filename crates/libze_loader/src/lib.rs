@@ -1,10 +1,11 @@
 //! `libze_loader.so.1`: the C exports of the Level Zero loader.
 //!
 //! Invariants: the exports are the 832 names of the reference loader 1.32 and `zelTracerResetAllCallbacks`, and nothing
-//! else; each is a trampoline, and `ze-loader` has the logic. Functions whose first parameter is a handle are
-//! generated; the others are in [`entries`]. Not here: any decision.
+//! else; each is a trampoline, and `ze-loader` has the logic. Functions whose first parameter is a handle are expanded
+//! from the API table ([`exports`]); the others are in [`entries`]. Not here: any decision.
 
 mod entries;
+mod exports;
 #[rustfmt::skip]
 mod generated;
 

@@ -15,6 +15,8 @@ use std::path::Path;
 const DRIVER: &str = "crates/ze-driver";
 const LOADER: &str = "crates/ze-loader";
 const LOADER_SHELL: &str = "crates/libze_loader/src";
+/// The list that the shell expands to exports.
+const LOADER_LIST: &str = "crates/ze-loader/src/generated/each_table.rs";
 
 /// What a user meets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,10 +67,11 @@ impl Claims {
             .filter(|(name, _)| name.ends_with("extensions.rs"))
             .map(|(_, text)| text.as_str())
             .collect();
-        let shell: String = sources(&root.join(LOADER_SHELL))?
+        let mut shell: String = sources(&root.join(LOADER_SHELL))?
             .into_iter()
             .map(|(_, text)| text)
             .collect();
+        shell += &std::fs::read_to_string(root.join(LOADER_LIST)).context(LOADER_LIST)?;
         let words: BTreeSet<&str> = shell
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .collect();

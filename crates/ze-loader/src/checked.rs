@@ -4,7 +4,7 @@
 ///
 /// After the slot comes the function for wrapped handles; `first of COUNT ARRAY` dispatches by an array's first handle.
 macro_rules! bottom {
-    ($name:literal, $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $legacy:path, first of $count:ident $array:ident => $($arg:ident),+) => {{
+    ($name:expr, $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $legacy:path, first of $count:ident $array:ident => $($arg:ident),+) => {{
         if !$crate::phase::is_ready() {
             return $crate::refusals::not_ready(&$name);
         }
@@ -15,7 +15,7 @@ macro_rules! bottom {
         };
         $crate::checked::bottom!($name, $header, $sub $(unless $absent)?, $slot $(since $since)?, $legacy, first => $($arg),+)
     }};
-    ($name:literal, $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $legacy:path, $handle:ident => $($arg:ident),+) => {{
+    ($name:expr, $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $legacy:path, $handle:ident => $($arg:ident),+) => {{
         if !$crate::phase::is_ready() {
             return $crate::refusals::not_ready(&$name);
         }

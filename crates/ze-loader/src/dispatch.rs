@@ -5,7 +5,7 @@
 //! they go through tables (`dispatch_table.rs`); at the bottom, `bottom!` (`checked.rs`) checks phase and handle before
 //! it reads anything through the handle.
 
-use crate::generated::bottom::BOTTOM;
+use crate::bottom::BOTTOM;
 use crate::tables::Tables;
 
 pub use crate::refusals::{is_no_object, no_object, null_slot, too_old};
@@ -34,7 +34,7 @@ pub const fn bottom() -> &'static Tables {
     reason = "the shell that expands this defines the word"
 )]
 macro_rules! forward {
-    ($name:literal, $namespace:ident $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
+    ($name:expr, $namespace:ident $header:ident, $sub:ident $(unless $absent:ident)?, $slot:ident $(since $since:literal)?, $handle:ident => $($arg:ident),+) => {{
         // The shell's own static, read by one instruction.
         if let Some(tables) = crate::DISPATCH_TABLE.tables() {
             std::hint::cold_path();

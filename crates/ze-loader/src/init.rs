@@ -13,10 +13,10 @@ use level_zero_sys::{
 
 use crate::candidate::{self, Candidate, Class, is_on};
 use crate::default_driver::DefaultDriver;
-use crate::generated::legacy;
 use crate::generated::legacy_facts::DRIVER;
 use crate::guard::guarded;
 use crate::legacy_driver::LegacyDriver;
+use crate::legacy_tables;
 use crate::library::{Handles, Library};
 use crate::log::Level;
 use crate::order::{self, Rank};
@@ -266,7 +266,7 @@ impl Loader {
                         Level::Info,
                         format_args!("wrapped: {}: {reason}", entry.name.to_string_lossy()),
                     );
-                    Handles::Wrapped(LegacyDriver::new(entry, version, legacy::header()))
+                    Handles::Wrapped(LegacyDriver::new(entry, version, legacy_tables::header()))
                 }
             });
         }

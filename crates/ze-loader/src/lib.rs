@@ -27,6 +27,11 @@
 //! Layers ([`layers`]) are `ze-layers`' tables; a call goes through them only while one has something to do.
 
 #[cfg(not(loom))]
+#[macro_use]
+#[rustfmt::skip]
+mod generated;
+
+#[cfg(not(loom))]
 pub mod dispatch;
 #[cfg(not(loom))]
 pub mod dispatch_table;
@@ -48,6 +53,8 @@ pub mod teardown;
 pub mod text;
 
 #[cfg(not(loom))]
+mod bottom;
+#[cfg(not(loom))]
 mod candidate;
 #[cfg(not(loom))]
 mod checked;
@@ -56,14 +63,13 @@ mod default_driver;
 #[cfg(not(loom))]
 mod entries;
 #[cfg(not(loom))]
-#[rustfmt::skip]
-mod generated;
-#[cfg(not(loom))]
 mod guard;
 #[cfg(not(loom))]
 mod legacy;
 #[cfg(not(loom))]
 mod legacy_driver;
+#[cfg(not(loom))]
+mod legacy_tables;
 #[cfg(not(loom))]
 mod library;
 #[cfg(not(loom))]

@@ -139,7 +139,7 @@ mod tests {
         for address in [
             (&raw const *object).addr(),
             (&raw const local).addr(),
-            (&raw const crate::generated::bottom::BOTTOM).addr(),
+            (&raw const crate::bottom::BOTTOM).addr(),
             LOWEST,
             (1 << 47) - 8,
         ] {

@@ -21,6 +21,20 @@ pub(super) const FLOOR: Version = Version {
     minor: 13,
 };
 
+/// Functions with a slot that the loader defines by hand: no handle decides, all drivers are asked, or the result is no code.
+pub(super) const BY_HAND: [&str; 10] = [
+    "zeInit",
+    "zeInitDrivers",
+    "zeDriverGet",
+    "zeDriverGetDefaultContext",
+    "zesInit",
+    "zesDriverGet",
+    "zerGetLastErrorDescription",
+    "zerTranslateDeviceHandleToIdentifier",
+    "zerTranslateIdentifierToDeviceHandle",
+    "zerGetDefaultContext",
+];
+
 pub(super) fn number(version: Version) -> u32 {
     version.major << 16 | version.minor
 }
@@ -54,27 +68,6 @@ pub(super) fn since(inner: &Struct) -> Result<Version> {
 pub(super) fn is_optional(member: &str, inner: &Struct) -> Result<bool> {
     let is_late = member.ends_with("Exp") || number(since(inner)?) > 0x1_0000;
     Ok(is_late && member != "Global")
-}
-
-/// Header member and sub-table through which a function is reached; a table that may be missing with a look for null.
-pub(super) fn reach(table: &Table, function: &Function) -> Result<Option<(&'static str, String)>> {
-    let Some(slot) = &function.slot else {
-        return Ok(None);
-    };
-    for (name, header, _) in DRIVER_TABLES {
-        if let Some((member, inner)) = members(table, name)?
-            .into_iter()
-            .find(|(_, inner)| inner.name == slot.table)
-        {
-            let look = if is_optional(member, inner)? {
-                " unless is_null"
-            } else {
-                ""
-            };
-            return Ok(Some((header, format!("{member}{look}"))));
-        }
-    }
-    Ok(None)
 }
 
 pub(super) fn parameters(function: &Function) -> Result<String> {

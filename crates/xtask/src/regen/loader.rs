@@ -3,12 +3,12 @@
 mod legacy;
 
 use super::driver_tables::{
-    DRIVER_TABLES, FLOOR, LOGIC, driver_getters, filled, is_optional, members, number, parameters,
-    reach, since, trim_imports,
+    BY_HAND, DRIVER_TABLES, FLOOR, LOGIC, driver_getters, filled, is_optional, members, number,
+    parameters, since,
 };
 use super::output::Output;
 use super::rust;
-use crate::table::Table;
+use crate::table::{Field, Function, Struct, Table};
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;
 
@@ -26,34 +26,14 @@ macro_rules! check {
     };
 }
 
-pub(crate) mod bottom;
-mod bottom_core;
-mod bottom_sysman;
-mod bottom_tools;
 pub(crate) mod driver_tables;
-pub(crate) mod legacy;
-mod legacy_core;
+#[macro_use]
+mod each_table;
+pub(crate) mod legacy_core;
 pub(crate) mod legacy_facts;
-mod legacy_sysman;
-mod legacy_tools;
+pub(crate) mod legacy_sysman;
+pub(crate) mod legacy_tools;
 ";
-
-/// Functions with a slot that `libze_loader` defines by hand: no handle decides, all drivers are asked, or the result
-/// is no code.
-const BY_HAND: [&str; 12] = [
-    "zeInit",
-    "zeInitDrivers",
-    "zeDriverGet",
-    "zeDriverGetDefaultContext",
-    "zesInit",
-    "zesDriverGet",
-    "zeModuleDynamicLink",
-    "zeModuleInspectLinkageExt",
-    "zerGetLastErrorDescription",
-    "zerTranslateDeviceHandleToIdentifier",
-    "zerTranslateIdentifierToDeviceHandle",
-    "zerGetDefaultContext",
-];
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
     let mut outputs = vec![
@@ -63,19 +43,12 @@ pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
         ),
         Output::new(format!("{LOGIC}/driver_tables.rs"), driver_tables(table)?),
     ];
+    outputs.push(Output::new(
+        format!("{LOGIC}/each_table.rs"),
+        each_table(table)?,
+    ));
     outputs.extend(legacy::generate(table)?);
-    let mut modules = rust::head("The exports, by namespace.");
-    for (prefix, module) in [("ze", "core"), ("zet", "tools"), ("zes", "sysman")] {
-        writeln!(modules, "pub(crate) mod {module};")?;
-        outputs.push(Output::new(
-            format!("{SHELL}/{module}.rs"),
-            entries(table, prefix)?,
-        ));
-    }
-    modules += "mod getters;\nmod tracer;\n";
-    outputs.push(Output::new(format!("{SHELL}/getters.rs"), getters(table)?));
-    outputs.push(Output::new(format!("{SHELL}/tracer.rs"), tracer(table)));
-    outputs.push(Output::new(format!("{SHELL}/mod.rs"), modules));
+    outputs.push(Output::new(format!("{SHELL}/mod.rs"), tracer(table)));
     Ok(outputs)
 }
 
@@ -103,91 +76,112 @@ fn driver_tables(table: &Table) -> Result<String> {
     Ok(out)
 }
 
-const LINTS: &str =
-    "#![expect(non_snake_case, reason = \"functions and parameters carry C's names\")]\n\n";
+/// What the list says of its lines.
+const EACH_TABLE: &str = "\
+/// Expands `$m!` over the tables of drivers:
+///
+/// ```text
+/// NAMESPACE HEADER_MEMBER AGGREGATE DRIVER_TABLE {
+///     MEMBER [LOOK]: TABLE by GETTER [REACH] { SLOT FUNCTION(PARAMETERS) [CONDITION]; }
+/// }
+/// ```
+///
+/// LOOK is the question for a table that drivers may leave out. REACH holds pairs of an API version and the number of slots
+/// that exist from it on. CONDITION is `since VERSION` for slots newer than 1.13, the oldest table that is let in, and
+/// `first of COUNT ARRAY` where the first handle of an array decides; `by_hand` stands in place of the parameters of a
+/// function that is written by hand.
+#[macro_export]
+macro_rules! each_table {
+    ($m:ident) => {
+        $m! {
+";
 
-fn entries(table: &Table, prefix: &str) -> Result<String> {
+fn each_table(table: &Table) -> Result<String> {
     let mut out =
-        rust::head("Exported functions: each goes the way that its first handle's header shows.")
-            + LINTS;
-    out += "use level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\nuse ze_loader::forward;\n\n";
-    for function in table
-        .functions
-        .iter()
-        .filter(|f| f.prefix() == prefix && !BY_HAND.contains(&f.name.as_str()))
-    {
-        let Some((header, member)) = reach(table, function)? else {
-            continue;
-        };
-        let slot = function.slot.as_ref().context("a way without a slot")?;
-        let first = function
-            .params
-            .first()
-            .with_context(|| format!("{}: no handle decides", function.name))?;
-        if !table.handles.iter().any(|h| h.name == first.ty) || function.ret != "ze_result_t" {
-            bail!(
-                "{}: must be written by hand (no leading handle, or another result)",
-                function.name
-            );
+        rust::head("All tables of drivers and their functions, a line for each function.");
+    out += EACH_TABLE;
+    for (name, header, _) in DRIVER_TABLES {
+        let prefix = name.split('_').next().unwrap_or_default();
+        writeln!(out, "{prefix} {header} {prefix}_dditable_t {name} {{")?;
+        for (member, inner) in members(table, name)? {
+            let getter = driver_getters(table)
+                .find(|g| filled(table, g).is_ok_and(|t| t.name == inner.name));
+            let getter = getter.with_context(|| format!("{}: no getter", inner.name))?;
+            let look = if is_optional(member, inner)? {
+                "is_null"
+            } else {
+                ""
+            };
+            let reach = lengths(inner)
+                .iter()
+                .map(|(since, slots)| format!("({since:#x}, {slots})"))
+                .collect::<Vec<_>>()
+                .join(", ");
+            writeln!(
+                out,
+                "    {member} [{look}]: {} by {} [{reach}] {{",
+                inner.name, getter.name
+            )?;
+            for slot in &inner.fields {
+                let function = table
+                    .function_of_pfn(&slot.ty)
+                    .with_context(|| format!("{}: no function", slot.name))?;
+                let (parameters, condition) = if BY_HAND.contains(&function.name.as_str()) {
+                    (" by_hand".to_owned(), String::new())
+                } else {
+                    (
+                        format!("({})", parameters(function)?),
+                        condition(table, function, slot)?,
+                    )
+                };
+                writeln!(
+                    out,
+                    "        {} {}{parameters} [{condition}];",
+                    slot.name, function.name
+                )?;
+            }
+            out += "    }\n";
         }
-        let since = table
-            .structure(&slot.table)
-            .and_then(|t| t.fields.iter().find(|f| f.name == slot.field));
-        let since = since.map(|f| f.since).filter(|v| *v > FLOOR);
-        let since = since.map_or(String::new(), |v| format!(" since {:#x}", number(v)));
-        let arguments: Vec<String> = function
-            .params
-            .iter()
-            .map(|p| rust::ident(&p.name))
-            .collect();
-        writeln!(
-            out,
-            "#[unsafe(no_mangle)]\npub(crate) unsafe extern \"C\" fn {}({}) -> ze_result_t {{\n    forward!({:?}, {prefix} {header}, {member}, {}{since}, {} => {})\n}}\n",
-            function.name,
-            parameters(function)?,
-            function.name,
-            slot.field,
-            rust::ident(&first.name),
-            arguments.join(", "),
-        )?;
+        out += "}\n";
     }
-    Ok(trim_imports(out))
+    Ok(out + "        }\n    };\n}\n")
 }
 
-fn getters(table: &Table) -> Result<String> {
-    let mut out = rust::head("Getters: each table's slots are the exported functions.");
-    out += "#![expect(non_snake_case, non_upper_case_globals, reason = \"functions, parameters and tables carry C's names\")]\n\n";
-    out += "use super::{core::*, sysman::*, tools::*};\nuse crate::entries::*;\nuse level_zero_sys::*;\nuse ze_loader::tables::fill;\n\n";
-    for getter in driver_getters(table) {
-        let inner = filled(table, getter)?;
-        writeln!(out, "static {0}: {0} = {0} {{", inner.name)?;
-        let mut reach: Vec<(u32, usize)> = Vec::new();
-        for (index, slot) in inner.fields.iter().enumerate() {
-            let function = table
-                .function_of_pfn(&slot.ty)
-                .with_context(|| format!("{}: no function", slot.name))?;
-            writeln!(out, "    {}: Some({}),", slot.name, function.name)?;
-            let since = number(slot.since);
-            match reach.last_mut() {
-                Some(last) if last.0 == since => last.1 = index + 1,
-                _ => reach.push((since, index + 1)),
-            }
+/// How many slots a table has from which version on.
+fn lengths(inner: &Struct) -> Vec<(u32, usize)> {
+    let mut lengths: Vec<(u32, usize)> = Vec::new();
+    for (index, slot) in inner.fields.iter().enumerate() {
+        let since = number(slot.since);
+        match lengths.last_mut() {
+            Some(last) if last.0 == since => last.1 = index + 1,
+            _ => lengths.push((since, index + 1)),
         }
-        let reach: Vec<String> = reach
-            .iter()
-            .map(|(since, slots)| format!("({since:#x}, {slots})"))
-            .collect();
-        writeln!(out, "}};\n")?;
-        writeln!(
-            out,
-            "#[unsafe(no_mangle)]\npub(crate) unsafe extern \"C\" fn {0}({1}) -> ze_result_t {{\n    // SAFETY: the caller gives null or a table with room for the slots of the version it asks for.\n    unsafe {{ fill({0:?}, version, pDdiTable, &{2}, &[{3}]) }}\n}}\n",
-            getter.name,
-            parameters(getter)?,
-            inner.name,
-            reach.join(", "),
-        )?;
     }
-    Ok(out)
+    lengths
+}
+
+fn condition(table: &Table, function: &Function, slot: &Field) -> Result<String> {
+    let is_handle = |ty: &str| table.handles.iter().any(|h| h.name == ty);
+    if function.ret != "ze_result_t" {
+        bail!(
+            "{}: another result, so it must be written by hand",
+            function.name
+        );
+    }
+    let newer = (slot.since > FLOOR).then(|| format!("since {:#x}", number(slot.since)));
+    if function
+        .params
+        .first()
+        .is_some_and(|first| is_handle(&first.ty))
+    {
+        return Ok(newer.unwrap_or_default());
+    }
+    let array = legacy::deciding_array(table, function)?;
+    if newer.is_some() {
+        bail!("{}: an array decides and a version", function.name);
+    }
+    let count = array.count.as_ref().context("an array without count")?;
+    Ok(format!("first of {count} {}", rust::ident(&array.name)))
 }
 
 fn tracer(table: &Table) -> String {

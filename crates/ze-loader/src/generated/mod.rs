@@ -12,13 +12,10 @@ macro_rules! check {
     };
 }
 
-pub(crate) mod bottom;
-mod bottom_core;
-mod bottom_sysman;
-mod bottom_tools;
 pub(crate) mod driver_tables;
-pub(crate) mod legacy;
-mod legacy_core;
+#[macro_use]
+mod each_table;
+pub(crate) mod legacy_core;
 pub(crate) mod legacy_facts;
-mod legacy_sysman;
-mod legacy_tools;
+pub(crate) mod legacy_sysman;
+pub(crate) mod legacy_tools;

@@ -1,29 +1,13 @@
 //! The loader's functions for drivers without DDI handles: each unwraps what the API table says is a handle, calls the
-//! driver, and wraps what it returns. And the functions below all layers, which tell handles apart.
+//! driver, and wraps what it returns.
 
-use crate::regen::driver_tables::{
-    DRIVER_TABLES, FLOOR, LOGIC, members, number, parameters, reach, trim_imports,
-};
+use crate::regen::driver_tables::{BY_HAND, LOGIC, number, parameters, trim_imports};
 use crate::regen::output::Output;
 use crate::regen::rust;
 use crate::table::{Direction, Function, Kind, Param, Table};
 
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;
-
-/// Functions with a slot whose way is written by hand: no handle decides, or the result is no code.
-const BY_HAND: [&str; 10] = [
-    "zeInit",
-    "zeInitDrivers",
-    "zeDriverGet",
-    "zeDriverGetDefaultContext",
-    "zesInit",
-    "zesDriverGet",
-    "zerGetLastErrorDescription",
-    "zerTranslateDeviceHandleToIdentifier",
-    "zerTranslateIdentifierToDeviceHandle",
-    "zerGetDefaultContext",
-];
 
 /// Arrays of handles whose length the table does not say: function, parameter, the parameter that counts.
 const COUNTS: [(&str, &str, &str); 2] = [
@@ -55,24 +39,16 @@ const CREATORS: [&str; 8] = [
 const NAMESPACES: [(&str, &str); 3] = [("ze", "core"), ("zet", "tools"), ("zes", "sysman")];
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
-    let mut outputs = vec![
-        Output::new(format!("{LOGIC}/legacy_facts.rs"), facts(table)?),
-        Output::new(format!("{LOGIC}/legacy.rs"), headers(table)?),
-    ];
+    let mut outputs = vec![Output::new(
+        format!("{LOGIC}/legacy_facts.rs"),
+        facts(table)?,
+    )];
     for (prefix, file) in NAMESPACES {
         outputs.push(Output::new(
             format!("{LOGIC}/legacy_{file}.rs"),
             functions(table, prefix)?,
         ));
-        outputs.push(Output::new(
-            format!("{LOGIC}/bottom_{file}.rs"),
-            bottom(table, prefix, file)?,
-        ));
     }
-    outputs.push(Output::new(
-        format!("{LOGIC}/bottom.rs"),
-        bottom_tables(table)?,
-    ));
     Ok(outputs)
 }
 
@@ -231,63 +207,6 @@ fn place<'t>(table: &'t Table, name: &str) -> Result<(&'static str, &'t str)> {
     bail!("{name}: in no aggregate")
 }
 
-/// The tables behind a wrapper's header.
-fn headers(table: &Table) -> Result<String> {
-    let mut out = rust::head("The tables behind a wrapper's header.");
-    out += "use level_zero_sys::*;\n\nuse super::{legacy_core as core, legacy_sysman as sysman, legacy_tools as tools};\nuse crate::legacy_driver::Shared;\n\n";
-    let mut fields = String::new();
-    for (name, header, list) in DRIVER_TABLES {
-        let file = match header {
-            "pCore" => "core",
-            "pTools" => "tools",
-            _ => "sysman",
-        };
-        for (_, inner) in members(table, name)? {
-            writeln!(
-                out,
-                "static {}: {1} = {1} {{",
-                inner.name.replace("_dditable_t", "_table").to_uppercase(),
-                inner.name
-            )?;
-            for slot in &inner.fields {
-                let function = table
-                    .function_of_pfn(&slot.ty)
-                    .with_context(|| format!("{}: no function", slot.name))?;
-                let value = match function.name.as_str() {
-                    "zeDriverGetDefaultContext" => {
-                        "Some(crate::legacy::zeDriverGetDefaultContext)".into()
-                    }
-                    name if BY_HAND.contains(&name) => "None".into(),
-                    name => format!("Some({file}::{name})"),
-                };
-                writeln!(out, "    {}: {value},", slot.name)?;
-            }
-            out += "};\n\n";
-        }
-        writeln!(
-            out,
-            "static {list}: Shared<{name}> = Shared({name} {{\n    version: ZE_API_VERSION_CURRENT,\n    isValidFlag: 1,"
-        )?;
-        for (member, inner) in members(table, name)? {
-            writeln!(
-                out,
-                "    {member}: (&raw const {}).cast_mut(),",
-                inner.name.replace("_dditable_t", "_table").to_uppercase()
-            )?;
-        }
-        out += "});\n\n";
-        writeln!(
-            fields,
-            "        {header}: (&raw const {list}.0).cast_mut(),"
-        )?;
-    }
-    writeln!(
-        out,
-        "/// The header of each wrapper.\npub(crate) fn header() -> ze_handle_t {{\n    ze_handle_t {{\n{fields}    }}\n}}"
-    )?;
-    Ok(out)
-}
-
 fn is_handle(table: &Table, ty: &str) -> bool {
     table.handles.iter().any(|h| h.name == ty)
 }
@@ -392,11 +311,7 @@ fn one(table: &Table, f: &Function) -> Result<String> {
     let first = f.params.first().context("no parameters")?;
     let by_array = !is_handle(table, &first.ty);
     let (decider, decider_kind) = if by_array {
-        let array = f
-            .params
-            .iter()
-            .find(|p| pointed(table, p).is_some() && p.direction == Direction::In)
-            .with_context(|| format!("{}: no handle decides", f.name))?;
+        let array = deciding_array(table, f)?;
         let count = array.count.clone().context("an array without count")?;
         writeln!(
             out,
@@ -559,103 +474,10 @@ fn parameter(table: &Table, f: &Function, p: &Param, is_decider: bool) -> Result
     Ok(lines)
 }
 
-/// The functions below all layers.
-fn bottom(table: &Table, prefix: &str, file: &str) -> Result<String> {
-    let mut out = rust::head(
-        "Functions below all layers: they tell handles apart and go to the handle's driver.",
-    );
-    out += "#![expect(non_snake_case, reason = \"functions and parameters carry C's names\")]\n\n";
-    out += "use level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\n";
-    writeln!(
-        out,
-        "use super::legacy_{file} as legacy;\nuse crate::checked::bottom;\n"
-    )?;
-    for f in slotted(table, prefix) {
-        let (header, member) = reach(table, f)?.with_context(|| format!("{}: no way", f.name))?;
-        let slot = f.slot.as_ref().context("no slot")?;
-        let since = table
-            .structure(&slot.table)
-            .and_then(|t| t.fields.iter().find(|x| x.name == slot.field))
-            .map(|x| x.since)
-            .filter(|v| *v > FLOOR);
-        let since = since.map_or(String::new(), |v| format!(" since {:#x}", number(v)));
-        let arguments: Vec<String> = f.params.iter().map(|p| rust::ident(&p.name)).collect();
-        let first = f.params.first().context("no parameters")?;
-        writeln!(
-            out,
-            "pub(crate) unsafe extern \"C\" fn {}({}) -> ze_result_t {{",
-            f.name,
-            parameters(f)?
-        )?;
-        if is_handle(table, &first.ty) {
-            writeln!(
-                out,
-                "    bottom!({:?}, {header}, {member}, {}{since}, legacy::{}, {} => {})\n}}\n",
-                f.name,
-                slot.field,
-                f.name,
-                rust::ident(&first.name),
-                arguments.join(", ")
-            )?;
-        } else {
-            let array = f
-                .params
-                .iter()
-                .find(|p| pointed(table, p).is_some() && p.direction == Direction::In)
-                .with_context(|| format!("{}: no handle decides", f.name))?;
-            let count = array.count.clone().context("an array without count")?;
-            writeln!(
-                out,
-                "    bottom!({:?}, {header}, {member}, {}{since}, legacy::{}, first of {count} {} => {})\n}}\n",
-                f.name,
-                slot.field,
-                f.name,
-                rust::ident(&array.name),
-                arguments.join(", ")
-            )?;
-        }
-    }
-    Ok(trim_imports(out))
-}
-
-/// All of them as tables.
-fn bottom_tables(table: &Table) -> Result<String> {
-    let mut out = rust::head("The tables below all layers.");
-    out += "use level_zero_sys::*;\n\nuse super::{bottom_core as core, bottom_sysman as sysman, bottom_tools as tools};\nuse crate::entries;\nuse crate::tables::Tables;\n\npub(crate) static BOTTOM: Tables = Tables {\n";
-    for (prefix, file) in [
-        ("ze", "core"),
-        ("zet", "tools"),
-        ("zes", "sysman"),
-        ("zer", "entries"),
-    ] {
-        let name = format!("{prefix}_dditable_t");
-        let aggregate = table
-            .structure(&name)
-            .with_context(|| format!("no {name}"))?;
-        writeln!(out, "    {prefix}: {name} {{")?;
-        for member in &aggregate.fields {
-            let inner = table
-                .structure(&member.ty)
-                .with_context(|| format!("no {}", member.ty))?;
-            writeln!(out, "        {}: {} {{", member.name, member.ty)?;
-            for slot in &inner.fields {
-                let function = table
-                    .function_of_pfn(&slot.ty)
-                    .with_context(|| format!("{}: no function", slot.name))?;
-                let file = if BY_HAND.contains(&function.name.as_str()) {
-                    "entries"
-                } else {
-                    file
-                };
-                writeln!(
-                    out,
-                    "            {}: Some({file}::{}),",
-                    slot.name, function.name
-                )?;
-            }
-            out += "        },\n";
-        }
-        out += "    },\n";
-    }
-    Ok(out + "};\n")
+/// The array of handles whose first one decides.
+pub(super) fn deciding_array<'f>(table: &Table, f: &'f Function) -> Result<&'f Param> {
+    f.params
+        .iter()
+        .find(|p| pointed(table, p).is_some() && p.direction == Direction::In)
+        .with_context(|| format!("{}: no handle decides", f.name))
 }
