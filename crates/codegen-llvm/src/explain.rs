@@ -49,8 +49,10 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
     kernel_ir::passes::prepare(&mut module)?;
     clock.ended(SCALAR_PASSES);
     let mut output = Vec::new();
-    if emit == Emit::Scalar {
-        output = kernel_ir::print(&module).into_bytes();
+    match emit {
+        Emit::Scalar => output = kernel_ir::print(&module).into_bytes(),
+        Emit::Facts => output = kernel_ir::index::print(&module).into_bytes(),
+        _ => {}
     }
     let reports = RefCell::new(Vec::new());
     let settings = Settings {
@@ -91,7 +93,7 @@ fn told(request: &Request, emit: Emit) -> Result<(Report, Vec<u8>), BuildError> 
                 let plans: Vec<&str> = plans.iter().map(|report| report.plan.as_str()).collect();
                 output = plans.join("\n").into_bytes();
             }
-            Emit::Report | Emit::Scalar | Emit::Lanes => {}
+            Emit::Report | Emit::Scalar | Emit::Facts | Emit::Lanes => {}
         }
     }
     let mut kernels = reports.into_inner();

@@ -175,6 +175,7 @@ fn page() {
         ("spirv", body.collect::<Vec<_>>().join("\n")),
         ("front", front),
         ("scalar", shown(Emit::Scalar)),
+        ("facts", shown(Emit::Facts)),
         ("plan", shown(Emit::Plan)),
         (
             "llvm",

@@ -75,6 +75,7 @@ fn the_report_tells_each_kernel() {
 fn each_stage_can_be_seen() {
     for (stage, part) in [
         ("scalar", "kernel"),
+        ("facts", "// step 1"),
         ("plan", "region 0, from the start"),
         ("lanes", "define void @solum.kernel.0"),
         ("asm", "solum.kernel.0:"),

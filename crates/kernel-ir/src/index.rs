@@ -16,13 +16,16 @@
 //! | its low bits where all ids are zero | [`IndexFacts::constant_term`] |
 //! | how one operation changes the step from lane to lane | [`step`] |
 //! | the parts of an address | [`terms`], [`extended`] |
+//! | all of it as text | [`print()`] |
 //!
 //! [`passes::shape`](crate::passes::shape) finds the steps of a whole function: they depend on its divergent branches.
 
 mod address;
 mod facts;
+mod print;
 mod step;
 
 pub use address::{Term, extended, terms};
 pub use facts::{FromIds, IndexFacts, Range};
+pub use print::print;
 pub use step::{extension, step};

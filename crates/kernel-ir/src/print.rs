@@ -33,18 +33,19 @@ const CONST_BYTES: usize = 1 << 20;
 #[must_use]
 pub fn print(module: &Module) -> String {
     let mut p = Printer::new(module);
-    for format in &module.printf_formats {
-        p.out.push_str("format ");
-        quote(&mut p.out, format);
-        p.out.push('\n');
-    }
-    for i in 0..module.globals.len() {
-        p.global(i);
-    }
-    for (i, function) in module.functions.iter().enumerate() {
-        let kernel = module.kernels.iter().find(|k| k.function.index() == i);
-        p.function(function, i, kernel);
-    }
+    p.module();
+    p.out
+}
+
+/// As [`print`], with a comment behind the instructions for whose result `note` has a text. `note` gets the function's
+/// index and the result.
+pub(crate) fn print_noted<'m>(
+    module: &'m Module,
+    note: &'m dyn Fn(usize, ValueId) -> String,
+) -> String {
+    let mut p = Printer::new(module);
+    p.note = Some(note);
+    p.module();
     p.out
 }
 
@@ -130,6 +131,8 @@ struct Printer<'m> {
     functions: Vec<String>,
     /// Number of each value of the current function; `u32::MAX` when it has none.
     numbers: Vec<u32>,
+    /// Comments on results, by function.
+    note: Option<&'m dyn Fn(usize, ValueId) -> String>,
     out: String,
 }
 
@@ -164,7 +167,24 @@ impl<'m> Printer<'m> {
             globals,
             functions,
             numbers: Vec::new(),
+            note: None,
             out: String::new(),
+        }
+    }
+
+    fn module(&mut self) {
+        let m = self.m;
+        for format in &m.printf_formats {
+            self.out.push_str("format ");
+            quote(&mut self.out, format);
+            self.out.push('\n');
+        }
+        for i in 0..m.globals.len() {
+            self.global(i);
+        }
+        for (i, function) in m.functions.iter().enumerate() {
+            let kernel = m.kernels.iter().find(|k| k.function.index() == i);
+            self.function(function, i, kernel);
         }
     }
 
@@ -323,6 +343,12 @@ impl<'m> Printer<'m> {
                         self.out.push_str(" = ");
                     }
                     self.op(f, &inst.op);
+                    let note = self.note.zip(inst.result);
+                    let note = note.map(|(note, result)| note(index, result));
+                    if let Some(note) = note.filter(|note| !note.is_empty()) {
+                        self.out.push_str("  // ");
+                        self.out.push_str(&note);
+                    }
                 } else {
                     self.out.push('?');
                 }

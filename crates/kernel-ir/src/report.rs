@@ -23,17 +23,20 @@ pub enum Emit {
     Object,
     /// How each kernel's work-items run as lanes of vectors.
     Plan,
+    /// The kernel-ir of one work-item with the facts about its values.
+    Facts,
 }
 
 impl Emit {
     /// All stages; the index of a stage is its number in the code generator's interface.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Report,
         Self::Scalar,
         Self::Lanes,
         Self::Assembly,
         Self::Object,
         Self::Plan,
+        Self::Facts,
     ];
 }
 

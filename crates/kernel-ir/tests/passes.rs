@@ -3,6 +3,7 @@
 mod passes {
     mod analyses;
     mod contract;
+    mod facts;
     mod implicit_barriers;
     mod memory;
     mod null_arguments;

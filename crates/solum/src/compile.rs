@@ -73,6 +73,8 @@ pub(crate) struct Options {
 enum EmitName {
     /// kernel-ir of one work-item, after inlining.
     Scalar,
+    /// The same, with the facts about values: steps from work-item to work-item, ranges, low bits that are zero.
+    Facts,
     /// How work-items run as lanes of vectors: width, regions, accesses, branches.
     Plan,
     /// LLVM IR of the vectorised kernel, after all passes.
@@ -87,6 +89,7 @@ impl From<EmitName> for Emit {
     fn from(name: EmitName) -> Self {
         match name {
             EmitName::Scalar => Self::Scalar,
+            EmitName::Facts => Self::Facts,
             EmitName::Plan => Self::Plan,
             EmitName::Lanes => Self::Lanes,
             EmitName::Asm => Self::Assembly,
