@@ -1,7 +1,7 @@
 //! A digest of LLVM's text, before LLVM's passes, for each module below some folders and each of a few settings:
 //! `code_digest FOLDER...`. Two builds that print the same lines make the same code; `cargo xtask same-code` compares them.
 //!
-//! With `--text` it prints the texts themselves.
+//! With `--text` it prints the texts themselves. With `--bounds` it prints the census of bounds (`kernel_ir::marks`).
 //!
 //! Names of blocks and values are left out of the digest: renaming one changes no code.
 
@@ -18,7 +18,7 @@ use kernel_ir::{Module, Request};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut files = Vec::new();
-    for folder in std::env::args().skip(1).filter(|a| a != "--text") {
+    for folder in std::env::args().skip(1).filter(|a| !a.starts_with("--")) {
         walk(Path::new(&folder), &mut files)?;
     }
     files.sort();
@@ -39,6 +39,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
     let mut out = std::io::stdout().lock();
+    if std::env::args().any(|a| a == "--bounds") {
+        for (module, name, reach) in kernel_ir::marks::reaches() {
+            writeln!(out, "{module}::{name}: {reach:?}")?;
+        }
+        return Ok(());
+    }
     for line in lines.into_inner()? {
         out.write_all(line.as_bytes())?;
     }

@@ -2,17 +2,17 @@
 
 use kernel_ir::{BuildError, BuildErrorKind, Function, Module, Type, TypeId};
 
-/// Blocks of a kernel. Not measured, as the other limits.
+/// Blocks of a kernel. Largest in 17,722 modules of dpctl and dpnp: 284; in our corpora: 223 (2026-11, as below).
 const BLOCKS: usize = 50_000;
-/// Instructions of a kernel.
+/// Instructions of a kernel. Largest: 3631 and 3738.
 const INSTRUCTIONS: usize = 500_000;
-/// Instructions of one block: instruction selection works block by block.
+/// Instructions of one block: instruction selection works block by block. Largest: 877 and 3738.
 const BLOCK_INSTRUCTIONS: usize = 100_000;
-/// Operands of one instruction.
+/// Operands of one instruction. Largest: 14 and 12.
 const OPERANDS: usize = 4096;
-/// Scalars in a value held in registers.
+/// Scalars in a value held in registers. Largest: 16 and 16.
 const LEAVES: u64 = 4096;
-/// Depth of nested types.
+/// Depth of nested types. Largest: 9 and 4.
 const NESTING: u32 = 64;
 
 pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
@@ -38,6 +38,7 @@ pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
             _ => (1, 0),
         });
     }
+    kernel_ir::reach!(NESTING, shapes.iter().map(|s| s.1).max().unwrap_or(0));
     if let Some(depth) = shapes.iter().map(|s| s.1).max().filter(|&d| d > NESTING) {
         return Err(too_large(
             None,
@@ -72,6 +73,7 @@ pub(crate) fn check(module: &Module) -> Result<(), BuildError> {
 
 fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), BuildError> {
     let name = &function.name;
+    kernel_ir::reach!(BLOCKS, function.blocks.len());
     if function.blocks.len() > BLOCKS {
         let found = function.blocks.len();
         return Err(too_large(
@@ -83,6 +85,7 @@ fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), Buil
     for block in &function.blocks {
         let count = block.insts.len();
         all += count;
+        kernel_ir::reach!(BLOCK_INSTRUCTIONS, count);
         if count > BLOCK_INSTRUCTIONS {
             return Err(too_large(
                 None,
@@ -95,6 +98,7 @@ fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), Buil
             let inst = &function.insts[inst.index()];
             let mut operands = 0;
             inst.op.operands(|_| operands += 1);
+            kernel_ir::reach!(OPERANDS, operands);
             if operands > OPERANDS && !matches!(inst.op, kernel_ir::Op::Phi(_)) {
                 return Err(too_large(
                     Some(inst.word),
@@ -105,6 +109,7 @@ fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), Buil
                 let leaves = shapes
                     .get(function.ty(result).0 as usize)
                     .map_or(0, |s| s.0);
+                kernel_ir::reach!(LEAVES, leaves);
                 if leaves > LEAVES {
                     return Err(too_large(
                         Some(inst.word),
@@ -114,6 +119,7 @@ fn check_function(function: &Function, shapes: &[(u64, u32)]) -> Result<(), Buil
             }
         }
     }
+    kernel_ir::reach!(INSTRUCTIONS, all);
     if all > INSTRUCTIONS {
         return Err(too_large(
             None,

@@ -34,6 +34,9 @@ pub(crate) fn of(module: &Module) -> Vec<Range<usize>> {
     let (mut begin, mut size) = (0, 0);
     let size_of =
         |kernel: &Kernel| instructions(&module.functions[kernel.function.index()]).count();
+    for kernel in &module.kernels {
+        kernel_ir::reach!(WORTH, size_of(kernel));
+    }
     let worth = WORTH.max(module.kernels.iter().map(size_of).sum::<usize>() / MOST);
     for (i, kernel) in module.kernels.iter().enumerate() {
         size += size_of(kernel);
@@ -42,6 +45,7 @@ pub(crate) fn of(module: &Module) -> Vec<Range<usize>> {
             (begin, size) = (i + 1, 0);
         }
     }
+    kernel_ir::reach!(MOST, parts.len());
     match parts.last_mut() {
         // The rest is too little for a part of its own.
         Some(last) => last.end = module.kernels.len(),
@@ -78,6 +82,7 @@ pub(crate) fn alone(module: &Module) -> bool {
             None => return false,
         }
     }
+    kernel_ir::reach!(TABLES, tables);
     tables <= TABLES
         && !told
         && !module.globals.iter().any(shared_variable)

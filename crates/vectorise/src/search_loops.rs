@@ -35,7 +35,12 @@ pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
         return usual;
     }
     let instructions: usize = regions.iter().map(Region::instruction_count).sum();
-    if instructions > LONG || !regions.iter().any(searches) {
+    if !regions.iter().any(searches) {
+        return usual;
+    }
+    kernel_ir::reach!(LONG, instructions);
+    kernel_ir::reach!(SMALL, instructions);
+    if instructions > LONG {
         return usual;
     }
     let is_local = |id| matches!(id, Builtin::GlobalInvocationId | Builtin::LocalInvocationId);

@@ -26,7 +26,8 @@ use kernel_ir::{
 use crate::input::Input;
 use crate::region::Region;
 
-/// Operations from a comparison back to its ids. Not measured: a bound on the code before the loop.
+/// Operations from a comparison back to its ids: a bound on the code before the loop. Largest in 17,722 modules of dpctl
+/// and dpnp: 6; in our corpora: 2 (2026-11).
 const DEPTH: usize = 8;
 /// Largest step from chunk to chunk: sums of steps along a row fit 64 bits.
 const STEP: i64 = 1 << 20;
@@ -111,7 +112,9 @@ fn is_scattered(input: &Input<'_>, region: &Region) -> bool {
             }
         }
     }
-    let found = accesses > 0 && count <= SCATTERED && region.loops.loops.is_empty();
+    let found = accesses > 0 && region.loops.loops.is_empty();
+    kernel_ir::reach!(SCATTERED, if found { count } else { 0 });
+    let found = found && count <= SCATTERED;
     kernel_ir::mark!(TighteningScattered, found);
     found
 }
@@ -173,6 +176,7 @@ impl Search<'_> {
             _ => None,
         });
         let mut bounds = Vec::new();
+        kernel_ir::reach!(BRANCHES, branches.clone().count());
         for (block, cond, then, otherwise) in branches.take(BRANCHES) {
             self.guard = block;
             for (to, truth) in [(then, true), (otherwise, false)] {
@@ -181,6 +185,7 @@ impl Search<'_> {
                 }
             }
         }
+        kernel_ir::reach!(BOUNDS, bounds.len());
         bounds.truncate(BOUNDS);
         let width = self.width;
         let scattered = is_scattered(self.input, region);
@@ -247,9 +252,13 @@ impl Search<'_> {
 
     /// Collects the comparisons that hold where `cond` is `truth`, if they bound ids.
     fn take(&self, cond: ValueId, truth: bool, depth: usize, bounds: &mut Vec<Bound>) {
-        let Some(op) = self.made_of(cond).filter(|_| depth > 0) else {
+        let Some(op) = self.made_of(cond) else {
             return;
         };
+        kernel_ir::reach!(DEPTH, DEPTH + 1 - depth);
+        if depth == 0 {
+            return;
+        }
         match op {
             Op::Compare(predicate, a, b) => {
                 let predicate = if truth {
@@ -336,7 +345,11 @@ impl Search<'_> {
         if self.is_given(v) {
             return Some(Steps::NONE);
         }
-        let op = self.made_of(v).filter(|_| depth > 0)?;
+        let op = self.made_of(v)?;
+        kernel_ir::reach!(DEPTH, DEPTH + 1 - depth);
+        if depth == 0 {
+            return None;
+        }
         let mut of = |v: ValueId| self.steps(v, depth - 1, no_wrap);
         match op {
             Op::WorkItem(builtin, dimension) => self.id_steps(*builtin, *dimension),

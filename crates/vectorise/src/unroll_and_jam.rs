@@ -50,6 +50,7 @@ pub(crate) fn unroll_and_jam(
     let module = input.module;
     let function = &region.function;
     let rows_of = region.shapes.as_ref()?;
+    kernel_ir::reach!(INSTRUCTIONS, region.instruction_count());
     if region.instruction_count() > INSTRUCTIONS || width < 4 {
         return None;
     }
@@ -105,6 +106,7 @@ pub(crate) fn unroll_and_jam(
         return None;
     }
     let gain = gain(input, region, rows_of, width)?;
+    kernel_ir::reach!(COPIES, weight * gain.most as usize);
     let most = (COPIES / weight.max(1)).min(gain.most as usize);
     let most = if most < 2 {
         return None;

@@ -19,7 +19,8 @@ use crate::input::Input;
 use crate::no_wrap::from_ids;
 use crate::region::Region;
 
-/// Operations from a condition back to its comparisons. Not measured: a bound on compile time.
+/// Operations from a condition back to its comparisons: a bound on compile time. Largest in 17,722 modules of dpctl and
+/// dpnp: 3; in our corpora: 6 (2026-11).
 const DEPTH: usize = 16;
 /// Instructions of the longest body of a branch that runs under a mask instead of being tested. Chosen for stencils of
 /// several dimensions, which ran at half of Intel's speed (commit 8a2c457); the number is not measured.
@@ -34,6 +35,7 @@ fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> b
     let ValueDef::Inst(inst) = function.values[v.index()].def else {
         return false;
     };
+    kernel_ir::reach!(DEPTH, DEPTH + 1 - depth);
     if depth == 0 {
         return false;
     }
@@ -145,6 +147,7 @@ fn runs_well_masked(input: &Input<'_>, region: &Region, shapes: &Shapes, block: 
         }
         let insts = &function.blocks[at.index()].insts;
         count += insts.len();
+        kernel_ir::reach!(MASKED, count);
         if count > MASKED
             || !insts
                 .iter()

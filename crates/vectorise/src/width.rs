@@ -67,6 +67,7 @@ pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) ->
     if !input.module.uses(kernel_ir::Transform::NarrowerTails) {
         return Vec::new();
     }
+    kernel_ir::reach!(MOST_WITH_TAILS, instructions);
     if input.group_size.is_some() || instructions > MOST_WITH_TAILS {
         return Vec::new();
     }
@@ -153,6 +154,7 @@ fn chain(input: &Input<'_>, region: &Region, shapes: &Shapes, l: u32) -> Option<
                 ),
                 op => op.is_pure() && !matches!(op, Op::Load { .. }),
             };
+            kernel_ir::reach!(CHAIN, count);
             if !plain || count > CHAIN {
                 return None;
             }

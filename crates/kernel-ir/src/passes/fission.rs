@@ -137,10 +137,11 @@ impl ChainLoop {
         let phis = insts.iter().take_while(|i| is_phi(i)).count();
         let exchanges = |inst: &InstId| matches!(op(inst), Op::Group(_, GroupScope::Subgroup, _));
         let fits = blocks.len() == this.blocks.len()
-            && insts.len() <= MAX_LOOP_INSTRUCTIONS
             && insts.iter().all(|inst| repeats(op(inst)))
             && insts.iter().any(exchanges)
             && !insts[phis..].iter().any(is_phi);
+        crate::reach!(MAX_LOOP_INSTRUCTIONS, if fits { insts.len() } else { 0 });
+        let fits = fits && insts.len() <= MAX_LOOP_INSTRUCTIONS;
         fits.then_some(Self {
             blocks,
             exiting,
@@ -348,6 +349,7 @@ fn partition(
         }
     }
     let (_, mut loops) = best?;
+    crate::reach!(MAX_LOOPS, loops.len());
     loops[0].extend(rest);
     (loops.len() > 1).then_some(loops)
 }

@@ -26,7 +26,8 @@ use crate::types::Type;
 const ARM_INSTRUCTIONS: usize = 8;
 /// Instructions of all arms of one branch. Not measured: a bound on work that only some lanes need.
 const BRANCH_INSTRUCTIONS: usize = 40;
-/// Levels of nested branches. Not measured: a bound on compile time.
+/// Levels of nested branches: a bound on compile time. Largest in 17,722 modules of dpctl and dpnp: 1; in our corpora: 3
+/// (2026-11).
 const NESTED_BRANCHES: usize = 4;
 
 /// Converts the branches of `f` that diverge within a row of work-items; returns whether there were any.
@@ -35,7 +36,7 @@ pub(super) fn if_convert(module: &mut Module, f: &mut Function) -> bool {
         return false;
     }
     let mut changed = false;
-    for _ in 0..NESTED_BRANCHES {
+    for nested in 0..NESTED_BRANCHES {
         if !has_convertible_arm(f) {
             break;
         }
@@ -55,6 +56,7 @@ pub(super) fn if_convert(module: &mut Module, f: &mut Function) -> bool {
             break;
         }
         changed = true;
+        crate::reach!(NESTED_BRANCHES, nested + 1);
         simplify(&mut e);
         edit::compact(f);
     }
@@ -87,6 +89,9 @@ fn arm_join(f: &Function, before: &[Vec<BlockId>], block: BlockId) -> Option<Blo
     let few =
         this.insts.len() <= ARM_INSTRUCTIONS && before[block.index()].len() == 1 && to != block;
     let cheap = |inst: &InstId| is_cheap(&f.insts[inst.index()].op);
+    if before[block.index()].len() == 1 && to != block && this.insts.iter().all(cheap) {
+        crate::reach!(ARM_INSTRUCTIONS, this.insts.len());
+    }
     (few && this.insts.iter().all(cheap)).then_some(to)
 }
 
@@ -157,6 +162,12 @@ fn convert_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
     if join == block {
         return false;
     }
+    let len = |t: BlockId| e.f.blocks[t.index()].insts.len();
+    let arms_to_join = arms.iter().filter(|(t, to)| *to == join && *t != join);
+    crate::reach!(
+        BRANCH_INSTRUCTIONS,
+        arms_to_join.map(|(t, _)| len(*t)).sum::<usize>()
+    );
     let mut budget = BRANCH_INSTRUCTIONS;
     let mut converted: Vec<BlockId> = Vec::new();
     for &(t, to) in &arms {

