@@ -1,53 +1,119 @@
-//! Solum's own chores, as `cargo xtask VERB`: `regen` writes the files generated from the API table, `tidy` checks the
-//! rules of the house, `same-code` compares the code that two checkouts make.
+//! What `./x VERB` does, also as `cargo xtask VERB`: it builds, installs, demonstrates, tests and measures Solum, and
+//! keeps its generated files and its rules.
 //!
-//! Invariants: it writes only files it names itself, and with `--check` none at all. It is not a build system: `./x`
-//! and cargo are.
+//! | module | verbs |
+//! |---|---|
+//! | `commands` | one module for each verb |
+//! | `checks` | checks of more than one program, which `check`, `test`, `wheels` run |
+//! | `regen`, `table`, `status` | `regen` writes the files that are generated from the API table |
+//! | `tidy`, `cycles` | `tidy` checks rules that the compiler does not check |
+//! | `same_code` | `same-code` compares the code that two checkouts generate |
+//!
+//! A command is data (`program`) that the `session` runs, or prints with `--dry-run`; a `step` has a name, a time limit
+//! (`process_tree`) and a line that repeats it. `packages` and `python` install what is missing, `artefacts` and
+//! `client_programs` build what the verbs run.
+//!
+//! Invariants: it writes into the target folder, the folder that `install` names and the generated files only; with
+//! `--check` and `--dry-run` it writes nothing. Every verb can be repeated, and works in every current folder. Without
+//! the feature `sources` it depends on no crate of this repository, so that `./x` starts soon in a fresh clone.
+//!
+//! It is not a build system: cargo is.
 
+mod arguments;
+mod artefacts;
+mod checks;
+mod client_programs;
+mod commands;
+mod packages;
+mod process_tree;
+mod program;
+mod python;
+mod session;
+mod step;
+
+#[cfg(feature = "sources")]
 mod cycles;
+#[cfg(feature = "sources")]
 mod regen;
+#[cfg(feature = "sources")]
 mod same_code;
+#[cfg(feature = "sources")]
 mod status;
+#[cfg(feature = "sources")]
 mod table;
+#[cfg(feature = "sources")]
 mod tidy;
 
-use anyhow::{Context as _, Result, bail};
+use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask regen [--check] | tidy | same-code BEFORE [FOLDER...]";
+use anyhow::{Context as _, Result};
+use clap::Parser as _;
+use clap::error::ErrorKind;
 
-fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let root = root()?;
-    let mut out = std::io::stdout().lock();
-    match arguments.as_slice() {
-        ["regen"] => {
-            for path in regen::run(&root, false)? {
-                writeln!(out, "wrote {}", path.display())?;
-            }
+use arguments::{CommandLine, HELP, Verb};
+use session::Session;
+
+/// The exit status of a wrong command line.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    match run(std::env::args_os().collect()) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "x: {error:#}");
+            ExitCode::FAILURE
         }
-        ["regen", "--check"] => {
-            regen::run(&root, true)?;
-        }
-        ["tidy"] => tidy::run(&root)?,
-        ["same-code", before, more @ ..] => same_code::run(&root, Path::new(before), more)?,
-        _ => bail!("{USAGE}"),
     }
-    Ok(())
 }
 
-/// The repository's root, from where cargo built this crate or else the working directory.
+fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
+    let line = match CommandLine::try_parse_from(arguments) {
+        Ok(line) => line,
+        Err(error) => {
+            error.print()?;
+            let is_help = error.kind() == ErrorKind::DisplayHelp;
+            return Ok(ExitCode::from(if is_help { 0 } else { USAGE }));
+        }
+    };
+    let Some(verb) = line.verb else {
+        write!(std::io::stdout(), "{HELP}")?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut session = Session::new(root()?, line.dry_run)?;
+    if let Some(error) = wrong_paths(&session, &verb) {
+        writeln!(std::io::stderr(), "x: {error}")?;
+        return Ok(ExitCode::from(USAGE));
+    }
+    let code = commands::run(&mut session, &verb)?;
+    write!(std::io::stdout(), "{}", session.shown())?;
+    Ok(code)
+}
+
+/// What is wrong with the paths of a command line, which are looked at before anything is built.
+fn wrong_paths(session: &Session, verb: &Verb) -> Option<String> {
+    match verb {
+        Verb::Cts(cts) if !session.is_dry && !session.given(&cts.directory).is_dir() => {
+            Some(format!(
+                "cts takes a directory of built conformance programs, and {} is none: ./x cts DIR [AREA...]",
+                cts.directory.display()
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The repository's root: above the manifest of this crate under cargo, else above the current folder.
 fn root() -> Result<PathBuf> {
-    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let start = match manifest {
-        Some(folder) => folder,
+    const TABLE: &str = "spec/level-zero-1.17";
+    let start = match std::env::var_os("CARGO_MANIFEST_DIR") {
+        Some(folder) => PathBuf::from(folder),
         None => std::env::current_dir()?,
     };
-    let root = start
-        .ancestors()
-        .find(|folder| folder.join(table::FOLDER).is_dir());
-    root.map(Path::to_path_buf)
-        .with_context(|| format!("no {} above {}", table::FOLDER, start.display()))
+    let mut above = start.ancestors();
+    let root = above.find(|folder| folder.join(TABLE).is_dir());
+    let root = root.with_context(|| format!("no {TABLE} above {}", start.display()))?;
+    Ok(root.to_owned())
 }

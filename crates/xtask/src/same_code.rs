@@ -23,12 +23,10 @@ const FOLDERS: [&str; 6] = [
 /// Differences that are printed.
 const SHOWN: usize = 20;
 
-pub(crate) fn run(root: &Path, before: &Path, more: &[&str]) -> Result<()> {
+pub(crate) fn run(root: &Path, before: &Path, more: &[PathBuf]) -> Result<()> {
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|f| root.join(f)).collect();
     folders.retain(|folder| folder.exists());
-    for folder in more {
-        folders.push(std::path::absolute(folder)?);
-    }
+    folders.extend_from_slice(more);
     let before = digests(before, &folders)?;
     let after = digests(root, &folders)?;
     let differ: Vec<&String> = after

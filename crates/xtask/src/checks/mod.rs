@@ -1,0 +1,175 @@
+//! Checks of more than one program: `./x check NAME` runs one, and `./x test`, `wheels` and `lint` run them as steps.
+
+mod crates;
+mod rust;
+mod wheels;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Subcommand, ValueEnum};
+
+use crate::session::Session;
+
+/// The type that a device has for the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Device {
+    /// The CPU device of SYCL and OpenCL.
+    Cpu,
+    /// A GPU, as most clients expect one.
+    Gpu,
+}
+
+impl Device {
+    /// Both, in the order of running.
+    pub(crate) const ALL: [Self; 2] = [Self::Cpu, Self::Gpu];
+
+    /// Its word on command lines.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Gpu => "gpu",
+        }
+    }
+}
+
+/// An implementation of MPI below dpnp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mpi {
+    /// MPICH of mpi4py's environment.
+    Mpich,
+    /// Open MPI of the distribution.
+    Openmpi,
+}
+
+impl Mpi {
+    /// Its word on command lines.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Mpich => "mpich",
+            Self::Openmpi => "openmpi",
+        }
+    }
+}
+
+/// One check. All but those of crates need `./x build`, those of clients also `./x wheels`, which install the clients.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum Check {
+    /// The models of the lock-free parts, under loom
+    Loom,
+    /// Crate sycl compiles with each of its features alone
+    SyclFeatures,
+    /// All crates compile for AArch64
+    Aarch64,
+    /// Threads of the driver and the engine, under valgrind
+    Memcheck,
+    /// A fresh crate that depends on this repository runs without a loader
+    FreshCrate,
+    /// Built without LLVM 22, that crate opens an installed code generator
+    OpenedGenerator,
+    /// The examples of docs/sycl.md compute what they should
+    RustExamples,
+    /// Without loader and driver a SYCL program has no platforms, which is no error
+    BareCrate,
+    /// Run tests/sycl/NAME.cpp under both of DPC++'s adapters for Level Zero
+    SyclRun {
+        /// A program of tests/sycl
+        name: String,
+        /// The device's type
+        device: Device,
+    },
+    /// Run tests/sycl/NAME.cpp in 4 ways, whose results must be the same bits
+    SyclWays {
+        /// A program of tests/sycl
+        name: String,
+        /// The device's type
+        device: Device,
+        /// Sizes of work-groups
+        #[arg(long)]
+        rounds: Option<u32>,
+    },
+    /// solum trace follows tests/sycl/pipeline.cpp
+    TracePipeline {
+        /// The device's type
+        device: Device,
+    },
+    /// dpnp in 4 ranks
+    MpiDpnp {
+        /// The implementation of MPI
+        mpi: Mpi,
+    },
+}
+
+/// The number of ranks of [`Check::MpiDpnp`].
+pub(crate) const RANKS: &str = "4";
+
+impl Check {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// It fails; the error says how.
+    pub(crate) fn run(&self, session: &Session) -> Result<()> {
+        match self {
+            Self::Loom => rust::loom(session),
+            Self::SyclFeatures => rust::sycl_features(session),
+            Self::Aarch64 => rust::aarch64(session),
+            Self::Memcheck => rust::memcheck(session),
+            Self::FreshCrate => crates::fresh(session),
+            Self::OpenedGenerator => crates::opened_generator(session),
+            Self::RustExamples => crates::examples(session),
+            Self::BareCrate => crates::bare(session),
+            Self::SyclRun { name, device } => wheels::sycl_run(session, name, *device),
+            Self::SyclWays {
+                name,
+                device,
+                rounds,
+            } => wheels::sycl_ways(session, name, *device, *rounds),
+            Self::TracePipeline { device } => wheels::trace_pipeline(session, *device),
+            Self::MpiDpnp { mpi } => session.run(&wheels::mpi_dpnp(session, *mpi)),
+        }
+    }
+
+    /// The line that runs it.
+    pub(crate) fn line(&self) -> String {
+        let words = match self {
+            Self::Loom => "loom".to_owned(),
+            Self::SyclFeatures => "sycl-features".to_owned(),
+            Self::Aarch64 => "aarch64".to_owned(),
+            Self::Memcheck => "memcheck".to_owned(),
+            Self::FreshCrate => "fresh-crate".to_owned(),
+            Self::OpenedGenerator => "opened-generator".to_owned(),
+            Self::RustExamples => "rust-examples".to_owned(),
+            Self::BareCrate => "bare-crate".to_owned(),
+            Self::SyclRun { name, device } => format!("sycl-run {name} {}", device.word()),
+            Self::SyclWays {
+                name,
+                device,
+                rounds,
+            } => {
+                let rounds = rounds.map_or(String::new(), |n| format!(" --rounds {n}"));
+                format!("sycl-ways {name} {}{rounds}", device.word())
+            }
+            Self::TracePipeline { device } => format!("trace-pipeline {}", device.word()),
+            Self::MpiDpnp { mpi } => format!("mpi-dpnp {}", mpi.word()),
+        };
+        format!("./x check {words}")
+    }
+}
+
+/// The library for AArch64 is there or can be added.
+pub(crate) use rust::has_aarch64_library;
+/// Single programs of the clients' tests.
+pub(crate) use wheels::{
+    SMOKE_DPNP, Suite, estimators, mpi_intel, pti_views, smoke_dpctl, smoke_dpnp, suite,
+    trace_dpctl, trace_dpnp,
+};
+
+/// A path as a string: commands that a test prints have no others.
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// A program of the release folder's examples.
+fn example(session: &Session, name: &str) -> PathBuf {
+    session.release("examples").join(name)
+}

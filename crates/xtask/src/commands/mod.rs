@@ -1,0 +1,55 @@
+//! The verbs, one module each.
+
+mod bench;
+mod build;
+mod cts;
+mod demo;
+mod doc;
+mod install;
+mod lint;
+mod nightly;
+mod random;
+mod soak;
+mod sources;
+mod test;
+mod wheels;
+
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::arguments::Verb;
+use crate::session::Session;
+
+/// Runs a verb.
+///
+/// # Errors
+/// It cannot be done; steps that fail are in the exit code instead.
+pub(crate) fn run(session: &mut Session, verb: &Verb) -> Result<ExitCode> {
+    if test::wants_users_llvm(verb) {
+        session.default_variable("SOLUM_LLVM", "static");
+    }
+    let session = &*session;
+    match verb {
+        Verb::Demo { part } => demo::run(session, *part)?,
+        Verb::Build => build::run(session)?,
+        Verb::Install { prefix } => install::run(session, &session.given(prefix))?,
+        Verb::Test { part } => return test::run(session, *part),
+        Verb::Check { check } => check.run(session)?,
+        Verb::Wheels(options) => return wheels::run(session, options),
+        Verb::Cts(options) => cts::run(session, options)?,
+        Verb::Random(options) => random::run(session, options)?,
+        Verb::Bench(options) => bench::run(session, options)?,
+        Verb::Nightly => return nightly::run(session),
+        Verb::Soak { minutes, seed } => soak::run(session, *minutes, *seed)?,
+        Verb::Lint => return lint::run(session),
+        Verb::Doc => doc::run(session)?,
+        Verb::Regen { check } => sources::regen(session, *check)?,
+        Verb::Tidy => sources::tidy(session)?,
+        Verb::SameCode { before, folders } => sources::same_code(session, before, folders)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,31 @@
+//! `nightly`: the verbs that take hours, each as a step.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::program::Program;
+use crate::session::Session;
+use crate::step::Steps;
+
+/// For one step.
+const LIMIT: Duration = Duration::from_secs(43200);
+
+/// The steps, by their command lines.
+const STEPS: [(&str, &str); 5] = [
+    ("unmodified clients", "wheels"),
+    ("all of dpnp's test files", "wheels dpnp --files all"),
+    ("scikit-learn-intelex and intel-pti", "wheels sklearnex"),
+    ("awkward ends, limits and hostile peers", "soak 60"),
+    ("random kernels", "random --count 2000"),
+];
+
+/// Runs all of them.
+pub(super) fn run(session: &Session) -> Result<ExitCode> {
+    let mut steps = Steps::with_limit(session, LIMIT);
+    for (name, line) in STEPS {
+        steps.step(name, Program::new(session.path("x")).words(line));
+    }
+    steps.finish()
+}
