@@ -142,6 +142,7 @@ mod tests {
         false
     }
 
+    #[expect(clippy::zombie_processes, reason = "`wait` reaps it")]
     fn shell(script: &str) -> Pid {
         let child = Command::new("sh").arg("-c").arg(script).spawn().unwrap();
         Pid::from_child(&child)

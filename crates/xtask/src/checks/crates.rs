@@ -17,7 +17,7 @@ const LOADER_VARIABLES: [&str; 3] = [
     "LD_LIBRARY_PATH",
 ];
 
-/// The crate that depends on `sycl` as docs/sycl.md says.
+/// The folder of the crate that depends on `sycl`.
 const FRESH: &str = "target/fresh";
 
 const FRESH_BUILD: &str = r#"fn main() {
@@ -61,8 +61,8 @@ fn write_crate(session: &Session, folder: &Path, name: &str, options: &str) -> R
     session.copy(&session.path("Cargo.lock"), &folder.join("Cargo.lock"))
 }
 
-/// A crate that depends on this repository runs without a loader.
-pub(super) fn fresh(session: &Session) -> Result<()> {
+/// Writes the crate that depends on `sycl` as docs/sycl.md says, and returns its manifest.
+fn write_fresh(session: &Session) -> Result<PathBuf> {
     let folder = session.path(FRESH);
     write_crate(session, &folder, "fresh", "")?;
     session.write(&folder.join("build.rs"), FRESH_BUILD)?;
@@ -70,9 +70,15 @@ pub(super) fn fresh(session: &Session) -> Result<()> {
     session.copy(&examples.join("vector_add.rs"), &folder.join("src/main.rs"))?;
     let kernel = "kernels/vector_add.spvasm";
     session.copy(&examples.join(kernel), &folder.join("src").join(kernel))?;
+    Ok(folder.join("Cargo.toml"))
+}
+
+/// A crate that depends on this repository runs without a loader.
+pub(super) fn fresh(session: &Session) -> Result<()> {
+    let manifest = write_fresh(session)?;
     // It shares the build's folder.
     let run = Program::cargo("run --release --quiet --manifest-path")
-        .arg(folder.join("Cargo.toml"))
+        .arg(manifest)
         .without(&LOADER_VARIABLES)
         .env("CARGO_TARGET_DIR", &session.target);
     session.run(&run)
@@ -81,6 +87,7 @@ pub(super) fn fresh(session: &Session) -> Result<()> {
 /// Where LLVM 22 is missing, the crate of [`fresh`] opens an installed code generator; without one the build says how to
 /// install it.
 pub(super) fn opened_generator(session: &Session) -> Result<()> {
+    let manifest = write_fresh(session)?;
     let target = session.path("target/opened");
     let libraries = target.join("lib");
     session.make_folder(&libraries)?;
@@ -92,7 +99,7 @@ pub(super) fn opened_generator(session: &Session) -> Result<()> {
     session.run(&link)?;
     let clean = |program: Program| program.without(&LOADER_VARIABLES).env("SOLUM_CACHE", "0");
     let build = clean(Program::cargo("build --quiet --manifest-path"))
-        .arg(session.path(FRESH).join("Cargo.toml"))
+        .arg(manifest)
         .env("LLVM_CONFIG", "no-llvm-config")
         .env("CARGO_TARGET_DIR", &target)
         .env("CARGO_PROFILE_DEV_DEBUG", "0");

@@ -52,7 +52,7 @@ impl Mpi {
     }
 }
 
-/// One check. All but those of crates need `./x build`, those of clients also `./x wheels`, which install the clients.
+/// One check. Those of clients need `./x build`, and `./x wheels smoke`, which installs the clients.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum Check {
     /// The models of the lock-free parts, under loom

@@ -38,24 +38,15 @@ pub(super) fn run(session: &Session, options: &Bench) -> Result<()> {
     }
 }
 
-/// The user's words for the program that measures: its area, if it has some, then cases and options.
-fn words(options: &Bench, area: Option<Area>) -> Vec<String> {
-    let mut words: Vec<String> = area
-        .map(|area| area.word().to_owned())
-        .into_iter()
-        .collect();
-    words.extend(options.cases.iter().cloned());
-    for (word, is_set) in [
-        ("--json", options.json),
-        ("--alone", options.alone),
-        ("--exact", options.exact),
-    ] {
-        if is_set {
-            words.push(word.to_owned());
-        }
-    }
-    words.extend(options.rounds.map(|rounds| format!("--rounds={rounds}")));
-    words
+/// Adds the user's words for the program that measures: its area, if it has some, then cases and options.
+fn with_words(program: Program, options: &Bench, area: Option<Area>) -> Program {
+    program
+        .args(area.map(Area::word))
+        .args(&options.cases)
+        .flag("--json", options.json)
+        .flag("--alone", options.alone)
+        .flag("--exact", options.exact)
+        .args(options.rounds.map(|rounds| format!("--rounds={rounds}")))
 }
 
 /// Loader, driver, kernels, compiling, XPTI.
@@ -86,7 +77,7 @@ fn areas(session: &Session, options: &Bench) -> Result<()> {
             Err(error) => session.say(&format!("no column for Intel's XPTI framework: {error:#}")),
         }
     }
-    session.replace(&bench.args(words(options, options.area)))
+    session.replace(&with_words(bench, options, options.area))
 }
 
 /// Installs the OpenCL runtimes that kernels are compared with.
@@ -113,7 +104,7 @@ fn sycl(session: &Session, options: &Bench) -> Result<()> {
         Ok(program) => bench = bench.env("SOLUM_PEER_SYCL", program),
         Err(error) => session.say(&format!("no column for DPC++'s runtime: {error:#}")),
     }
-    session.replace(&bench.arg("--").args(words(options, None)))
+    session.replace(&with_words(bench.arg("--"), options, None))
 }
 
 fn sycl_peer(session: &Session) -> Result<PathBuf> {
@@ -128,9 +119,8 @@ fn rtas(session: &Session, options: &Bench) -> Result<()> {
     artefacts::build_libraries(session, &RUN_TIME[..2])?;
     client_programs::rtas(session, true)?;
     let bench = Program::new(session.path("target/rtas/bench"))
-        .env("LD_LIBRARY_PATH", session.release_folder())
-        .args(words(options, None));
-    session.replace(&bench)
+        .env("LD_LIBRARY_PATH", session.release_folder());
+    session.replace(&with_words(bench, options, None))
 }
 
 /// This build and the installation in `prefix`, in turns.
@@ -159,9 +149,8 @@ fn against(session: &Session, prefix: &Path, options: &Bench) -> Result<()> {
     }
     let bench = bench
         .arg(format!("--ours={}", ours.display()))
-        .arg(format!("--against={}", prefix.display()))
-        .args(words(options, options.area));
-    session.replace(&bench)
+        .arg(format!("--against={}", prefix.display()));
+    session.replace(&with_words(bench, options, options.area))
 }
 
 /// Builds the benchmark of crate `sycl`, and returns its program.
@@ -177,13 +166,13 @@ fn sycl_benchmark(session: &Session) -> Result<String> {
 
 /// The last program that cargo's messages report for the target `name`.
 fn executable(messages: &str, name: &str) -> Option<String> {
-    let programs = messages.lines().filter_map(|line| {
+    let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         let is_ours = message["target"]["name"] == name;
         let program = message["executable"].as_str()?;
         is_ours.then(|| program.to_owned())
     });
-    programs.last()
+    programs.next_back()
 }
 
 /// dpnp's functions on Solum and on Intel's runtime.
