@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::checks::{Check, Device};
+use crate::checks::Check;
+use crate::clients::Device;
 
 /// What `./x help` prints.
 pub(crate) const HELP: &str = include_str!("help.txt");

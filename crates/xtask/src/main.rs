@@ -23,6 +23,7 @@ mod arguments;
 mod artefacts;
 mod checks;
 mod client_programs;
+mod clients;
 mod commands;
 mod packages;
 mod process_tree;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::example;
 use crate::artefacts;
 use crate::program::Program;
 use crate::session::{Capture, Session};
@@ -236,7 +235,7 @@ const EXAMPLES: [(&str, Option<&str>, Line); 10] = [
 pub(super) fn examples(session: &Session) -> Result<()> {
     artefacts::build_more(session, "-p sycl --examples")?;
     for (name, devices, line) in &EXAMPLES {
-        let mut run = Program::new(example(session, name))
+        let mut run = Program::new(session.release("examples").join(name))
             .without(&LOADER_VARIABLES)
             .arg("target/examples");
         if let Some(devices) = devices {

@@ -4,53 +4,11 @@ mod crates;
 mod rust;
 mod wheels;
 
-use std::path::{Path, PathBuf};
-
 use anyhow::Result;
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 
+use crate::clients::{Device, Mpi};
 use crate::session::Session;
-
-/// The type that a device has for the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Device {
-    /// The CPU device of SYCL and OpenCL.
-    Cpu,
-    /// A GPU, as most clients expect one.
-    Gpu,
-}
-
-impl Device {
-    /// Both, in the order of running.
-    pub(crate) const ALL: [Self; 2] = [Self::Cpu, Self::Gpu];
-
-    /// Its word on command lines.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Gpu => "gpu",
-        }
-    }
-}
-
-/// An implementation of MPI below dpnp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mpi {
-    /// MPICH of mpi4py's environment.
-    Mpich,
-    /// Open MPI of the distribution.
-    Openmpi,
-}
-
-impl Mpi {
-    /// Its word on command lines.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Mpich => "mpich",
-            Self::Openmpi => "openmpi",
-        }
-    }
-}
 
 /// One check. Those of clients need `./x build`, and `./x wheels smoke`, which installs the clients.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -99,9 +57,6 @@ pub(crate) enum Check {
         mpi: Mpi,
     },
 }
-
-/// The number of ranks of [`Check::MpiDpnp`].
-pub(crate) const RANKS: &str = "4";
 
 impl Check {
     /// Runs it.
@@ -163,13 +118,3 @@ pub(crate) use wheels::{
     SMOKE_DPNP, Suite, estimators, mpi_intel, pti_views, smoke_dpctl, smoke_dpnp, suite,
     trace_dpctl, trace_dpnp,
 };
-
-/// A path as a string: commands that a test prints have no others.
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-/// A program of the release folder's examples.
-fn example(session: &Session, name: &str) -> PathBuf {
-    session.release("examples").join(name)
-}

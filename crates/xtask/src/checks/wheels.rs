@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use super::{Device, Mpi, RANKS};
 use crate::client_programs;
+use crate::clients::{Device, Mpi};
 use crate::program::Program;
 use crate::python::Environment;
 use crate::session::{Capture, Session};
@@ -19,6 +19,9 @@ const WAYS: [&[(&str, &str)]; 4] = [
     &[("SOLUM_TIERS", "full"), ("SOLUM_LANES", "1")],
     &[("SOLUM_COMPILER", "interpreter")],
 ];
+
+/// The number of ranks that dpnp runs in.
+const RANKS: &str = "4";
 
 /// Lines of tests/sycl/pipeline.cpp that a trace must name.
 const PIPELINE_LINES: [&str; 2] = ["tests/sycl/pipeline.cpp:64", "tests/sycl/pipeline.cpp:74"];
@@ -209,7 +212,10 @@ pub(crate) fn trace_dpctl(session: &Session, device: Device) -> Program {
 pub(crate) fn mpi_intel(session: &Session, name: &str, ranks: u32) -> Program {
     let intel = |name| Environment::IntelMpi.path(session, name);
     let libraries = [intel("lib"), Environment::Wheels.path(session, "lib")];
-    let libraries: Vec<String> = libraries.iter().map(|path| super::text(path)).collect();
+    let libraries: Vec<_> = libraries
+        .iter()
+        .map(|path| path.to_string_lossy())
+        .collect();
     python3(session, "tests/mpi/run.py")
         .env("I_MPI_ROOT", Environment::IntelMpi.root(session))
         .env("I_MPI_OFFLOAD", "1")

@@ -6,7 +6,8 @@ use anyhow::Result;
 
 use crate::arguments::{TestPart, Verb};
 use crate::artefacts;
-use crate::checks::{self, Check, Device, Mpi, Suite};
+use crate::checks::{self, Check, Suite};
+use crate::clients::{Device, Mpi};
 use crate::packages;
 use crate::program::Program;
 use crate::python::Environment;

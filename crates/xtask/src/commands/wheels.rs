@@ -7,8 +7,9 @@ use anyhow::{Context as _, Result};
 
 use crate::arguments::{Wheels, WheelsPart};
 use crate::artefacts;
-use crate::checks::{self, Check, Device, Mpi, Suite};
+use crate::checks::{self, Check, Suite};
 use crate::client_programs;
+use crate::clients::{Device, Mpi};
 use crate::packages;
 use crate::program::Program;
 use crate::python::Environment;
