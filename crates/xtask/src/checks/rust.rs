@@ -12,7 +12,7 @@ const AARCH64: &str = "aarch64-unknown-linux-gnu";
 pub(super) fn loom(session: &Session) -> Result<()> {
     let models = Program::cargo("test --quiet --release --lib")
         .words("--test claims --test queue --test readers --test lanes --test milestone")
-        .words("-p work-group-pool -p work-progress -p ze-driver")
+        .words("-p work-group-pool -p sycl-graph -p ze-driver")
         .words("-p xpti-framework -p ze-layers -p ze-loader")
         // Code that only the models use looks dead to the other crates.
         .env("RUSTFLAGS", "--cfg loom -A dead_code")
