@@ -8,14 +8,8 @@ use level_zero_sys::*;
 
 use crate::checked::bottom;
 use crate::entries::*;
+use crate::legacy_functions as legacy;
 use crate::tables::Tables;
-
-/// The functions for wrapped handles.
-mod legacy {
-    pub(super) use crate::generated::legacy_core::*;
-    pub(super) use crate::generated::legacy_sysman::*;
-    pub(super) use crate::generated::legacy_tools::*;
-}
 
 macro_rules! function {
     ($name:ident by_hand $($place:tt)*) => {};

@@ -2,10 +2,8 @@
 
 use level_zero_sys::*;
 
-use crate::generated::legacy_core::*;
-use crate::generated::legacy_sysman::*;
-use crate::generated::legacy_tools::*;
 use crate::legacy_driver::Shared;
+use crate::legacy_functions::*;
 
 /// Functions that no handle decides have no slot behind a handle.
 macro_rules! slot {

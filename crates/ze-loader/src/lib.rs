@@ -69,6 +69,8 @@ mod legacy;
 #[cfg(not(loom))]
 mod legacy_driver;
 #[cfg(not(loom))]
+mod legacy_functions;
+#[cfg(not(loom))]
 mod legacy_tables;
 #[cfg(not(loom))]
 mod library;

@@ -16,23 +16,12 @@ const SHELL: &str = "crates/libze_loader/src/generated";
 
 /// The rooms of the loader's generated code.
 const MODULES: &str = "\
-/// The value of a result, or the way out with its error.
-macro_rules! check {
-    ($result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(error) => return error,
-        }
-    };
-}
-
 pub(crate) mod driver_tables;
 #[macro_use]
 mod each_table;
-pub(crate) mod legacy_core;
+#[macro_use]
+mod each_wrapped;
 pub(crate) mod legacy_facts;
-pub(crate) mod legacy_sysman;
-pub(crate) mod legacy_tools;
 ";
 
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {

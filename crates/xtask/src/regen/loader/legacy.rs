@@ -1,7 +1,7 @@
 //! The loader's functions for drivers without DDI handles: each unwraps what the API table says is a handle, calls the
 //! driver, and wraps what it returns.
 
-use crate::regen::driver_tables::{BY_HAND, LOGIC, number, parameters, trim_imports};
+use crate::regen::driver_tables::{BY_HAND, LOGIC, number, parameters};
 use crate::regen::output::Output;
 use crate::regen::rust;
 use crate::table::{Direction, Function, Kind, Param, Table};
@@ -35,27 +35,19 @@ const CREATORS: [&str; 8] = [
     "Clone",
 ];
 
-/// The namespaces whose functions a handle decides: prefix, member of `Tables`, file.
-const NAMESPACES: [(&str, &str); 3] = [("ze", "core"), ("zet", "tools"), ("zes", "sysman")];
-
 pub(super) fn generate(table: &Table) -> Result<Vec<Output>> {
-    let mut outputs = vec![Output::new(
-        format!("{LOGIC}/legacy_facts.rs"),
-        facts(table)?,
-    )];
-    for (prefix, file) in NAMESPACES {
-        outputs.push(Output::new(
-            format!("{LOGIC}/legacy_{file}.rs"),
-            functions(table, prefix)?,
-        ));
-    }
-    Ok(outputs)
+    Ok(vec![
+        Output::new(format!("{LOGIC}/legacy_facts.rs"), facts(table)?),
+        Output::new(format!("{LOGIC}/each_wrapped.rs"), each_wrapped(table)?),
+    ])
 }
 
-/// The functions of a namespace that have a slot, in the table's order.
-fn slotted<'t>(table: &'t Table, prefix: &'t str) -> impl Iterator<Item = &'t Function> {
-    table.functions.iter().filter(move |f| {
-        f.prefix() == prefix && f.slot.is_some() && !BY_HAND.contains(&f.name.as_str())
+/// The functions that have a slot, in the table's order.
+fn slotted(table: &Table) -> impl Iterator<Item = &Function> {
+    table.functions.iter().filter(|f| {
+        ["ze", "zet", "zes"].contains(&f.prefix())
+            && f.slot.is_some()
+            && !BY_HAND.contains(&f.name.as_str())
     })
 }
 
@@ -245,50 +237,35 @@ fn destroys(f: &Function, p: &Param) -> bool {
                 || f.name.contains("ReleaseExternalSemaphore"))
 }
 
-fn functions(table: &Table, prefix: &str) -> Result<String> {
-    let mut out = rust::head("Functions of drivers without DDI handles: unwrap, call, wrap.");
-    out += "#![expect(non_snake_case, reason = \"functions and parameters carry C's names\")]\n#![expect(clippy::undocumented_unsafe_blocks, reason = \"one contract for all: the arguments are what Level Zero requires of them\")]\n#![expect(clippy::let_and_return, reason = \"each output has its line\")]\n\n";
-    out +=
-        "use level_zero_sys::*;\nuse std::ffi::{c_char, c_void};\n\nuse super::legacy_facts::*;\n";
-    let mut body = String::new();
-    for function in slotted(table, prefix) {
-        body += &one(table, function)?;
+/// What the list says of its lines.
+const EACH_WRAPPED: &str = "\
+/// Expands `$m!` over the functions of drivers without DDI handles:
+/// `NAMESPACE.MEMBER.SLOT since VERSION: FUNCTION(PARAMETERS) KIND [HANDLE OR ARRAY] { STEPS } (ARGUMENTS) { STEPS };`.
+///
+/// KIND is the type of the handle that decides. The first steps turn parameters into the driver's arguments; ARGUMENTS come
+/// after the driver's own handle where that is the first argument. The last steps wrap the handles that the driver returns.
+/// In their place `ends it` or `ends leaving` names the object that the call destroys.
+macro_rules! each_wrapped {
+    ($m:ident) => {
+        $m! {
+";
+
+fn each_wrapped(table: &Table) -> Result<String> {
+    let mut out = rust::head(
+        "Functions of drivers without DDI handles, a line for each: what to unwrap and what to wrap.",
+    );
+    out += EACH_WRAPPED;
+    for function in slotted(table) {
+        out += &one(table, function)?;
     }
-    let names: Vec<&str> = [
-        "Arguments",
-        "Buffer",
-        "Call",
-        "Output",
-        "deciding",
-        "filled",
-        "hides_wrapper",
-        "missing",
-        "room",
-    ]
-    .into_iter()
-    .filter(|n| {
-        body.contains(&format!("{n}("))
-            || body.contains(&format!("{n}::"))
-            || body.contains(&format!("{n} {{"))
-    })
-    .collect();
-    writeln!(
-        out,
-        "use crate::wrapper::arguments::{{{}}};",
-        names.join(", ")
-    )?;
-    if body.contains("Chain::") {
-        out += "use crate::wrapper::chain::Chain;\n";
-    }
-    out += "use crate::wrapper::Origin;\n\n";
-    Ok(trim_imports(out + &body))
+    Ok(out + "        }\n    };\n}\n")
 }
 
-/// The lines that turn one parameter into what the driver gets, and those after the call.
+/// The steps that turn one parameter into what the driver gets, and those after the call.
 #[derive(Default)]
-struct Lines {
-    before: String,
-    after: String,
+struct Steps {
+    before: Option<String>,
+    after: Option<String>,
     /// The argument of the call.
     argument: String,
 }
@@ -301,87 +278,57 @@ fn one(table: &Table, f: &Function) -> Result<String> {
         .and_then(|t| t.fields.iter().find(|x| x.name == slot.field))
         .context("no such slot")?
         .since;
-    let mut out = String::new();
-    writeln!(
-        out,
-        "pub(crate) unsafe extern \"C\" fn {}({}) -> ze_result_t {{\n    unsafe {{",
-        f.name,
-        parameters(f)?
-    )?;
     let first = f.params.first().context("no parameters")?;
     let by_array = !is_handle(table, &first.ty);
-    let (decider, decider_kind) = if by_array {
+    let decider = if by_array {
         let array = deciding_array(table, f)?;
-        let count = array.count.clone().context("an array without count")?;
-        writeln!(
-            out,
-            "        let first = check!(crate::refusals::first_of({:?}, {:?}, {count}, {}));",
-            f.name, array.name, array.name
-        )?;
-        (
-            "first".to_string(),
-            kind(table, pointed(table, array).unwrap_or_default())?,
-        )
+        let count = array.count.as_ref().context("an array without count")?;
+        let kind = kind(table, pointed(table, array).unwrap_or_default())?;
+        format!("{kind} [first of {count} {}]", array.name)
     } else {
-        (rust::ident(&first.name), kind(table, &first.ty)?)
+        format!("{} [{}]", kind(table, &first.ty)?, first.name)
     };
-    let argument_name = if by_array {
-        "the first module"
-    } else {
-        &first.name
-    };
-    writeln!(
-        out,
-        "        let (call, {}) = check!(deciding(&{:?}, &{argument_name:?}, {decider_kind}, {decider}));",
-        if by_array { "_" } else { "wrapper" },
-        f.name
-    )?;
-    writeln!(
-        out,
-        "        let Some(function) = call.driver.tables.{prefix}.{member}.{} else {{\n            return missing(call, {:#x});\n        }};",
-        slot.field,
-        number(since)
-    )?;
-    let mut arguments = Vec::new();
-    let mut after = String::new();
-    let mut released = None;
+    let (mut before, mut arguments, mut after) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ended = None;
     for (index, p) in f.params.iter().enumerate() {
         if destroys(f, p) {
-            released = Some(if index == 0 {
-                "wrapper".to_string()
-            } else {
-                "leaving".to_string()
-            });
+            ended = Some(if index == 0 { "it" } else { "leaving" });
         }
-        let lines = parameter(table, f, p, index == 0 && !by_array)?;
-        out += &lines.before;
-        after += &lines.after;
-        arguments.push(lines.argument);
+        if index == 0 && !by_array {
+            continue;
+        }
+        let steps = parameter(table, f, p)?;
+        before.extend(steps.before);
+        after.extend(steps.after);
+        arguments.push(steps.argument);
     }
-    let call = format!("function({})", arguments.join(", "));
-    match released {
-        Some(wrapper) => {
-            if !after.is_empty() {
-                bail!("{}: destroys and returns", f.name);
-            }
-            writeln!(out, "        call.release({wrapper}, || {call})")?;
+    if let Some(ended) = ended {
+        if !after.is_empty() {
+            bail!("{}: destroys and returns", f.name);
         }
-        None if after.is_empty() => writeln!(out, "        {call}")?,
-        None => {
-            writeln!(out, "        let result = {call};")?;
-            out += &after;
-            out += "        result\n";
-        }
+        after.push(format!("ends {ended}"));
     }
-    out += "    }\n}\n\n";
-    Ok(out)
+    let list = |steps: &[String]| match steps {
+        [] => "{}".to_owned(),
+        steps => format!("{{ {}; }}", steps.join("; ")),
+    };
+    Ok(format!(
+        "{prefix}.{member}.{} since {:#x}: {}({}) {decider} {} ({}) {};\n",
+        slot.field,
+        number(since),
+        f.name,
+        parameters(f)?,
+        list(&before),
+        arguments.join(", "),
+        list(&after),
+    ))
 }
 
-fn parameter(table: &Table, f: &Function, p: &Param, is_decider: bool) -> Result<Lines> {
+fn parameter(table: &Table, f: &Function, p: &Param) -> Result<Steps> {
     let name = rust::ident(&p.name);
-    let mut lines = Lines {
+    let mut steps = Steps {
         argument: name.clone(),
-        ..Lines::default()
+        ..Steps::default()
     };
     let origin = if CREATORS.iter().any(|part| f.name.contains(part)) {
         "Created"
@@ -389,24 +336,15 @@ fn parameter(table: &Table, f: &Function, p: &Param, is_decider: bool) -> Result
         "Known"
     };
     if is_handle(table, &p.ty) {
-        if is_decider {
-            lines.argument = "wrapper.native()".into();
-        } else if destroys(f, p) {
-            lines.before = format!(
-                "        let leaving = check!(call.wrapper(&{:?}, {}, {name}));\n",
-                p.name,
-                kind(table, &p.ty)?
-            );
-            lines.argument = "leaving.native()".into();
+        let kind = kind(table, &p.ty)?;
+        if destroys(f, p) {
+            steps.before = Some(format!("wrapper leaving {name} {kind}"));
+            steps.argument = "leaving.native()".into();
         } else {
             let way = if p.optional { "optional" } else { "required" };
-            lines.before = format!(
-                "        let {name} = check!(call.{way}(&{:?}, {}, {name}));\n",
-                p.name,
-                kind(table, &p.ty)?
-            );
+            steps.before = Some(format!("{way} {name} {kind}"));
         }
-        return Ok(lines);
+        return Ok(steps);
     }
     if let Some(handle) = pointed(table, p) {
         let kind = kind(table, handle)?;
@@ -417,61 +355,44 @@ fn parameter(table: &Table, f: &Function, p: &Param, is_decider: bool) -> Result
             .count
             .clone()
             .or_else(|| special.map(|(_, _, count)| (*count).to_string()));
-        let array_in = |count: &str| {
-            format!(
-                "        let mut {0}_buffer = Buffer::new();\n        let {0}_native = check!(call.array(&{1:?}, {kind}, {count}, {0}, &mut {0}_buffer));\n",
-                name, p.name
-            )
-        };
         match (p.direction, count) {
             (Direction::In, Some(count)) => {
-                lines.before = array_in(&count);
-                lines.argument = format!("{name}_native");
+                steps.before = Some(format!("array {name} {name}_native {kind} {count}"));
+                steps.argument = format!("{name}_native");
             }
             (Direction::In, None) => bail!("{}: {} has no count", f.name, p.name),
             (_, Some(count)) if special.is_some() => {
-                // Reordered in place: what goes in comes out again.
-                lines.before = array_in(&count);
-                lines.argument = format!("{name}_native");
-                lines.after = format!(
-                    "        let result = call.returned(result, {kind}, Origin::Known, {count}, {name}_native);\n        if result == ZE_RESULT_SUCCESS && !{name}.is_null() {{\n            std::ptr::copy_nonoverlapping({name}_native, {name}, {count} as usize);\n        }}\n"
-                );
+                steps.before = Some(format!("array {name} {name}_native {kind} {count}"));
+                steps.argument = format!("{name}_native");
+                steps.after = Some(format!("reordered {name} {name}_native {kind} {count}"));
             }
             (_, Some(count)) => {
                 let count = count.trim_start_matches('*').to_string();
-                lines.before = format!("        let {name}_room = room({count}, {name});\n");
-                lines.after = format!(
-                    "        let result = call.returned(result, {kind}, Origin::{origin}, filled({name}_room, {count}), {name});\n"
-                );
+                steps.before = Some(format!("room {name}_room {count} {name}"));
+                steps.after = Some(format!("listed {name} {name}_room {kind} {origin} {count}"));
             }
             (_, None) => {
-                lines.before = format!("        let mut {name}_out = Output::new({name});\n");
-                lines.argument = format!("{name}_out.native()");
-                lines.after = format!(
-                    "        let result = {name}_out.finish(call, result, {kind}, Origin::{origin});\n"
-                );
+                steps.before = Some(format!("output {name}_out {name}"));
+                steps.argument = format!("{name}_out.native()");
+                steps.after = Some(format!("output {name}_out {kind} {origin}"));
             }
         }
-        return Ok(lines);
+        return Ok(steps);
     }
     if f.prefix() == "ze" && is_chain(table, p) {
-        lines.before = format!(
-            "        let mut {0}_copies = Chain::default();\n        let {0} = check!(call.chain(&{1:?}, {0}, &mut {0}_copies));\n",
-            name, p.name
-        );
+        steps.before = Some(format!("chain {name}"));
         if !p.ty.starts_with("const") {
-            lines.argument = format!("{name}.cast_mut()");
+            steps.argument = format!("{name}.cast_mut()");
         }
-        return Ok(lines);
+        return Ok(steps);
     }
     if f.name == "zeKernelSetArgumentValue" && p.name == "pArgValue" {
-        // Apart, so that the usual way needs no stack frame.
-        lines.before = "        if hides_wrapper(argSize, pArgValue) {\n            return call.hidden_argument(function, wrapper.native(), argIndex, pArgValue);\n        }\n".into();
+        steps.before = Some(format!("value argIndex argSize {name}"));
     }
     if p.name == "pArguments" && p.ty == "void **" {
-        lines.before = "        let mut arguments = Arguments::default();\n        let pArguments = check!(call.kernel_arguments(hKernel, pArguments, &mut arguments));\n".into();
+        steps.before = Some(format!("kernel_arguments hKernel {name}"));
     }
-    Ok(lines)
+    Ok(steps)
 }
 
 /// The array of handles whose first one decides.
