@@ -398,24 +398,18 @@ fn not_started(program: &Program) -> String {
 
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
-/// `paths` without the folders that cargo and rustup put before the user's own for a program in `folder`.
-///
-/// Cargo adds the folder of dependencies, that of the program and that of Rust's libraries, in this order; rustup adds
-/// the `lib` folder of its toolchain before cargo sees the variable.
+/// `paths` without the folders that cargo and rustup add for a program in `folder`: those of the build, Rust's libraries
+/// for programs (`TOOLCHAIN/lib/rustlib/TARGET/lib`) and for the compiler (`TOOLCHAIN/lib`).
 fn without_cargos(paths: &OsStr, folder: &Path) -> Option<OsString> {
     let paths: Vec<PathBuf> = std::env::split_paths(paths).collect();
-    let mut own = &paths[..];
-    if let Some(program) = paths.iter().position(|path| path == folder) {
-        let rust = paths.get(program + 1).cloned().unwrap_or_default();
-        own = paths.get(program + 2..).unwrap_or_default();
-        if let Some(first) = own.first()
-            && first.ends_with("lib")
-            && rust.starts_with(first)
-        {
-            own = &own[1..];
-        }
-    }
-    let own = std::env::join_paths(own).ok();
+    let is_rusts = |path: &Path| path.iter().any(|name| name == "rustlib");
+    let is_compilers = |path: &Path| {
+        let has_rust = |other: &PathBuf| other.starts_with(path.join("rustlib"));
+        paths.iter().any(has_rust)
+    };
+    let is_own =
+        |path: &&PathBuf| !path.starts_with(folder) && !is_rusts(path) && !is_compilers(path);
+    let own = std::env::join_paths(paths.iter().filter(is_own)).ok();
     own.filter(|paths| !paths.is_empty())
 }
 
@@ -428,16 +422,13 @@ mod tests {
         let folder = Path::new("/t/debug");
         let rust = "/r/lib/rustlib/x86_64-unknown-linux-gnu/lib";
         let cases = [
-            (format!("/t/debug/deps:/t/debug:{rust}"), None),
-            (format!("/t/debug/deps:/t/debug:{rust}:/r/lib"), None),
+            (format!("{rust}:/r/lib"), None),
+            (format!("{rust}:/r/lib:/own"), Some("/own")),
             (
-                format!("/t/debug/build/x/out:/t/debug/deps:/t/debug:{rust}:/r/lib:/own:/own2"),
+                format!("/t/debug/build/x/out:/t/debug/deps:/t/debug:{rust}:/own:/own2"),
                 Some("/own:/own2"),
             ),
-            (
-                format!("/t/debug/deps:/t/debug:{rust}:/own/lib"),
-                Some("/own/lib"),
-            ),
+            (format!("{rust}:/own/lib"), Some("/own/lib")),
             ("/own".to_owned(), Some("/own")),
         ];
         for (paths, expected) in cases {
