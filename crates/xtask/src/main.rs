@@ -54,7 +54,7 @@ use anyhow::{Context as _, Result};
 use clap::Parser as _;
 use clap::error::ErrorKind;
 
-use arguments::{CommandLine, HELP, Verb};
+use arguments::{CommandLine, HELP};
 use session::Session;
 
 /// The exit status of a wrong command line.
@@ -84,26 +84,13 @@ fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let mut session = Session::new(root()?, line.dry_run)?;
-    if let Some(error) = wrong_paths(&session, &verb) {
+    if let Some(error) = commands::wrong_usage(&session, &verb) {
         writeln!(std::io::stderr(), "x: {error}")?;
         return Ok(ExitCode::from(USAGE));
     }
     let code = commands::run(&mut session, &verb)?;
     write!(std::io::stdout(), "{}", session.shown())?;
     Ok(code)
-}
-
-/// What is wrong with the paths of a command line, which are looked at before anything is built.
-fn wrong_paths(session: &Session, verb: &Verb) -> Option<String> {
-    match verb {
-        Verb::Cts(cts) if !session.is_dry && !session.given(&cts.directory).is_dir() => {
-            Some(format!(
-                "cts takes a directory of built conformance programs, and {} is none: ./x cts DIR [AREA...]",
-                cts.directory.display()
-            ))
-        }
-        _ => None,
-    }
 }
 
 /// The repository's root: above the manifest of this crate under cargo, else above the current folder.

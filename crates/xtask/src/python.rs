@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_included_file_stands_in_place_of_its_line() {
+    fn an_included_file_replaces_its_line() {
         let folder = scratch(
             "include",
             &[

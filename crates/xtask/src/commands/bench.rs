@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use super::install;
 use crate::arguments::{Area, Bench, BenchDpnp};
@@ -123,13 +123,18 @@ fn rtas(session: &Session, options: &Bench) -> Result<()> {
     session.replace(&with_words(bench, options, None))
 }
 
+/// What the installation that is compared lacks.
+pub(super) fn incomplete(session: &Session, options: &Bench) -> Option<String> {
+    let prefix = session.given(options.against.as_ref()?);
+    let file = INSTALLED.iter().find(|file| !prefix.join(file).is_file())?;
+    let prefix = prefix.display();
+    Some(format!(
+        "bench: there is no {file} in {prefix}: in the other checkout, ./x install {prefix}"
+    ))
+}
+
 /// This build and the installation in `prefix`, in turns.
 fn against(session: &Session, prefix: &Path, options: &Bench) -> Result<()> {
-    let is_missing = |file: &&str| !session.is_dry && !prefix.join(file).is_file();
-    if let Some(file) = INSTALLED.into_iter().find(|file| is_missing(file)) {
-        let prefix = prefix.display();
-        bail!("bench: there is no {file} in {prefix}: in the other checkout, ./x install {prefix}");
-    }
     // Both sides are made in the same way.
     let ours = session.path(OURS);
     install::run(session, &ours)?;

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::arguments::Verb;
+use crate::arguments::{Verb, WheelsPart};
 use crate::session::Session;
 
 /// Runs a verb.
@@ -52,4 +52,25 @@ pub(crate) fn run(session: &mut Session, verb: &Verb) -> Result<ExitCode> {
         Verb::SameCode { before, folders } => sources::same_code(session, before, folders)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is wrong with a command line beside its words; nothing has been built yet.
+pub(crate) fn wrong_usage(session: &Session, verb: &Verb) -> Option<String> {
+    match verb {
+        Verb::Cts(options) if !session.is_dry => {
+            let directory = &options.directory;
+            let is_there = session.given(directory).is_dir();
+            (!is_there).then(|| {
+                format!(
+                    "cts takes a directory of built conformance programs, and {} is none: ./x cts DIR [AREA...]",
+                    directory.display()
+                )
+            })
+        }
+        Verb::Bench(options) if !session.is_dry => bench::incomplete(session, options),
+        Verb::Wheels(options) if options.bench && options.part != WheelsPart::Mpi => {
+            Some("wheels: only the part mpi has --bench: ./x wheels mpi --bench".to_owned())
+        }
+        _ => None,
+    }
 }

@@ -155,6 +155,25 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
 }
 
 #[test]
+fn wrong_combinations_are_found_before_anything_is_built() {
+    let mut session = Session::for_test();
+    session.is_dry = false;
+    for (line, words) in [
+        ("cts nowhere", "and nowhere is none"),
+        ("bench --against nowhere", "no bin/solum in /solum/nowhere"),
+        ("wheels dpnp --bench", "./x wheels mpi --bench"),
+    ] {
+        let verb = parse(line).unwrap().verb.unwrap();
+        let error = super::wrong_usage(&session, &verb).unwrap_or_default();
+        assert!(error.contains(words), "{line}: {error}");
+    }
+    for line in ["bench", "wheels mpi --bench", "build"] {
+        let verb = parse(line).unwrap().verb.unwrap();
+        assert_eq!(super::wrong_usage(&session, &verb), None, "{line}");
+    }
+}
+
+#[test]
 fn the_command_line_is_consistent_and_help_names_every_verb() {
     let command = CommandLine::command();
     command.clone().debug_assert();
