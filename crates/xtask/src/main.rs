@@ -15,7 +15,7 @@
 //!
 //! Invariants: it writes into the target folder, the folder that `install` names and the generated files only; with
 //! `--check` and `--dry-run` it writes nothing. Every verb can be repeated, and works in every current folder. Without
-//! the feature `sources` it depends on no crate of this repository, so that `./x` starts soon in a fresh clone.
+//! the feature `sources` it depends on no crate of this repository, so that a first `./x` has little to build.
 //!
 //! It is not a build system: cargo is.
 
