@@ -55,6 +55,7 @@
 //! | [`front`] | SPIR-V modules to one [`Module`]: reads, links, specialises, lowers |
 //! | [`interpret`] | runs a module without a back end |
 //! | [`passes`] | transforms and analyses: [`passes::prepare`] is the pipeline, [`passes::shape`] the divergence analysis |
+//! | [`index`] | facts about the integers from which addresses are computed: ranges, low bits, steps |
 //! | [`validate()`] | the rules of the IR |
 //! | [`parse()`], [`print()`] | the text form |
 //! | [`cfg`](mod@cfg) | dominators, loops and block orders of a function |
