@@ -164,7 +164,7 @@ impl Block<'_> {
     fn class(&self, op: &Op, result: Option<ValueId>) -> Operation {
         let accesses = self.accesses;
         result.map_or(Operation::Vectors, |result| {
-            Operation::of(accesses.input, accesses.region, op, result, accesses.width)
+            Operation::of(accesses.input, accesses.region, op, result)
         })
     }
 

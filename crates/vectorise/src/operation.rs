@@ -12,9 +12,6 @@ use kernel_ir::{BinaryOp, ConvertOp, Op, Transform, Type, ValueId};
 use crate::input::Input;
 use crate::region::Region;
 
-/// Lanes below which a division is not done with doubles. Not measured: a register of AVX2 holds four doubles.
-const FEWEST_DIVIDED: u32 = 4;
-
 /// The class of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
@@ -38,10 +35,9 @@ pub struct Recast {
 }
 
 impl Operation {
-    /// The class of `op`, which makes `result` in `width` lanes. Loads, atomics and operations of groups have classes
-    /// of their own.
+    /// The class of `op`, which makes `result`. Loads, atomics and operations of groups have classes of their own.
     #[must_use]
-    pub fn of(input: &Input<'_>, region: &Region, op: &Op, result: ValueId, width: u32) -> Self {
+    pub fn of(input: &Input<'_>, region: &Region, op: &Op, result: ValueId) -> Self {
         let function = &region.function;
         let leaves = |v: ValueId| {
             let mut all = Vec::new();
@@ -50,7 +46,7 @@ impl Operation {
             all
         };
         match op {
-            &Op::Binary(op, a, b, _) => match divided(input, region, op, [a, b], width) {
+            &Op::Binary(op, a, b, _) => match divided(input, region, op, [a, b]) {
                 Some(bits) => Self::Divided(bits),
                 None => Self::Vectors,
             },
@@ -104,13 +100,7 @@ impl Recast {
 }
 
 /// The bits of the integers of a division, if doubles are faster.
-fn divided(
-    input: &Input<'_>,
-    region: &Region,
-    op: BinaryOp,
-    [a, b]: [ValueId; 2],
-    width: u32,
-) -> Option<u32> {
+fn divided(input: &Input<'_>, region: &Region, op: BinaryOp, [a, b]: [ValueId; 2]) -> Option<u32> {
     use BinaryOp as B;
     let module = input.module;
     let &Type::Int(bits) = module.types.get(region.function.ty(a)) else {
@@ -120,6 +110,6 @@ fn divided(
     let is_constant = module.known_signed(&region.function, b).is_some();
     let is_division = matches!(op, B::UDiv | B::URem | B::SDiv | B::SRem);
     let is_used = is_division && module.uses(Transform::Division);
-    let is_long = width >= FEWEST_DIVIDED && matches!(bits, 32 | 64);
+    let is_long = matches!(bits, 32 | 64);
     (is_used && !is_constant && is_long).then_some(u32::from(bits))
 }

@@ -276,7 +276,7 @@ impl Printer<'_> {
         if held.of(result) != Representation::Vector {
             return None;
         }
-        match Operation::of(accesses.input, region, &inst.op, result, accesses.width) {
+        match Operation::of(accesses.input, region, &inst.op, result) {
             Operation::Vectors => None,
             Operation::Divided(bits) => Some(format!("division {name}: by doubles, {bits} bits")),
             Operation::Recast(Recast { from, to }) => {

@@ -193,7 +193,7 @@ impl Lanes<'_, '_, '_> {
 
     /// How the plan performs an operation on vectors.
     fn operation_class(&self, op: &Op, result: ValueId) -> Operation {
-        Operation::of(&self.low.input(), self.region, op, result, self.width)
+        Operation::of(&self.low.input(), self.region, op, result)
     }
 
     pub(super) fn work_item(&mut self, builtin: Builtin, dimension: u8, result: ValueId) -> Rep {
