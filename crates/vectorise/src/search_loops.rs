@@ -20,8 +20,12 @@ use crate::region::Region;
 /// (sort, searchsorted, histogram's edges; commit c04889b).
 const LANES: u32 = 16;
 const MOST: u32 = 32;
-/// Instructions of the longest kernel that is widened, and of the longest small one. Not measured: wide copies of more
-/// take too long to compile.
+/// Instructions of the longest kernel that is widened, and of the longest small one: bounds on compile time. Of 1768
+/// plans with search loops for dpctl and dpnp, 32 exceed the one and 300 the other; small ones have up to 338
+/// instructions, long ones up to 2054 (2026-11). The gain is general: without wider chunks a binary search, an
+/// interpolation in a table and a walk along a linked list, all with 64-bit indices, took 1.2 to 1.3 times as long on
+/// x86-64-v3 and 1.6 to 1.9 times on x86-64-v4, a search tree with 32-bit indices 1.0 and 1.4 times (2026-11, AMD EPYC
+/// of Zen 4, two processors).
 const LONG: usize = 1500;
 const SMALL: usize = 400;
 

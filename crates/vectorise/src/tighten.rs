@@ -26,13 +26,14 @@ use kernel_ir::{
 use crate::input::Input;
 use crate::region::Region;
 
-/// Operations from a comparison back to its ids: a bound on the code before the loop. Largest in 17,722 modules of dpctl
-/// and dpnp: 6; in our corpora: 2 (2026-11).
+/// Operations from a comparison back to its ids: a bound on the code before the loop. Largest in 17,722 modules of
+/// dpctl and dpnp: 6; in our corpora: 2 (2026-11).
 const DEPTH: usize = 8;
 /// Largest step from chunk to chunk: sums of steps along a row fit 64 bits.
 const STEP: i64 = 1 << 20;
-/// Branches that are examined, and comparisons that are used. Not measured: bounds on compile time and on the code
-/// before the loop.
+/// Branches that are examined, and comparisons that are used: bounds on compile time and on the code before the loop.
+/// Of the regions of dpctl and dpnp 4 % have more branches, up to 174; no comparison is found behind the first 16 in
+/// every 20th of the modules and in our corpora. Most comparisons of a region: 1 (2026-11).
 const BRANCHES: usize = 16;
 const BOUNDS: usize = 4;
 
@@ -79,7 +80,9 @@ pub struct Tightening {
     pub scattered: bool,
 }
 
-/// Instructions, beside accesses, of the longest region that counts as scattered. Not measured.
+/// Instructions, beside accesses, of the longest region that counts as scattered. As vectors, a scan in local memory
+/// and a search for the maximum took 1.03 and 1.04 times as long, a sum the same (2026-11, AMD EPYC of Zen 4, two
+/// processors). Regions of dpctl and dpnp have up to 9 or more than 24, those of our corpora up to 22.
 const SCATTERED: usize = 24;
 
 /// Whether a region does little but access local memory at scattered addresses. Without fast gathers, vectors need as

@@ -26,9 +26,13 @@ use crate::ir::{
     Block, BlockId, Function, GroupOp, GroupScope, InstId, Module, Op, ValueDef, ValueId,
 };
 
-/// Loops that one becomes. Not measured: more loops repeat the shared instructions more often.
+/// Loops that one becomes: more loops repeat the shared instructions more often. Outside of products of matrices
+/// fission may lose: on x86-64-v3 a loop of 32 sums took with it 1.2 times as long, one of 16 sums and 16 maxima 1.8
+/// times, and with at most 2 loops 1.07 and 1.04 times. Products of 48 rows gain on x86-64-v4, 1.2 to 1.3 times, those
+/// of 32 rows lose as much (2026-11, AMD EPYC of Zen 4, two processors).
 const MAX_LOOPS: usize = 6;
-/// Instructions of a loop. Not measured: a bound on compile time.
+/// Instructions of a loop: a bound on compile time. Largest loop with sub-group operations in 17,722 modules of dpctl
+/// and dpnp: 15; in our corpora: 7 (2026-11).
 const MAX_LOOP_INSTRUCTIONS: usize = 400;
 
 /// The target's vector registers, as the back end describes them: this crate knows no machine.

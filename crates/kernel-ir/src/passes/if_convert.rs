@@ -21,13 +21,16 @@ use crate::ir::{
 };
 use crate::types::Type;
 
-/// Instructions of one arm. Not measured; the gain was seen on interpreters of byte code, whose `switch` has many
-/// short arms.
+/// Instructions of one arm. Without conversion, a `switch` of four arms of 4 and of 8 instructions took 2.3 and 1.75
+/// times as long, an `if` with two arms of 4 instructions 1.13 times. Arms of 12 instructions would gain as well: 0.62
+/// of the time in a `switch`, 0.93 in an `if`, but 1.1 where one lane in 30 takes the arm (2026-11, AMD EPYC of Zen 4,
+/// two processors).
 const ARM_INSTRUCTIONS: usize = 8;
-/// Instructions of all arms of one branch. Not measured: a bound on work that only some lanes need.
+/// Instructions of all arms of one branch: a bound on work that only some lanes need. Largest in 17,722 modules of
+/// dpctl and dpnp: 11; in our corpora: 18 (2026-11).
 const BRANCH_INSTRUCTIONS: usize = 40;
-/// Levels of nested branches: a bound on compile time. Largest in 17,722 modules of dpctl and dpnp: 1; in our corpora: 3
-/// (2026-11).
+/// Levels of nested branches: a bound on compile time. Largest in 17,722 modules of dpctl and dpnp: 1; in our corpora:
+/// 3 (2026-11).
 const NESTED_BRANCHES: usize = 4;
 
 /// Converts the branches of `f` that diverge within a row of work-items; returns whether there were any.
