@@ -17,12 +17,12 @@ use crate::archive::archive;
 use crate::service;
 use crate::settings::codegen_error;
 
-/// Instructions of the smallest part that is worth an LLVM module and an object of its own. A program of 70 small kernels
-/// took twice the time in one part; with any value from 20 to 800 it took the same, and its object grew by 1 to 3 %
-/// (2026-11, AMD EPYC of Zen 4, two processors).
+/// Instructions of the smallest part that is worth an LLVM module and an object of its own. A program of 70 small
+/// kernels took twice the time in one part; with any value from 20 to 800 it took the same, and its object grew by 1 to
+/// 3 % (2026-11, AMD EPYC of Zen 4, two processors).
 const WORTH: usize = 200;
-/// Most parts of a program: each has copies of what they share. The same program took the same time with 8 and with 1000;
-/// its object grew by 9 % with 1000.
+/// Most parts of a program: each has copies of what they share. The same program took the same time with 8 and with
+/// 1000; its object grew by 9 % with 1000.
 const MOST: usize = 64;
 /// Bytes of constants of which every part may have a copy: the copies of all parts take 4 MiB at most.
 const TABLES: u64 = 64 << 10;
