@@ -8,7 +8,7 @@ use kernel_ir::{Function, Module, Transform, ValueId};
 /// Operations that compute a value from its ids: the longest path, and all paths. Bounds on the code of a test. Largest in
 /// 17,722 modules of dpctl and dpnp: 10 and 16; in our corpora: 10 and 37 (2026-11).
 const DEPTH: u32 = 16;
-const SIZE: u32 = 1000;
+const SIZE: u32 = 256;
 /// Extensions that are tested for one chunk at most: a bound on the code of the tests. Largest in 17,722 modules of dpctl
 /// and dpnp: 6. Of our corpora one kernel exceeds it, with 36 (2026-11).
 const TESTS: usize = 32;
