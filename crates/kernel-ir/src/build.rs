@@ -43,8 +43,8 @@ pub struct SpirvInput {
 }
 
 /// The layout of an encoded request. Native binaries hold requests and outlive releases: a change of a field's place or
-/// meaning takes the next number.
-const REQUEST_FORMAT: u32 = 1;
+/// meaning takes the next number. No small number: the first layout had none, and began with its count of modules.
+const REQUEST_FORMAT: u32 = u32::from_le_bytes(*b"SRQ1");
 
 impl Request {
     /// The bytes of the request.
@@ -443,4 +443,46 @@ pub fn decode_begun(bytes: &[u8]) -> Result<Result<Begun, BuildError>, WireError
         return Ok(Ok(Begun::Outline(Outline::decode(content)?)));
     }
     Ok(decode_reply(content)?.map(Begun::Whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_module() -> Request {
+        let module = SpirvInput {
+            words: b"words".to_vec(),
+            constants: vec![(7, vec![8, 9])],
+        };
+        Request {
+            modules: vec![module],
+            options: "-o".to_owned(),
+            cpu: "znver4".to_owned(),
+            sub_group_size: 16,
+            lanes: 2,
+            ..Request::default()
+        }
+    }
+
+    /// If this fails, native binaries of the last release are misread: [`REQUEST_FORMAT`] takes the next number.
+    #[test]
+    fn the_layout_of_a_request_belongs_to_its_format() {
+        let transforms = Request::default().transforms.bits().to_le_bytes();
+        let expected = [
+            b"SRQ1\x01\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0words".as_slice(),
+            b"\x01\0\0\0\0\0\0\0\x07\0\0\0\x02\0\0\0\0\0\0\0\x08\x09",
+            b"\x02\0\0\0\0\0\0\0-o\x06\0\0\0\0\0\0\0znver4\0\0\0\0\0\0\0\0",
+            b"\x10\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0",
+            &transforms,
+        ];
+        let request = one_module();
+        assert_eq!(request.encode(), expected.concat());
+        assert_eq!(Request::decode(&request.encode()), Ok(request));
+    }
+
+    #[test]
+    fn a_request_without_a_format_is_of_another_release() {
+        let first_layout = &one_module().encode()[4..];
+        assert_eq!(Request::decode(first_layout), Err(WireError { at: 0 }));
+    }
 }

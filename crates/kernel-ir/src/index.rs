@@ -12,10 +12,11 @@
 //! | the bounds of a value | [`IndexFacts::range`] |
 //! | low bits that are zero | [`IndexFacts::zero_bits`] |
 //! | whether an extension keeps the value | [`IndexFacts::cannot_wrap`] |
-//! | whether a few operations compute it from ids | [`IndexFacts::from_ids`] |
+//! | how many operations compute it from ids | [`IndexFacts::from_ids`] |
 //! | its low bits where all ids are zero | [`IndexFacts::constant_term`] |
 //! | how one operation changes the step from lane to lane | [`step`] |
-//! | the parts of an address | [`terms`], [`extended`] |
+//! | the parts of an address | [`terms`] |
+//! | the narrower integer behind an index | [`extended`] |
 //! | all of it as text | [`print()`] |
 //!
 //! [`passes::shape`](crate::passes::shape) finds the steps of a whole function: they depend on its divergent branches.

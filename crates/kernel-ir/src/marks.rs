@@ -7,11 +7,11 @@
 //! kernel_ir::mark!(BranchUniform, self.width > 1);  // if the condition holds
 //! ```
 //!
-//! The random tests of `codegen-llvm` (`cargo test -p codegen-llvm --test random`) print all counts, and fail when a mark stays at
-//! zero: a transform that no random kernel reaches is a transform that nothing compares with the interpreter.
+//! The random tests of `codegen-llvm` (`cargo test -p codegen-llvm --test random`) print all counts, and fail when a mark
+//! stays at zero: a transform that no random kernel reaches is a transform that nothing compares with the interpreter.
 //!
-//! A census of bounds beside the marks: [`reach!`](crate::reach) records how close real modules come to a bound on compile
-//! time or on a search. `code_digest --bounds FOLDER...` of `codegen-llvm` prints it:
+//! A census of bounds beside the marks: [`reach!`](crate::reach) records how close real modules come to a bound on
+//! compile time or on a search. `code_digest --bounds FOLDER...` of `codegen-llvm` prints it:
 //!
 //! ```text
 //! kernel_ir::reach!(DEPTH, operations);             // the bound acts if `operations > DEPTH`
@@ -280,13 +280,13 @@ pub struct Reach {
     pub bound: u64,
     /// Comparisons.
     pub times: u64,
-    /// The largest value, and the largest one that is no larger than the bound.
+    /// The largest value.
     pub largest: u64,
-    /// See `largest`.
+    /// The largest value that does not exceed the bound.
     pub largest_within: u64,
     /// Values that equal the bound.
     pub equal: u64,
-    /// Values above the bound: the bound acted.
+    /// Values above the bound: the bound acted. Always zero for a bound on the iterations of a loop; see `equal` there.
     pub above: u64,
 }
 

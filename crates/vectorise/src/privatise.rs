@@ -109,7 +109,7 @@ pub(crate) fn privatised(module: &Module, function: &Function) -> Privatised {
                     }
                     let root = root(function, *ptr);
                     let window = roots.iter().position(|&r| r == root);
-                    kernel_ir::reach!(MOST, window.map_or(roots.len(), |w| w) + 1);
+                    kernel_ir::reach!(MOST, window.unwrap_or(roots.len()) + 1);
                     let window = match window {
                         Some(window) => window,
                         None if root == *ptr || roots.len() == MOST => continue,

@@ -98,10 +98,12 @@ impl Lanes<'_, '_, '_> {
         let begin = ir.offset_by(first, (low - offset + back).cast_unsigned());
         let row = ir.vector(self.low.values.memory(ty), self.width);
         let align = crate::memory::sane_align(align).min(size);
-        let lead = lead(module, self.f, &self.low.target, ptr, element_step, size);
         let alone =
             (low, high) == (offset, offset) && step > 0 && self.low.target.has_masked(types, ty);
-        let lead = lead.filter(|_| alone);
+        let lead = match alone {
+            true => lead(module, self.f, &self.low.target, ptr, element_step, size),
+            false => None,
+        };
         let rows: Vec<(u64, Val)> = if let Some(lead) = lead {
             kernel_ir::mark!(LoadStridedAligned);
             // The vectors begin where cache lines probably do; masks keep the accesses within the span.

@@ -1,6 +1,8 @@
 //! Steps from lane to lane: the transfer function of one operation.
 
+use super::facts::shift_count;
 use crate::ir::{BinaryOp, ConvertOp, Function, Module, Op, ValueId};
+use crate::types::Type;
 
 /// The step of the result of `op`, given the steps of its operands; `None` where they do not determine it. Steps are
 /// taken modulo 2^64. The step of an [`extension`] holds only where its operand does not wrap around.
@@ -11,7 +13,10 @@ pub fn step(
     of: impl Fn(ValueId) -> Option<i64>,
 ) -> Option<i64> {
     let known = |v: ValueId| module.known_signed(function, v);
-    let bits = |v: ValueId| u32::try_from(known(v)?).ok();
+    let count = |v: ValueId| match *module.types.get(function.ty(v)) {
+        Type::Int(bits) => Some(shift_count(known(v)?, bits)),
+        _ => None,
+    };
     match op {
         Op::Binary(op, a, b, _) => {
             let (x, y) = (of(*a)?, of(*b)?);
@@ -23,10 +28,10 @@ pub fn step(
                     (Some(n), _) => Some(y.wrapping_mul(n)),
                     _ => None,
                 },
-                BinaryOp::Shl => Some(x.wrapping_mul(1i64.checked_shl(bits(*b)?)?)),
+                BinaryOp::Shl => Some(x.wrapping_mul(1i64.checked_shl(count(*b)?)?)),
                 // The bits shifted out must be equal in all lanes.
                 BinaryOp::AShr | BinaryOp::LShr => {
-                    let by = bits(*b)?;
+                    let by = count(*b)?;
                     let kept = x.checked_shr(by)?;
                     (kept.checked_shl(by)? == x).then_some(kept)
                 }
