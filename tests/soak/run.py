@@ -18,6 +18,7 @@ import time
 
 # The slowest program takes some seconds on a busy machine: after this time it hangs.
 HANGS = 300
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Soak:
@@ -73,7 +74,7 @@ class Soak:
 
     def peers(self):
         self.run("hostile peers, forks and faults",
-                 ["cargo", "test", "--quiet", "-p", "ze-cpu", "--test", "process"], environment={"LD_LIBRARY_PATH": ""})
+                 ["cargo", "test", "--quiet", "-p", "ze-cpu", "--test", "process", "--manifest-path", ROOT / "Cargo.toml"], environment={"LD_LIBRARY_PATH": ""})
 
     def go(self):
         end = time.monotonic() + 60 * self.options.minutes

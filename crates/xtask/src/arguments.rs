@@ -320,9 +320,12 @@ pub(crate) struct Bench {
     /// Measure no peer
     #[arg(long)]
     pub(crate) alone: bool,
-    /// sycl: cases by their whole names
+    /// sycl, rtas: cases by their whole names
     #[arg(long)]
     pub(crate) exact: bool,
+    /// rtas: processor time of all threads together
+    #[arg(long)]
+    pub(crate) cpu: bool,
     /// Compare with the installation in PREFIX; a ratio above 1 means that this build is better
     #[arg(long, value_name = "PREFIX")]
     pub(crate) against: Option<PathBuf>,

@@ -16,6 +16,8 @@ use rustix::process::{
 
 /// Between two rounds of ending processes.
 const ROUND: Duration = Duration::from_millis(50);
+/// The longest time for ending processes. One in a system call, or of another user, may not end at all.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The end of a process that was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +53,11 @@ pub(crate) fn wait(
             success: status?.exit_status() == Some(0),
         },
         Err(RecvTimeoutError::Timeout) => {
-            end_all(report);
+            let _ = kill_process(pid, Signal::KILL);
+            if !end_all(report) {
+                // The waiter may wait for ever.
+                return Ok(End::Late);
+            }
             End::Late
         }
         Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the waiter is gone")),
@@ -71,13 +77,22 @@ fn reap_until(pid: Pid) -> io::Result<WaitStatus> {
     }
 }
 
-/// Ends all processes below this one, and returns when none is left.
-fn end_all(report: &mut dyn FnMut(&str)) {
+/// Ends all processes below this one. Returns whether none is left.
+pub(crate) fn end_all(report: &mut dyn FnMut(&str)) -> bool {
     let mut reported = BTreeSet::new();
+    let began = Instant::now();
     loop {
         let processes = descendants(getpid());
         if processes.is_empty() {
-            return;
+            return true;
+        }
+        if began.elapsed() > PATIENCE {
+            let left: Vec<String> = processes
+                .iter()
+                .map(|pid| pid.as_raw_nonzero().to_string())
+                .collect();
+            report(&format!("  these do not end: {}", left.join(", ")));
+            return false;
         }
         for pid in processes {
             let line = command_line(pid);

@@ -9,6 +9,7 @@ use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -265,14 +266,27 @@ impl Session {
         let child = command.spawn().with_context(|| not_started(program))?;
         // Its ends of the pipe would keep the reader waiting.
         drop(command);
-        let text = std::thread::spawn(move || {
+        let (send, receive) = mpsc::channel();
+        std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            reader.read_to_end(&mut bytes).map(|_| bytes)
+            send.send(reader.read_to_end(&mut bytes).map(|_| bytes))
         });
         let success = self.wait(child)?;
-        let bytes = match text.join() {
+        // An orphan of the program may keep its output open.
+        let bytes = match self.deadline.get() {
+            None => receive.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(deadline) => {
+                receive.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            }
+        };
+        let bytes = match bytes {
             Ok(bytes) => bytes.with_context(|| format!("reading from {}", program.line()))?,
-            Err(_) => bail!("reading from {}", program.line()),
+            Err(RecvTimeoutError::Disconnected) => bail!("reading from {}", program.line()),
+            Err(RecvTimeoutError::Timeout) => {
+                process_tree::end_all(&mut |line| self.error_line(line));
+                self.is_late.set(true);
+                bail!("its time is over")
+            }
         };
         let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
         Ok(Some(Captured { success, text }))

@@ -72,7 +72,7 @@ pub(super) fn memcheck(session: &Session) -> Result<()> {
     let runner = "valgrind --quiet --fair-sched=try --error-exitcode=9";
     for tests in [
         "-p work-group-pool --test claims",
-        "-p ze-driver --test driver -- order counters graphs mutable memory random_programs_keep random_programs_compute",
+        "-p ze-driver --test driver -- order counters graphs mutable memory random_programs_keep random_programs_agree",
         "-p ze-cpu --lib -- engine:: memory:: --skip bad_pointers --skip an_unlimited_wait --skip lose_nothing \
          --skip loses_nothing --skip exporting_thread --skip children_forked --skip children_of_a_bare",
     ] {

@@ -49,9 +49,15 @@ fn with_words(program: Program, options: &Bench, area: Option<Area>) -> Program 
         .args(options.rounds.map(|rounds| format!("--rounds={rounds}")))
 }
 
+/// Whether an area is measured: all are if none is named. Further areas stand among the cases.
+fn is_measured(options: &Bench, area: Area) -> bool {
+    options.area.is_none_or(|asked| asked == area)
+        || options.cases.iter().any(|case| *case == area.word())
+}
+
 /// Loader, driver, kernels, compiling, XPTI.
 fn areas(session: &Session, options: &Bench) -> Result<()> {
-    let is_measured = |area| options.area.is_none_or(|asked| asked == area);
+    let is_measured = |area| is_measured(options, area);
     if matches!(options.area, Some(Area::Kernels | Area::Compile)) {
         artefacts::build_libraries(session, &RUN_TIME)?;
         artefacts::build_more(session, "-p conformance --bins -p solum")?;
@@ -100,6 +106,9 @@ fn sycl(session: &Session, options: &Bench) -> Result<()> {
     let mut bench = Program::cargo("bench --quiet -p sycl --bench runtime --manifest-path")
         .arg(session.path("Cargo.toml"))
         .env("SOLUM_ARTEFACTS", session.release_folder());
+    artefacts::build_libraries(session, &RUN_TIME)?;
+    artefacts::build_more(session, "-p solum")?;
+    python::install_packages(session)?;
     match sycl_peer(session) {
         Ok(program) => bench = bench.env("SOLUM_PEER_SYCL", program),
         Err(error) => session.say(&format!("no column for DPC++'s runtime: {error:#}")),
@@ -108,8 +117,6 @@ fn sycl(session: &Session, options: &Bench) -> Result<()> {
 }
 
 fn sycl_peer(session: &Session) -> Result<PathBuf> {
-    artefacts::build_libraries(session, &RUN_TIME)?;
-    artefacts::build_more(session, "-p solum")?;
     Environment::Wheels.install(session)?;
     client_programs::sycl(session, "queues")
 }
@@ -119,8 +126,13 @@ fn rtas(session: &Session, options: &Bench) -> Result<()> {
     artefacts::build_libraries(session, &RUN_TIME[..2])?;
     client_programs::rtas(session, true)?;
     let bench = Program::new(session.path("target/rtas/bench"))
-        .env("LD_LIBRARY_PATH", session.release_folder());
-    session.replace(&with_words(bench, options, None))
+        .env("LD_LIBRARY_PATH", session.release_folder())
+        .args(&options.cases)
+        .flag("--json", options.json)
+        .flag("--exact", options.exact)
+        .flag("--cpu", options.cpu)
+        .args(options.rounds.map(|rounds| format!("--runs={rounds}")));
+    session.replace(&bench)
 }
 
 /// What the installation that is compared lacks.
@@ -140,7 +152,7 @@ fn against(session: &Session, prefix: &Path, options: &Bench) -> Result<()> {
     install::run(session, &ours)?;
     artefacts::build_more(session, "-p conformance --bins --lib -p libze_stub")?;
     artefacts::build_more(session, "-p xpti --example listen")?;
-    let is_measured = |area| options.area.is_none_or(|asked| asked == area);
+    let is_measured = |area| is_measured(options, area);
     let mut bench = Program::new(session.release("bench"));
     bench = bench.env("SOLUM_BENCH_RTAS", session.path("target/rtas/bench"));
     if [Area::Kernels, Area::Compile].into_iter().any(is_measured) {
@@ -160,8 +172,9 @@ fn against(session: &Session, prefix: &Path, options: &Bench) -> Result<()> {
 
 /// Builds the benchmark of crate `sycl`, and returns its program.
 fn sycl_benchmark(session: &Session) -> Result<String> {
-    let build = Program::cargo("bench --quiet --no-run --message-format=json -p sycl")
-        .words("--bench runtime");
+    let build =
+        Program::cargo("bench --quiet --no-run --message-format=json-render-diagnostics -p sycl")
+            .words("--bench runtime");
     let Some(messages) = session.capture(&build, Capture::Output)? else {
         return Ok("RUNTIME".to_owned());
     };

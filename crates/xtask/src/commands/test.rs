@@ -10,7 +10,7 @@ use crate::checks::{self, Check, Suite};
 use crate::clients::{Device, Mpi};
 use crate::packages;
 use crate::program::Program;
-use crate::python::Environment;
+use crate::python::{self, Environment};
 use crate::session::Session;
 use crate::step::{Steps, Work};
 
@@ -28,7 +28,8 @@ pub(super) fn wants_users_llvm(verb: &Verb) -> bool {
 
 /// Runs the steps of a part.
 pub(super) fn run(session: &Session, part: TestPart) -> Result<ExitCode> {
-    if part == TestPart::All && !session.exists(&session.target) {
+    // The bootstrap has made the target folder itself.
+    if part == TestPart::All && !session.exists(&session.target.join("debug")) {
         session.warn_about_space(SPACE, "a first ./x test");
     }
     let is_run = |this| part == TestPart::All || part == this;
@@ -141,6 +142,7 @@ fn clients(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
 
 fn wheels(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
     artefacts::build(session)?;
+    python::install_packages(session)?;
     if let Err(error) = Environment::Wheels.install(session) {
         session.error_line(&format!("{error:#}"));
         steps.skip("wheels (they could not be installed)");
