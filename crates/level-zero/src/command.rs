@@ -477,7 +477,7 @@ impl CommandList {
         self.context.check("zeCommandListAppendMemoryFill", code)
     }
 
-    /// Waits for `waits`, or foreverything before when empty; later commands start after it.
+    /// Waits for `waits`, or for everything before when empty; later commands start after it.
     ///
     /// # Safety
     /// The events outlive the command.

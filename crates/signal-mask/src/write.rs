@@ -158,9 +158,11 @@ mod tests {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "--nocapture", &format!("write::tests::{test}")])
             .env(ROLE, role)
-            .stdout(Stdio::null())
             .output()
             .unwrap();
+        // A wrong name would run no test, and succeed. The harness prints nothing more where the child ends itself.
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("running 1 test"), "{test}: {text}");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status, said)
     }
@@ -298,7 +300,7 @@ mod tests {
 
     #[test]
     fn writing_to_a_limited_or_closed_stderr_ends_no_process() {
-        let test = "text_on_a_limited_or_closed_stderr_ends_nobody";
+        let test = "writing_to_a_limited_or_closed_stderr_ends_no_process";
         if std::env::var_os(ROLE).is_some() {
             // SAFETY: calls on the standard error of a process that runs this test alone.
             unsafe {

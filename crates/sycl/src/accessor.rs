@@ -84,7 +84,7 @@ pub struct Accessor<'cg, T: DeviceData, const D: usize, M: Mode> {
     /// The position of the accessor's first element in the buffer.
     pub(crate) first: usize,
     pub(crate) range: Range<D>,
-    /// Elements between two rows and between two planes.
+    /// Elements from the start of a row to the next, and from the start of a plane to the next.
     pub(crate) pitches: [usize; 2],
     pub(crate) group: Brand<'cg>,
     pub(crate) types: PhantomData<(T, M)>,
@@ -103,7 +103,7 @@ impl<T: DeviceData, const D: usize, M: Mode> Accessor<'_, T, D, M> {
 pub struct HostTaskAccessor<'cg, T: DeviceData, const D: usize, M: Mode> {
     pub(crate) index: u32,
     pub(crate) range: Range<D>,
-    /// Elements between two rows and between two planes.
+    /// Elements from the start of a row to the next, and from the start of a plane to the next.
     pub(crate) pitches: [usize; 2],
     pub(crate) first: usize,
     pub(crate) group: Brand<'cg>,

@@ -583,7 +583,7 @@ where
         (x * rows + y) * row + z
     }
 
-    /// Elements between two rows and between two planes.
+    /// Elements from the start of a row to the next, and from the start of a plane to the next.
     pub(crate) fn pitches(&self) -> [usize; 2] {
         let [_, rows, row] = extents(self.range.0);
         [row, rows * row]

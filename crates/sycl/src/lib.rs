@@ -36,8 +36,9 @@
 //!
 //! Invariants
 //! - Work is submitted on the caller's thread, and a device waits only for work that was submitted before.
-//! - Nothing of a submission is committed before it has succeeded; copies that were made for it stay. A buffer has one
-//!   allocation in each memory, of the full size, from its first use there to its end.
+//! - Nothing of a submission is committed that no lane has taken; contents that a failed part may have written count as
+//!   lost. Copies that were made for it stay.
+//! - A buffer has one allocation in each memory, of the full size, from its first use there to its end.
 //! - The program's code runs without locks. Tools are notified under the locks of their submission. No lock is common
 //!   to all submissions.
 //! - A dropped object lives on until the work that uses it has ended.

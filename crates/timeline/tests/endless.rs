@@ -148,7 +148,7 @@ impl Write for Counted {
     }
 }
 
-/// A minimal version of Perfetto's reader: packets are taken from the stream one by one, and forevery eighth the
+/// A minimal version of Perfetto's reader: packets are taken from the stream one by one, and for every eighth the
 /// generated types must consume all fields.
 #[derive(Default)]
 struct Reading {

@@ -247,7 +247,7 @@ unsafe extern "C-unwind" fn callback<E: Exported, const STREAM: usize>(
     let _ = catch_unwind(AssertUnwindSafe(|| E::subscriber().notify(&notification)));
 }
 
-/// [`callback`] forevery stream.
+/// [`callback`] for every stream.
 fn callbacks<E: Exported>() -> [tracepoint_callback_api_t; 256] {
     macro_rules! row {
         ($high:literal) => {

@@ -65,7 +65,7 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// A command without work: it waits for `waits`, and with `drain` foreverything before it.
+    /// A command without work: it waits for `waits`, and with `drain` for everything before it.
     pub(crate) fn empty(waits: Vec<Arc<Signal>>, drain: bool) -> Self {
         Self {
             op: Op::Nothing,

@@ -1,4 +1,4 @@
-//! zeInit, zeInitDrivers, zesInit and the lists of drivers; the only code in this crate that takes a lock during calls.
+//! zeInit, zeInitDrivers, zesInit and the lists of drivers. They take a lock while drivers are initialised.
 
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};

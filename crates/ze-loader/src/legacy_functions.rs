@@ -1,10 +1,6 @@
 //! Functions of drivers without DDI handles: unwrap, call, wrap. The lines of `each_wrapped!` name the steps.
 
 #![expect(non_snake_case, reason = "functions and parameters carry C's names")]
-#![expect(
-    clippy::undocumented_unsafe_blocks,
-    reason = "one contract for all: the arguments are what Level Zero requires of them"
-)]
 
 use std::ffi::{c_char, c_void};
 
@@ -135,6 +131,7 @@ macro_rules! function {
 macro_rules! functions {
     ($($namespace:ident.$sub:ident.$slot:ident since $since:literal: $name:ident($($param:ident: $type:ty),*) $kind:ident $decider:tt $before:tt $arguments:tt $after:tt;)*) => {$(
         pub(crate) unsafe extern "C" fn $name($($param: $type),*) -> ze_result_t {
+            // SAFETY: the caller passes arguments as Level Zero requires; the driver gets its own handles for wrapped ones.
             unsafe { function!([$namespace $sub $slot] $since $name $kind $decider $before $arguments $after) }
         }
     )*};

@@ -6,7 +6,8 @@
 //! - `wrapper`, [`dispatch_table`], `default_driver`: wrapped handles, the path of each call, the first driver;
 //! - `candidate`, `library`, [`driver`], `order`, `legacy`: finding, opening, checking, ordering and wrapping drivers;
 //! - [`init`], [`runtime`], `entries`: the functions that are not dispatched by a handle;
-//! - `checked`, [`dispatch`]: dispatch with and without checks of the handle; `generated` has a function for each slot;
+//! - `checked`, [`dispatch`]: dispatch with and without checks of the handle;
+//! - `bottom`, `legacy_functions`, `legacy_tables`: a function for each slot, expanded from the lists of `generated`;
 //! - [`layers`], [`info`], [`teardown`].
 //!
 //! The C exports live in the shell crate `libze_loader`; this crate exports no symbol, so that it links into tests.

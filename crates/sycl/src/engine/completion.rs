@@ -105,7 +105,7 @@ pub(crate) fn is_unfinished(dep: Dep) -> bool {
     }
 }
 
-/// Waits forevery member of a set.
+/// Waits for every member of a set.
 ///
 /// # Errors
 /// The first failure; `Invalid` as in [`PendingCommand::wait`].

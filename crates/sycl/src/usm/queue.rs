@@ -49,7 +49,7 @@ impl<T: DeviceData> Block<T, SharedKind> {
 pub struct Pitched<P> {
     /// The first byte.
     pub pointer: P,
-    /// Bytes between two rows.
+    /// Bytes from the start of a row to the start of the next.
     pub pitch: usize,
 }
 
@@ -113,7 +113,7 @@ impl Queue {
     /// Copies rows of `width` bytes.
     ///
     /// # Safety
-    /// As [`Self::memcpy`] forevery row.
+    /// As [`Self::memcpy`] for every row.
     ///
     /// # Errors
     /// [`crate::Errc::Invalid`] for a pitch below the width.

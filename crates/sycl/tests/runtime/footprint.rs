@@ -95,7 +95,7 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// Repeats a run of this many tasks until one keeps fewer blocks than half their number. Blocks that are allocated
-/// once, or for objects that happen to be alive at the same time, stop growing; a block forevery other task does not.
+/// once, or for objects that happen to be alive at the same time, stop growing; a block for every other task does not.
 fn leaves_nothing(tasks: usize, run: impl Fn(usize)) {
     let mut left = 0;
     for _ in 0..10 {

@@ -2,10 +2,15 @@
 //!
 //! In one process, over the loader's table or over a driver that is linked in:
 //!
-//! ``` use ze_layers::{Tables, recorder}; let script = recorder::Script::parse("fail zeMemAllocDevice
-//! OUT_OF_DEVICE_MEMORY at 2")?; let session = recorder::start(script); let tables =
-//! recorder::over(Box::leak(Box::new(Tables::default()))); // … calls through `tables` …
-//! assert!(session.calls().is_empty()); # Ok::<(), recorder::ScriptError>(()) ```
+//! ```
+//! use ze_layers::{Tables, recorder};
+//! let script = recorder::Script::parse("fail zeMemAllocDevice OUT_OF_DEVICE_MEMORY at 2")?;
+//! let session = recorder::start(script);
+//! let tables = recorder::over(Box::leak(Box::new(Tables::default())));
+//! // … calls through `tables` …
+//! assert!(session.calls().is_empty());
+//! # Ok::<(), recorder::ScriptError>(())
+//! ```
 //!
 //! From outside, `SOLUM_RECORDER=FILE` names a script ([`from_environment`]); calls are logged to the file that the
 //! script names, or else to `FILE.log`.

@@ -2,7 +2,7 @@
 //!
 //! Open addressing: a writer (one at a time, by the owner's lock) fills empty slots or tombstones, and rehashes into
 //! another array when too few are left. Arrays are never freed: readers may still use an old one, and the version makes
-//! them to look again. An array that was replaced by one of the same size is reused by the next rehash, so churn does not
+//! them look again. An array that was replaced by one of the same size is reused by the next rehash, so churn does not
 //! grow memory; after growth the old arrays take as much memory as the new one.
 
 #[cfg(not(loom))]
@@ -86,7 +86,7 @@ pub(crate) struct Live {
     slots: AtomicPtr<SlotArray>,
     /// The number of rehashes so far.
     version: AtomicU64,
-    /// SlotArray that are not empty, and keys in the map; only the writer uses them.
+    /// Slots that are not empty, and keys in the map; only the writer uses them.
     used: AtomicUsize,
     count: AtomicUsize,
     spare: AtomicPtr<SlotArray>,

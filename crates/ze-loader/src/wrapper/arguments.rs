@@ -1,6 +1,6 @@
 //! Unwraps arguments for a wrapped driver, and wraps its results.
 //!
-//! The generated functions use these. Each error names the function, the argument and the value.
+//! `legacy_functions` uses these. Each error names the function, the argument and the value.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;

@@ -1,7 +1,7 @@
 //! Wrappers: applications hold them in place of the handles of drivers without DDI tables.
 //!
 //! A wrapper begins with the header of any object with DDI tables, so that calls can be dispatched through it; its
-//! tables unwrap ([`crate::generated`]'s `legacy` files). It lies in one reserved range ([`arena`]). It has the
+//! tables unwrap (`legacy_tables`). It lies in one reserved range ([`arena`]). It has the
 //! identity of the driver's object: one object has the same wrapper as long as it lives ([`map`]).
 //!
 //! Using a wrapper reads only the wrapper. The map is looked up, without a lock, when a driver returns a handle. It is
