@@ -147,7 +147,7 @@ mod tests {
     use std::io::Write as _;
     use std::os::fd::{AsRawFd as _, FromRawFd as _};
     use std::os::unix::process::ExitStatusExt as _;
-    use std::process::{Command, ExitStatus, Stdio};
+    use std::process::{Command, ExitStatus};
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// Tells the child what to do; limits and handlers belong to its process.

@@ -101,7 +101,7 @@ impl Environment {
             return Ok(());
         }
         if !self.is_mpi() {
-            install_packages(session)?;
+            packages::install(session, &["python3", "python3-venv", "python3-dev", "g++"])?;
         }
         session.say(&format!(
             "pip: installing {} into {}",
@@ -131,14 +131,6 @@ impl Environment {
         let own = PathBuf::from(packages(self)?);
         session.write(&own.join("clients.pth"), &format!("{clients}\n"))
     }
-}
-
-/// Installs the system's packages that making an environment takes.
-///
-/// # Errors
-/// One is missing and cannot be installed.
-pub(crate) fn install_packages(session: &Session) -> Result<()> {
-    packages::install(session, &["python3", "python3-venv", "python3-dev", "g++"])
 }
 
 /// Makes an environment in `folder` and runs `pip` in it; leaves nothing behind when one of them fails.

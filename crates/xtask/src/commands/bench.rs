@@ -108,7 +108,6 @@ fn sycl(session: &Session, options: &Bench) -> Result<()> {
         .env("SOLUM_ARTEFACTS", session.release_folder());
     artefacts::build_libraries(session, &RUN_TIME)?;
     artefacts::build_more(session, "-p solum")?;
-    python::install_packages(session)?;
     match sycl_peer(session) {
         Ok(program) => bench = bench.env("SOLUM_PEER_SYCL", program),
         Err(error) => session.say(&format!("no column for DPC++'s runtime: {error:#}")),

@@ -10,7 +10,7 @@ use crate::checks::{self, Check, Suite};
 use crate::clients::{Device, Mpi};
 use crate::packages;
 use crate::program::Program;
-use crate::python::{self, Environment};
+use crate::python::Environment;
 use crate::session::Session;
 use crate::step::{Steps, Work};
 
@@ -142,7 +142,6 @@ fn clients(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
 
 fn wheels(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
     artefacts::build(session)?;
-    python::install_packages(session)?;
     if let Err(error) = Environment::Wheels.install(session) {
         session.error_line(&format!("{error:#}"));
         steps.skip("wheels (they could not be installed)");
