@@ -14,7 +14,8 @@ pub type Range = [i64; 2];
 /// The largest bound of a range: sums and products of two fit an `i128`.
 const FAR: u128 = 1 << 62;
 /// Times that the values of a loop are computed until they stay the same. If they do not, they are computed once more
-/// from nothing: low bits that a loop carries are unknown then. Largest in our corpora: 3 (2026-11).
+/// from nothing: low bits that a loop carries are unknown then. A loop that shifts to the right loses one bit in each
+/// round. In our corpora 69 questions reach this bound; without it the longest takes 66 rounds (2026-11).
 const ROUNDS: usize = 8;
 /// Low bits of an integer that is zero.
 const ALL_BITS: u32 = 64;
