@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
     told(&client, "67108864 of 67108864 bytes");
     ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     CHECK(zeMemAllocHost(client.context, &host, 1, 1, &pointer) == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-    told(&client, "no 1 bytes");
+    told(&client, "1 bytes of memory are not available");
     ze_image_desc_t image = {ZE_STRUCTURE_TYPE_IMAGE_DESC};
     image.type = ZE_IMAGE_TYPE_2D, image.width = image.height = 64, image.depth = 1;
     image.format.layout = ZE_IMAGE_FORMAT_LAYOUT_32;

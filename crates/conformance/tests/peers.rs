@@ -91,7 +91,7 @@ fn the_comparison_of_traces_refuses_other_frameworks() {
         (Some(&ours), &ours, "is a library of Solum, not Intel's"),
         (Some(&stranger), &ours, "holds no Intel framework"),
         (None, &ours, "is missing"),
-        (Some(&stranger), &stranger, "is no library of Solum"),
+        (Some(&stranger), &stranger, "is not a library of Solum"),
     ] {
         let _ = fs::remove_file(&theirs);
         if let Some(peer) = peer {
