@@ -201,29 +201,15 @@ impl Memory {
     ) -> Result<usize, AllocError> {
         let node = self.node_of(request.kind, request.device);
         let mine = mine();
+        let mut arena = self.lock(mine);
         let (index, mut arena, (page, used)) = if alone {
-            let mut arena = self.lock(mine);
             let page = arena.place_in_file(len, align, node);
-            let page = page.map_err(AllocError::NoFile)?;
-            (mine, arena, (page, false))
+            (mine, arena, (page.map_err(AllocError::NoFile)?, false))
+        } else if let Some(page) = self.place_in(&mut arena, len, align, node) {
+            (mine, arena, page)
         } else {
-            // If there is no address space for another store, another thread's arena may have room.
-            let others = (0..ARENAS).filter(|index| len < OWN_STORE && *index != mine);
-            let find = || {
-                std::iter::once(mine)
-                    .chain(others.clone())
-                    .find_map(|index| {
-                        let mut arena = self.lock(index);
-                        // Ranks of a parallel program send each other their memory.
-                        let page = arena.place(len, align, node, self.is_rank(), &self.kept)?;
-                        Some((index, arena, page))
-                    })
-            };
-            let found = find().or_else(|| {
-                // Freed stores that arenas keep may hold the memory that the system lacks.
-                (0..ARENAS).for_each(|index| self.lock(index).drop_spare(0, &self.kept));
-                find()
-            });
+            drop(arena);
+            let found = self.place_elsewhere(mine, len, align, node);
             found.ok_or(AllocError::OutOfMemory)?
         };
         let base = page + inner as usize;
@@ -234,6 +220,40 @@ impl Memory {
         }
         arena.give_back(page, len, node, &self.kept);
         Err(AllocError::OutOfMemory)
+    }
+
+    /// Pages of an arena, and whether they were used before.
+    fn place_in(
+        &self,
+        arena: &mut Arena,
+        len: u64,
+        align: u64,
+        node: Option<u32>,
+    ) -> Option<(usize, bool)> {
+        // Ranks of a parallel program send each other their memory.
+        arena.place(len, align, node, self.is_rank(), &self.kept)
+    }
+
+    /// Pages for a thread whose own arena has no room: there may be no address space for another store.
+    #[cold]
+    fn place_elsewhere(
+        &self,
+        mine: usize,
+        len: u64,
+        align: u64,
+        node: Option<u32>,
+    ) -> Option<(usize, MutexGuard<'_, Arena>, (usize, bool))> {
+        let others = (0..ARENAS).filter(|index| len < OWN_STORE && *index != mine);
+        let place = |index| {
+            let mut arena = self.lock(index);
+            let page = self.place_in(&mut arena, len, align, node)?;
+            Some((index, arena, page))
+        };
+        others.clone().find_map(place).or_else(|| {
+            // Freed stores that arenas keep may hold the memory that the system lacks.
+            (0..ARENAS).for_each(|index| self.lock(index).drop_spare(0, &self.kept));
+            std::iter::once(mine).chain(others).find_map(place)
+        })
     }
 
     /// Initialises the contents of a new allocation; `used`: an earlier one left some.
