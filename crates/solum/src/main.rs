@@ -14,7 +14,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`run`], [`trace`], [`list`], [`info`], [`top`], [`compile`], [`environment`] | one subcommand each |
+//! | [`run`], [`trace`], [`list`], [`info`], [`top`], [`compile`], [`mod@env`] | one subcommand each |
 //! | [`doctor`] | `solum doctor`: one module per area, and the child processes that try risky things |
 //! | [`install`], [`library`] | finding and opening Solum's libraries |
 //! | [`pass_through`], [`program`] | starting a program, and reporting why it cannot be started |
