@@ -24,8 +24,8 @@
 //! - A report has at most 64 times the bytes that were read, and 64 MiB ([`report`]).
 //! - A damaged or hostile file gives an error or fewer records, never a panic or an allocation of its choosing.
 //!
-//! Not here: work in the traced process, and its clock. Except for [`user`], this crate neither opens files nor reads
-//! the time; it works on its arguments.
+//! Not here: work in the traced process, and its clock. This crate neither opens files nor reads the time; it works on
+//! its arguments.
 
 pub mod chrome;
 pub mod file;

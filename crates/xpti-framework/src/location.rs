@@ -66,7 +66,7 @@ pub struct Place<'a> {
     pub column: u32,
     /// Address of the code, or null.
     pub code: *const c_void,
-    /// The parts that the emitter has set ([`payload_flag`]).
+    /// The parts that the emitter has set ([`xpti_sys::payload_flag`]).
     pub flags: u64,
 }
 

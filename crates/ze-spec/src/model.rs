@@ -251,7 +251,7 @@ pub enum Content {
     Enum(&'static Enum),
     /// Four bytes, a set of the enumeration's bits.
     Flags(&'static Enum),
-    /// A struct of [`LAYOUTS`].
+    /// A struct of [`crate::LAYOUTS`].
     Struct(&'static str),
     /// A union: which member counts is said elsewhere.
     Union(&'static str),
