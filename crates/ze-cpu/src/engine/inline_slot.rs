@@ -5,6 +5,9 @@
 //! own. Work qualifies if it is brief, its need of stack is bounded and it calls no function of the driver. A thread comes
 //! here only within [`TRUST_NS`] after it went the general way and found nothing unusual.
 //!
+//! Without inline slots a submission that is waited for takes 1101 ns instead of 541, an empty kernel 987 ns instead of 605
+//! (`./x bench driver`, medians and minima of 7 interleaved rounds, AMD EPYC, two processors, 2026-11).
+//!
 //! A slot is taken and given back by one atomic exchange. A thread that vanishes while it has one (a signal handler that jumps
 //! out of it) costs the engine that slot.
 
