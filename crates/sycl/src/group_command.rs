@@ -154,11 +154,7 @@ pub(crate) fn append_profiled(
         // The common case avoids a second list of dependencies.
         [operation] => {
             let append = &mut |target: &mut Target<'_>| operation.append_to(before, target);
-            let appended = lane.append(after, profile, append);
-            appended.map_err(|error| AppendError {
-                error,
-                running: None,
-            })
+            Ok(lane.append(after, profile, append)?)
         }
         [first @ .., last] => {
             let running = append_all(lane, after, before, first)?;

@@ -570,6 +570,16 @@ pub(crate) struct AppendError {
     pub(crate) running: Option<Dep>,
 }
 
+/// Nothing runs: the first operation failed.
+impl From<Error> for AppendError {
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            running: None,
+        }
+    }
+}
+
 impl From<AppendError> for Error {
     fn from(failed: AppendError) -> Self {
         failed.error

@@ -334,11 +334,8 @@ impl Submission<'_> {
                         let appended = shape.append(arguments, target);
                         appended.map_err(|error| outlived(error, || before.clone()))
                     };
-                    let appended = lane.append(after, profile.clone(), append);
-                    appended.map_err(|error| AppendError {
-                        error,
-                        running: None,
-                    })
+                    lane.append(after, profile.clone(), append)
+                        .map_err(AppendError::from)
                 }
                 _ => {
                     let arguments = std::mem::take(&mut group.arguments);

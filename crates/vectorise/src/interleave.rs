@@ -94,6 +94,7 @@ fn groups(
 ) -> Vec<StoreGroup> {
     let (input, region) = (accesses.input, accesses.region);
     let function = &region.function;
+    let facts = IndexFacts::new(input.module, function);
     let mut groups: Vec<StoreGroup> = Vec::new();
     let mut seen: Vec<InstId> = Vec::new();
     let insts = &function.blocks[block.index()].insts;
@@ -124,7 +125,7 @@ fn groups(
             accesses.element_step(member.ptr, ty, block, masked) == Some(element_step)
         };
         if members.iter().all(is_one)
-            && let Some(group) = group(input, function, members, element_step)
+            && let Some(group) = group(input, &facts, function, members, element_step)
         {
             groups.push(group);
         }
@@ -135,6 +136,7 @@ fn groups(
 /// The group that these members form, if it is worthwhile.
 fn group(
     input: &Input<'_>,
+    facts: &IndexFacts<'_>,
     function: &Function,
     members: Vec<Member>,
     element_step: i64,
@@ -151,7 +153,7 @@ fn group(
         // Vectors that are partly masked anyway begin where cache lines do.
         _ if target.has_mask_registers && target.has_masked(types, ty) => {
             let lead = lead(
-                input.module,
+                facts,
                 function,
                 target,
                 lowest.ptr,
@@ -291,7 +293,7 @@ pub fn load_span(
 /// cheap to begin there. A guess: any number below `element_step` is correct.
 #[must_use]
 pub fn lead(
-    module: &Module,
+    facts: &IndexFacts<'_>,
     function: &Function,
     target: &TargetInfo,
     ptr: ValueId,
@@ -301,7 +303,6 @@ pub fn lead(
     if !target.has_mask_registers || !element_step.is_power_of_two() {
         return None;
     }
-    let facts = IndexFacts::new(module, function);
     let bytes = terms(function, ptr).fold(0u64, |bytes, term| {
         let scaled = term.index.map_or(0, |(index, stride)| {
             let index = facts.constant_term(index);

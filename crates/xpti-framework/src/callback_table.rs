@@ -58,7 +58,7 @@ pub(crate) struct Switch(pub(crate) AtomicU8);
 pub(crate) static SWITCH: Switch = Switch(AtomicU8::new(UNDECIDED));
 
 /// The environment's value, unless it was set meanwhile.
-pub(crate) fn settle(on: bool) {
+pub(crate) fn switch_initially(on: bool) {
     switch(|state| if state == UNDECIDED { on } else { state == ON });
 }
 

@@ -72,7 +72,7 @@ fn start_slowly() {
     };
     let on = !loaded.is_empty();
     let _ = SUBSCRIBERS.set(loaded);
-    callback_table::settle(on);
+    callback_table::switch_initially(on);
     STARTER.store(0, Ordering::Release);
     STATE.store(STARTED, Ordering::Release);
     // SAFETY: a word that lives forever.
@@ -118,7 +118,7 @@ extern "C" fn in_forked_child() {
     if STATE.load(Ordering::Acquire) == STARTING
         && STARTER.load(Ordering::Acquire) != thread::address()
     {
-        callback_table::settle(false);
+        callback_table::switch_initially(false);
         STATE.store(STARTED, Ordering::Release);
     }
 }

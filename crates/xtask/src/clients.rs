@@ -1,4 +1,4 @@
-//! What a client of Solum runs on: the type of its device, its implementation of MPI.
+//! The clients' side of Solum: the type of their device, their implementation of MPI.
 
 use clap::ValueEnum;
 

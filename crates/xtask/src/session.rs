@@ -47,7 +47,7 @@ pub(crate) struct Session {
     shown: RefCell<Vec<String>>,
 }
 
-/// What a program printed.
+/// The output of a program.
 pub(crate) struct Captured {
     /// Whether it ended with status 0.
     pub(crate) success: bool,

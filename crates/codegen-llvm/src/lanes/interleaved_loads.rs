@@ -11,6 +11,7 @@
 
 use std::collections::HashSet;
 
+use kernel_ir::index::IndexFacts;
 use kernel_ir::{TypeId, ValueId};
 use vectorise::{Origin, lead, load_span, origin};
 
@@ -101,7 +102,10 @@ impl Lanes<'_, '_, '_> {
         let alone =
             (low, high) == (offset, offset) && step > 0 && self.low.target.has_masked(types, ty);
         let lead = match alone {
-            true => lead(module, self.f, &self.low.target, ptr, element_step, size),
+            true => {
+                let facts = IndexFacts::new(module, self.f);
+                lead(&facts, self.f, &self.low.target, ptr, element_step, size)
+            }
             false => None,
         };
         let rows: Vec<(u64, Val)> = if let Some(lead) = lead {

@@ -157,7 +157,7 @@ impl<'f> IndexFacts<'f> {
             return known;
         }
         let (order, has_phi) = self.order(v, &mut all);
-        let mut settled = !has_phi;
+        let mut is_stable = !has_phi;
         for round in 0..ROUNDS {
             crate::reach!(ROUNDS, if has_phi { round + 1 } else { 0 });
             let mut same = true;
@@ -166,12 +166,12 @@ impl<'f> IndexFacts<'f> {
                 let old = std::mem::replace(&mut all[v.index()], State::Known(new));
                 same &= old.known() == Some(new);
             }
-            settled |= same;
-            if settled {
+            is_stable |= same;
+            if is_stable {
                 break;
             }
         }
-        if !settled {
+        if !is_stable {
             // Begin again with nothing known. One more evaluation is sound, because each operand's fact is.
             for &v in &order {
                 all[v.index()] = State::Known(Known::NOTHING);

@@ -114,7 +114,7 @@ fn behind_a_host_task(queue: &Queue, buffer: &Buffer<'_, u32>) {
     });
     go.send(()).unwrap();
     let behind = behind.unwrap();
-    // Polling notifies nobody; once the command is on a device, the task's thread has sent all notifications.
+    // Polling sends no notification; once the command is on a device, the task's thread has sent all notifications.
     while behind.status() == EventStatus::Submitted {
         std::thread::yield_now();
     }

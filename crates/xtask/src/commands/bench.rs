@@ -134,7 +134,7 @@ fn rtas(session: &Session, options: &Bench) -> Result<()> {
     session.replace(&bench)
 }
 
-/// What the installation that is compared lacks.
+/// The first file that the compared installation lacks, in words.
 pub(super) fn incomplete(session: &Session, options: &Bench) -> Option<String> {
     let prefix = session.given(options.against.as_ref()?);
     let file = INSTALLED.iter().find(|file| !prefix.join(file).is_file())?;

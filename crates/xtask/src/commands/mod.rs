@@ -54,7 +54,7 @@ pub(crate) fn run(session: &mut Session, verb: &Verb) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is wrong with a command line beside its words; nothing has been built yet.
+/// The error of a command line whose words are right; nothing has been built yet.
 pub(crate) fn wrong_usage(session: &Session, verb: &Verb) -> Option<String> {
     match verb {
         Verb::Cts(options) if !session.is_dry => {

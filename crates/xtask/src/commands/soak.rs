@@ -1,4 +1,4 @@
-//! `soak`: what may go wrong once in a thousand runs, again and again.
+//! `soak`: repeats tests of failures that occur once in a thousand runs.
 
 use anyhow::Result;
 

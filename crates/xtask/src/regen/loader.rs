@@ -65,7 +65,7 @@ fn driver_tables(table: &Table) -> Result<String> {
     Ok(out)
 }
 
-/// What the list says of its lines.
+/// The documentation of the list.
 const EACH_TABLE: &str = "\
 /// Expands `$m!` over the tables of drivers:
 ///

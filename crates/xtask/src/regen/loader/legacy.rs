@@ -237,7 +237,7 @@ fn destroys(f: &Function, p: &Param) -> bool {
                 || f.name.contains("ReleaseExternalSemaphore"))
 }
 
-/// What the list says of its lines.
+/// The documentation of the list.
 const EACH_WRAPPED: &str = "\
 /// Expands `$m!` over the functions of drivers without DDI handles:
 /// `NAMESPACE.MEMBER.SLOT since VERSION: FUNCTION(PARAMETERS) KIND [HANDLE OR ARRAY] { STEPS } (ARGUMENTS) { STEPS };`.
