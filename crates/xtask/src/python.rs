@@ -29,6 +29,8 @@ pub(crate) enum Environment {
     IntelMpi,
     /// mpi4py and MPICH. Both this one and Intel MPI have a `libmpi.so.12`.
     Mpich,
+    /// The tools that pack Solum's own wheel.
+    WheelTools,
 }
 
 impl Environment {
@@ -39,6 +41,7 @@ impl Environment {
             Self::Sklearnex => "target/wheels/sklearnex",
             Self::IntelMpi => "target/mpi/intel",
             Self::Mpich => "target/mpi/mpich",
+            Self::WheelTools => "target/wheel/tools",
         }
     }
 
@@ -49,6 +52,7 @@ impl Environment {
             Self::Sklearnex => "tests/wheels/requirements-sklearnex.txt",
             Self::IntelMpi => "tests/mpi/requirements-intel.txt",
             Self::Mpich => "tests/mpi/requirements-mpich.txt",
+            Self::WheelTools => "python/tools.txt",
         }
     }
 
@@ -62,6 +66,7 @@ impl Environment {
             }
             Self::IntelMpi => "Intel MPI and oneCCL",
             Self::Mpich => "mpi4py and MPICH",
+            Self::WheelTools => "wheel and auditwheel",
         }
     }
 
@@ -248,6 +253,7 @@ mod tests {
             Environment::Sklearnex,
             Environment::IntelMpi,
             Environment::Mpich,
+            Environment::WheelTools,
         ] {
             let text = pinned(&root.join(environment.requirements())).unwrap();
             let packages = text.lines().filter(|line| !line.starts_with('#'));
