@@ -1,7 +1,7 @@
 //! `wheel`: the Python wheel in `dist/`.
 //!
 //! The libraries go to `<prefix>/lib`, where DPC++'s adapters look first, and `solum` to `<prefix>/bin`. Only
-//! `libxptifw.so.1` stays inside the package, because Intel's wheels install a file of that name.
+//! `libxptifw.so.1` goes to `<prefix>/lib/solum`, because Intel's wheels install a file of that name.
 
 use std::path::{Path, PathBuf};
 
@@ -75,12 +75,11 @@ fn source_date(session: &Session) -> Result<String> {
 fn libraries(session: &Session, stage: &Path, stem: &str) -> Result<()> {
     let data = stage.join(format!("{stem}.data"));
     for name in LIBRARIES {
-        let folder = if name == XPTI {
-            stage.join(NAME).join("lib")
-        } else {
-            data.join("data/lib")
-        };
-        let file = folder.join(format!("lib{name}.so.1"));
+        let folder = if name == XPTI { "lib/solum" } else { "lib" };
+        let file = data
+            .join("data")
+            .join(folder)
+            .join(format!("lib{name}.so.1"));
         install(session, "-s -m 755", &artefacts::library(session, name), &file)?;
     }
     let program = data.join("scripts/solum");
