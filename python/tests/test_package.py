@@ -81,7 +81,7 @@ class Package(unittest.TestCase):
         self.assertEqual(python("-W", "error", "-c", "import solum_level_zero").stderr, "")
 
     def test_missing_program(self):
-        with changed(solum.program_path(), None), self.assertRaisesRegex(solum.SolumError, "cannot be run"):
+        with changed(solum.program_path(), None), self.assertRaisesRegex(solum.SolumError, "solum is missing"):
             solum.devices()
 
     def test_other_machine(self):

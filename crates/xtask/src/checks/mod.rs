@@ -2,6 +2,7 @@
 
 mod crates;
 mod rust;
+mod wheel;
 mod wheels;
 
 use anyhow::Result;
@@ -29,6 +30,10 @@ pub(crate) enum Check {
     RustExamples,
     /// Without loader and driver a SYCL program has no platforms, which is no error
     BareCrate,
+    /// The Python wheel, in fresh environments of every Python here
+    Wheel,
+    /// dpnp on the installed wheel, without a variable and without solum run
+    WheelDpnp,
     /// Run tests/sycl/NAME.cpp under both of DPC++'s adapters for Level Zero
     SyclRun {
         /// A program of tests/sycl
@@ -73,6 +78,8 @@ impl Check {
             Self::OpenedGenerator => crates::opened_generator(session),
             Self::RustExamples => crates::examples(session),
             Self::BareCrate => crates::bare(session),
+            Self::Wheel => wheel::check(session),
+            Self::WheelDpnp => wheel::dpnp(session),
             Self::SyclRun { name, device } => wheels::sycl_run(session, name, *device),
             Self::SyclWays {
                 name,
@@ -95,6 +102,8 @@ impl Check {
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),
             Self::BareCrate => "bare-crate".to_owned(),
+            Self::Wheel => "wheel".to_owned(),
+            Self::WheelDpnp => "wheel-dpnp".to_owned(),
             Self::SyclRun { name, device } => format!("sycl-run {name} {}", device.word()),
             Self::SyclWays {
                 name,
