@@ -26,7 +26,11 @@ const LINES: [(&str, &[&str]); 13] = [
     ),
     (
         "check",
-        &["check sycl-ways awkward gpu --rounds 6", "check memcheck"],
+        &[
+            "check sycl-ways awkward gpu --rounds 6",
+            "check memcheck",
+            "check reproducible",
+        ],
     ),
     (
         "wheels",
@@ -62,6 +66,7 @@ const LINES: [(&str, &[&str]); 13] = [
             "bench sycl --against=before",
         ],
     ),
+    ("release", &["release 0.1.0", "release 0.2.0 --prepare"]),
     ("nightly", &["nightly"]),
     ("soak", &["soak", "soak 0.5 --seed 3"]),
     ("lint", &["lint", "doc"]),
@@ -109,7 +114,7 @@ fn every_verb_runs_the_programs_of_its_golden_file() {
 
 #[test]
 fn wrong_words_are_answered_with_the_allowed_ones() {
-    let cases: [(&str, &[&str]); 17] = [
+    let cases: [(&str, &[&str]); 18] = [
         ("nonsense", &["'nonsense'", "--help"]),
         ("buidl", &["'buidl'", "similar", "'build'"]),
         ("demo nonsense", &["'nonsense'", "rust, dpnp, sycl, trace"]),
@@ -143,6 +148,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
         ("bench --rounds 0", &["'0'", "1..=1000"]),
         ("bench --against", &["--against <PREFIX>", "value"]),
         ("bench dpnp --device both", &["'both'", "cpu, gpu"]),
+        ("release --prepare", &["<VERSION>"]),
         ("random --peer amd", &["'amd'", "pocl, intel"]),
         ("soak long", &["'long'", "[MINUTES]"]),
     ];
@@ -163,6 +169,7 @@ fn wrong_combinations_are_found_before_anything_is_built() {
         ("cts nowhere", "and nowhere is none"),
         ("bench --against nowhere", "no bin/solum in /solum/nowhere"),
         ("wheels dpnp --bench", "./x wheels mpi --bench"),
+        ("release v1", "v1 is no version"),
     ] {
         let verb = parse(line).unwrap().verb.unwrap();
         let error = super::wrong_usage(&session, &verb).unwrap_or_default();
@@ -197,6 +204,7 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check opened-generator",
         "check rust-examples",
         "check bare-crate",
+        "check reproducible",
         "check sycl-run lost cpu",
         "check sycl-ways idioms gpu",
         "check sycl-ways idioms gpu --rounds 6",
