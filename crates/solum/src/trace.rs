@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use timeline::filter::Filter;
 use timeline::graph::Graph;
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 12)]
     rows: usize,
     /// The program and its arguments.
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     program: Vec<OsString>,
 }
 

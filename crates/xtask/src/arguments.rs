@@ -33,7 +33,7 @@ pub(crate) enum Verb {
     },
     /// Build everything in release mode into target/release
     Build,
-    /// Build, then install libraries, solum, headers and the pkg-config file below PREFIX
+    /// Build, then install libraries, solum, headers, completions and manual pages below PREFIX
     Install {
         /// The folder to install into
         prefix: PathBuf,

@@ -38,7 +38,7 @@ pub(crate) use probe::VERB as CHILD_VERB;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::elf::Abi;
 use crate::program::{self, Program};
@@ -57,7 +57,7 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// The program to check, with its arguments. It is not started.
-    #[arg(trailing_var_arg = true, value_name = "PROGRAM")]
+    #[arg(trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     program: Vec<OsString>,
 }
 
