@@ -58,6 +58,14 @@ pub(crate) enum Verb {
     Random(Random),
     /// Benchmark Solum beside a peer, or this build beside an installation
     Bench(Bench),
+    /// Build a release into dist: tarball, sources, bill of materials, checksums
+    Release {
+        /// The version, for which the commit is then checked
+        version: Option<String>,
+        /// Set the version of the crates and date the section of the changelog instead
+        #[arg(long, requires = "version")]
+        prepare: bool,
+    },
     /// Run the tests that take hours: wheels, all of dpnp, sklearnex, soak, random
     Nightly,
     /// Stress test: abrupt exits, cancelled threads, limits, hostile peers

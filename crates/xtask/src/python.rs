@@ -29,6 +29,8 @@ pub(crate) enum Environment {
     IntelMpi,
     /// mpi4py and MPICH. Both this one and Intel MPI have a `libmpi.so.12`.
     Mpich,
+    /// What checks workflows, the Dockerfile and the bill of materials.
+    Lint,
 }
 
 impl Environment {
@@ -39,6 +41,7 @@ impl Environment {
             Self::Sklearnex => "target/wheels/sklearnex",
             Self::IntelMpi => "target/mpi/intel",
             Self::Mpich => "target/mpi/mpich",
+            Self::Lint => "target/lint",
         }
     }
 
@@ -49,6 +52,7 @@ impl Environment {
             Self::Sklearnex => "tests/wheels/requirements-sklearnex.txt",
             Self::IntelMpi => "tests/mpi/requirements-intel.txt",
             Self::Mpich => "tests/mpi/requirements-mpich.txt",
+            Self::Lint => "tests/lint/requirements.txt",
         }
     }
 
@@ -62,6 +66,7 @@ impl Environment {
             }
             Self::IntelMpi => "Intel MPI and oneCCL",
             Self::Mpich => "mpi4py and MPICH",
+            Self::Lint => "check-jsonschema, hadolint, shellcheck",
         }
     }
 
@@ -248,6 +253,7 @@ mod tests {
             Environment::Sklearnex,
             Environment::IntelMpi,
             Environment::Mpich,
+            Environment::Lint,
         ] {
             let text = pinned(&root.join(environment.requirements())).unwrap();
             let packages = text.lines().filter(|line| !line.starts_with('#'));

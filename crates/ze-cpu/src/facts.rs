@@ -137,13 +137,13 @@ pub(crate) fn device(
         integrated: !settings.discrete,
         // The wheel's sycl.conf hides GPU-typed devices without a maker from DPC++: programs that select nothing get the
         // CPU-typed device, or a real GPU where there is one.
-        vendor_id: settings.vendor_id.unwrap_or(
-            if choice.gpu && !settings.selects_devices {
+        vendor_id: settings
+            .vendor_id
+            .unwrap_or(if choice.gpu && !settings.selects_devices {
                 PARAVIRTUAL
             } else {
                 machine.vendor_id
-            },
-        ),
+            }),
         device_id: if choice.gpu {
             TABLE.device_id_gpu
         } else {
@@ -302,7 +302,11 @@ mod tests {
             ("ONEAPI_DEVICE_SELECTOR", "*:*", machine.vendor_id),
             ("SOLUM_DEVICES", "gpu,cpu", machine.vendor_id),
         ] {
-            assert_eq!(told(name, value), [gpu, machine.vendor_id], "{name}={value}");
+            assert_eq!(
+                told(name, value),
+                [gpu, machine.vendor_id],
+                "{name}={value}"
+            );
         }
     }
 
@@ -316,10 +320,7 @@ mod tests {
             [sub_device(&root, 0, 0, 2, 1), root]
         };
         for (own, mut asked) in told(None).into_iter().zip(told(Some("0x8086"))) {
-            assert_eq!(
-                (own.vendor_id, asked.vendor_id),
-                (PARAVIRTUAL, 0x8086)
-            );
+            assert_eq!((own.vendor_id, asked.vendor_id), (PARAVIRTUAL, 0x8086));
             asked.vendor_id = own.vendor_id;
             assert_eq!(format!("{own:?}"), format!("{asked:?}"));
         }

@@ -1,6 +1,7 @@
 //! Checks of more than one program: `./x check NAME` runs one, and `./x test`, `wheels` and `lint` run them as steps.
 
 mod crates;
+mod release;
 mod rust;
 mod wheels;
 
@@ -29,6 +30,8 @@ pub(crate) enum Check {
     RustExamples,
     /// Without loader and driver a SYCL program has no platforms, which is no error
     BareCrate,
+    /// Two builds of the release of the last commit are equal, and it works where it is unpacked
+    Reproducible,
     /// Run tests/sycl/NAME.cpp under both of DPC++'s adapters for Level Zero
     SyclRun {
         /// A program of tests/sycl
@@ -73,6 +76,7 @@ impl Check {
             Self::OpenedGenerator => crates::opened_generator(session),
             Self::RustExamples => crates::examples(session),
             Self::BareCrate => crates::bare(session),
+            Self::Reproducible => release::reproducible(session),
             Self::SyclRun { name, device } => wheels::sycl_run(session, name, *device),
             Self::SyclWays {
                 name,
@@ -95,6 +99,7 @@ impl Check {
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),
             Self::BareCrate => "bare-crate".to_owned(),
+            Self::Reproducible => "reproducible".to_owned(),
             Self::SyclRun { name, device } => format!("sycl-run {name} {}", device.word()),
             Self::SyclWays {
                 name,

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 
 use crate::artefacts::{self, LIBRARIES};
 use crate::program::Program;
-use crate::session::{Capture, Session};
+use crate::session::Session;
 
 /// The version of the Level Zero loader that this one replaces.
 const LOADER_VERSION: &str = "1.32.0";
@@ -98,12 +98,7 @@ fn for_shells(session: &Session, prefix: &Path) -> Result<()> {
         let file = prefix.join(file);
         session.make_folder(file.parent().context("a file in a folder")?)?;
         let script = session.solum().args(["completions", shell]);
-        let script = session.capture(&script, Capture::Output)?;
-        let script = script.map_or(Ok(String::new()), |script| match script.success {
-            true => Ok(script.text + "\n"),
-            false => Err(anyhow!("solum completions {shell} failed")),
-        })?;
-        session.write(&file, &script)?;
+        session.write(&file, &(session.answer(&script, "")? + "\n"))?;
     }
     let pages = prefix.join("share/man/man1");
     session.make_folder(&pages)?;

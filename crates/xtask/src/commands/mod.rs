@@ -9,6 +9,7 @@ mod install;
 mod lint;
 mod nightly;
 mod random;
+mod release;
 mod soak;
 mod sources;
 mod test;
@@ -32,6 +33,14 @@ pub(crate) fn run(session: &mut Session, verb: &Verb) -> Result<ExitCode> {
     if test::wants_users_llvm(verb) {
         session.default_variable("SOLUM_LLVM", "static");
     }
+    if let Verb::Release { version, prepare } = verb
+        && !prepare
+    {
+        if let Some(version) = version {
+            release::check(session, version)?;
+        }
+        release::reproducible(session)?;
+    }
     let session = &*session;
     match verb {
         Verb::Demo { part } => demo::run(session, *part)?,
@@ -43,6 +52,11 @@ pub(crate) fn run(session: &mut Session, verb: &Verb) -> Result<ExitCode> {
         Verb::Cts(options) => cts::run(session, options)?,
         Verb::Random(options) => random::run(session, options)?,
         Verb::Bench(options) => bench::run(session, options)?,
+        Verb::Release {
+            version: Some(version),
+            prepare: true,
+        } => release::prepare(session, version)?,
+        Verb::Release { .. } => release::run(session)?,
         Verb::Nightly => return nightly::run(session),
         Verb::Soak { minutes, seed } => soak::run(session, *minutes, *seed)?,
         Verb::Lint => return lint::run(session),
@@ -67,6 +81,10 @@ pub(crate) fn wrong_usage(session: &Session, verb: &Verb) -> Option<String> {
                 )
             })
         }
+        Verb::Release {
+            version: Some(version),
+            ..
+        } => release::mistake(version),
         Verb::Bench(options) if !session.is_dry => bench::incomplete(session, options),
         Verb::Wheels(options) if options.bench && options.part != WheelsPart::Mpi => {
             Some("wheels: only the part mpi has --bench: ./x wheels mpi --bench".to_owned())
