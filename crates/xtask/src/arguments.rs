@@ -38,6 +38,8 @@ pub(crate) enum Verb {
         /// The folder to install into
         prefix: PathBuf,
     },
+    /// Build, then pack the Python wheel into dist
+    Wheel,
     /// Run everything that CI runs, or one part
     Test {
         /// The part to run; fast is a quick check without LLVM

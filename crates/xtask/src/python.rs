@@ -31,6 +31,8 @@ pub(crate) enum Environment {
     Mpich,
     /// What checks workflows, the Dockerfile and the bill of materials.
     Lint,
+    /// The tools that pack Solum's own wheel.
+    WheelTools,
 }
 
 impl Environment {
@@ -42,6 +44,7 @@ impl Environment {
             Self::IntelMpi => "target/mpi/intel",
             Self::Mpich => "target/mpi/mpich",
             Self::Lint => "target/lint",
+            Self::WheelTools => "target/wheel/tools",
         }
     }
 
@@ -53,6 +56,7 @@ impl Environment {
             Self::IntelMpi => "tests/mpi/requirements-intel.txt",
             Self::Mpich => "tests/mpi/requirements-mpich.txt",
             Self::Lint => "tests/lint/requirements.txt",
+            Self::WheelTools => "python/tools.txt",
         }
     }
 
@@ -67,6 +71,7 @@ impl Environment {
             Self::IntelMpi => "Intel MPI and oneCCL",
             Self::Mpich => "mpi4py and MPICH",
             Self::Lint => "check-jsonschema, hadolint, shellcheck",
+            Self::WheelTools => "wheel and auditwheel",
         }
     }
 
@@ -254,6 +259,7 @@ mod tests {
             Environment::IntelMpi,
             Environment::Mpich,
             Environment::Lint,
+            Environment::WheelTools,
         ] {
             let text = pinned(&root.join(environment.requirements())).unwrap();
             let packages = text.lines().filter(|line| !line.starts_with('#'));

@@ -13,6 +13,7 @@ mod release;
 mod soak;
 mod sources;
 mod test;
+pub(crate) mod wheel;
 mod wheels;
 
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub(crate) fn run(session: &mut Session, verb: &Verb) -> Result<ExitCode> {
         Verb::Demo { part } => demo::run(session, *part)?,
         Verb::Build => build::run(session)?,
         Verb::Install { prefix } => install::run(session, &session.given(prefix))?,
+        Verb::Wheel => wheel::run(session)?,
         Verb::Test { part } => return test::run(session, *part),
         Verb::Check { check } => check.run(session)?,
         Verb::Wheels(options) => return wheels::run(session, options),

@@ -9,10 +9,11 @@ use crate::arguments::{CommandLine, HELP};
 use crate::session::Session;
 
 /// The command lines of the golden files, by verb.
-const LINES: [(&str, &[&str]); 13] = [
+const LINES: [(&str, &[&str]); 14] = [
     ("demo", &["demo", "demo rust", "demo sycl"]),
     ("build", &["build"]),
     ("install", &["install out"]),
+    ("wheel", &["wheel"]),
     (
         "test",
         &[
