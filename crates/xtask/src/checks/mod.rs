@@ -1,6 +1,7 @@
 //! Checks of more than one program: `./x check NAME` runs one, and `./x test`, `wheels` and `lint` run them as steps.
 
 mod crates;
+mod files;
 mod release;
 mod rust;
 mod wheels;
@@ -30,6 +31,8 @@ pub(crate) enum Check {
     RustExamples,
     /// Without loader and driver a SYCL program has no platforms, which is no error
     BareCrate,
+    /// Workflows, action.yml and the Dockerfile, by the linters that pip has
+    Files,
     /// Two builds of the release of the last commit are equal, and it works where it is unpacked
     Reproducible,
     /// Run tests/sycl/NAME.cpp under both of DPC++'s adapters for Level Zero
@@ -76,6 +79,7 @@ impl Check {
             Self::OpenedGenerator => crates::opened_generator(session),
             Self::RustExamples => crates::examples(session),
             Self::BareCrate => crates::bare(session),
+            Self::Files => files::check(session),
             Self::Reproducible => release::reproducible(session),
             Self::SyclRun { name, device } => wheels::sycl_run(session, name, *device),
             Self::SyclWays {
@@ -99,6 +103,7 @@ impl Check {
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),
             Self::BareCrate => "bare-crate".to_owned(),
+            Self::Files => "files".to_owned(),
             Self::Reproducible => "reproducible".to_owned(),
             Self::SyclRun { name, device } => format!("sycl-run {name} {}", device.word()),
             Self::SyclWays {

@@ -204,6 +204,7 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check opened-generator",
         "check rust-examples",
         "check bare-crate",
+        "check files",
         "check reproducible",
         "check sycl-run lost cpu",
         "check sycl-ways idioms gpu",
