@@ -79,7 +79,7 @@ pub(crate) enum Verb {
         #[arg(long)]
         seed: Option<u64>,
     },
-    /// Check formatting, clippy, crate levels, generated files, licences
+    /// Check formatting, clippy, crate levels, generated files, workflows, licences
     Lint,
     /// Build the reference documentation into target/doc
     Doc,

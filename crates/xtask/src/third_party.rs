@@ -47,7 +47,7 @@ struct Component {
 ///
 /// # Errors
 /// A package is not installed, or a licence text is missing.
-pub(crate) fn write(session: &Session, folder: &Path, time: &str) -> Result<()> {
+pub(crate) fn write(session: &Session, folder: &Path) -> Result<()> {
     let metadata = Program::cargo("metadata --locked --format-version 1 --filter-platform")
         .arg("x86_64-unknown-linux-gnu");
     let metadata = session.answer(&metadata, "")?;
@@ -57,6 +57,10 @@ pub(crate) fn write(session: &Session, folder: &Path, time: &str) -> Result<()> 
     let versions = session.answer(&versions, "")?;
     let rust = session.answer(&Program::new("rustc").arg("--version"), "")?;
     let sysroot = session.answer(&Program::new("rustc").args(["--print", "sysroot"]), "")?;
+    let time = Program::new("git")
+        .words("log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd")
+        .env("TZ", "UTC");
+    let time = session.answer(&time, "")?;
     let (mut texts, mut bill) = (String::new(), String::new());
     if !session.is_dry {
         let lock = std::fs::read_to_string(session.path("Cargo.lock"))?;
@@ -67,7 +71,7 @@ pub(crate) fn write(session: &Session, folder: &Path, time: &str) -> Result<()> 
             components.push(component);
         }
         texts = licence_texts(&components);
-        bill = bill_of_materials(&components, &direct, &rust, time)?;
+        bill = bill_of_materials(&components, &direct, &rust, &time)?;
     }
     session.write(&folder.join("THIRD-PARTY.txt"), &texts)?;
     session.write(&folder.join("solum.cdx.json"), &bill)?;

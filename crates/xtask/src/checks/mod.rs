@@ -1,6 +1,7 @@
 //! Checks of more than one program: `./x check NAME` runs one, and `./x test`, `wheels` and `lint` run them as steps.
 
 mod crates;
+mod files;
 mod release;
 mod rust;
 mod wheel;
@@ -35,6 +36,8 @@ pub(crate) enum Check {
     Wheel,
     /// dpnp on the installed wheel, without a variable and without solum run
     WheelDpnp,
+    /// Workflows, action.yml and the Dockerfile, by the linters that pip has
+    Files,
     /// Two builds of the release of the last commit are equal, and it works where it is unpacked
     Reproducible,
     /// Run tests/sycl/NAME.cpp under both of DPC++'s adapters for Level Zero
@@ -83,6 +86,7 @@ impl Check {
             Self::BareCrate => crates::bare(session),
             Self::Wheel => wheel::check(session),
             Self::WheelDpnp => wheel::dpnp(session),
+            Self::Files => files::check(session),
             Self::Reproducible => release::reproducible(session),
             Self::SyclRun { name, device } => wheels::sycl_run(session, name, *device),
             Self::SyclWays {
@@ -108,6 +112,7 @@ impl Check {
             Self::BareCrate => "bare-crate".to_owned(),
             Self::Wheel => "wheel".to_owned(),
             Self::WheelDpnp => "wheel-dpnp".to_owned(),
+            Self::Files => "files".to_owned(),
             Self::Reproducible => "reproducible".to_owned(),
             Self::SyclRun { name, device } => format!("sycl-run {name} {}", device.word()),
             Self::SyclWays {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::install;
+use super::{install, wheel};
 use crate::program::Program;
 use crate::session::Session;
 use crate::{artefacts, third_party};
@@ -83,9 +83,8 @@ pub(super) fn reproducible(session: &mut Session) -> Result<()> {
 /// The time of the commit; in a dry run `name`.
 fn time(session: &Session, format: &str, name: &str) -> Result<String> {
     let log = Program::new("git")
-        .words("log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ")
-        .arg(format!("--format={format}"))
-        .env("TZ", "UTC");
+        .words("log -1")
+        .arg(format!("--format={format}"));
     session.answer(&log, name)
 }
 
@@ -104,6 +103,7 @@ pub(super) fn run(session: &Session) -> Result<()> {
     let files = [
         tarball(session, &dist, &bill)?,
         sources(session, &dist)?,
+        wheel::build(session)?,
         bill,
     ];
     let sums = Program::new("env")
@@ -165,7 +165,7 @@ fn tarball(session: &Session, dist: &Path, bill: &Path) -> Result<PathBuf> {
         .arg("-r")
         .args(TEXTS.map(|name| session.path(name)));
     session.run(&copy.arg(&texts))?;
-    third_party::write(session, &texts, &time(session, "%cd", "TIME")?)?;
+    third_party::write(session, &texts)?;
     session.copy(&texts.join("solum.cdx.json"), bill)?;
     let file = dist.join(format!("{name}.tar.xz"));
     let tar = Program::new("tar")

@@ -9,7 +9,7 @@ use crate::arguments::{CommandLine, HELP};
 use crate::session::Session;
 
 /// The command lines of the golden files, by verb.
-const LINES: [(&str, &[&str]); 13] = [
+const LINES: [(&str, &[&str]); 14] = [
     ("demo", &["demo", "demo rust", "demo sycl"]),
     ("build", &["build"]),
     ("install", &["install out"]),
@@ -204,6 +204,9 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check opened-generator",
         "check rust-examples",
         "check bare-crate",
+        "check wheel",
+        "check wheel-dpnp",
+        "check files",
         "check reproducible",
         "check sycl-run lost cpu",
         "check sycl-ways idioms gpu",
