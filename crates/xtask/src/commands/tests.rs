@@ -30,6 +30,7 @@ const LINES: [(&str, &[&str]); 14] = [
             "check sycl-ways awkward gpu --rounds 6",
             "check memcheck",
             "check reproducible",
+            "check semver v0.1.0",
         ],
     ),
     (
@@ -200,6 +201,7 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check sycl-features",
         "check aarch64",
         "check memcheck",
+        "check semver v0.1.0",
         "check fresh-crate",
         "check opened-generator",
         "check rust-examples",
