@@ -70,7 +70,7 @@ const LINES: [(&str, &[&str]); 14] = [
     ("release", &["release 0.1.0", "release 0.2.0 --prepare"]),
     ("nightly", &["nightly"]),
     ("soak", &["soak", "soak 0.5 --seed 3"]),
-    ("lint", &["lint", "doc"]),
+    ("lint", &["lint", "doc", "doc book"]),
 ];
 
 fn parse(line: &str) -> Result<CommandLine, clap::Error> {
