@@ -100,7 +100,10 @@ def _solum(*arguments: str | os.PathLike[str]) -> dict:
     try:
         finished = subprocess.run([program_path(), *arguments], capture_output=True, text=True, check=False)
     except OSError as error:
-        raise SolumError(f"{program_path()} cannot be run: {error.strerror}") from error
+        reason = error.strerror
+        if os.statvfs(program_path()).f_flag & os.ST_NOEXEC:
+            reason = "its file system is mounted noexec; install into another folder, or remount it with exec"
+        raise SolumError(f"{program_path()} cannot be run: {reason}") from error
     try:
         document = json.loads(finished.stdout)
     except ValueError:

@@ -84,6 +84,14 @@ class Package(unittest.TestCase):
         with changed(solum.program_path(), None), self.assertRaisesRegex(solum.SolumError, "solum is missing"):
             solum.devices()
 
+    def test_program_that_cannot_run(self):
+        for flag, words in [(0, "Permission denied"), (os.ST_NOEXEC, "mounted noexec")]:
+            found = mock.Mock(f_flag=flag)
+            with mock.patch("subprocess.run", side_effect=PermissionError(13, "Permission denied")), mock.patch(
+                "os.statvfs", return_value=found
+            ), self.assertRaisesRegex(solum.SolumError, words):
+                solum.devices()
+
     def test_other_machine(self):
         with mock.patch("platform.machine", return_value="aarch64"), self.assertWarnsRegex(UserWarning, "aarch64"):
             solum._warn_of_damage()
