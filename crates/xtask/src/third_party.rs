@@ -318,3 +318,86 @@ fn bill_of_materials(
     });
     Ok(serde_json::to_string_pretty(&bill)? + "\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, source: Option<&str>, kind: &str, folder: &Path) -> Value {
+        json!({
+            "id": name, "name": name, "version": "1.2.3+b", "license": "MIT/Apache-2.0", "source": source,
+            "targets": [{ "kind": [kind], "name": name.trim_start_matches("lib") }],
+            "authors": ["A. Author"], "manifest_path": folder.join("Cargo.toml"),
+        })
+    }
+
+    #[test]
+    fn what_runs_only_while_building_is_not_in_the_binaries() {
+        let folder = std::env::temp_dir().join(format!("xtask-third-party-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let roots = LIBRARIES.map(|name| package(name, None, "cdylib", &folder));
+        let other = ["linked", "below", "expands", "builds", "tests"];
+        let others = other.map(|name| {
+            let kind = if name == "expands" {
+                "proc-macro"
+            } else {
+                "lib"
+            };
+            package(name, Some("registry"), kind, &folder)
+        });
+        let need = |name: &str, kind: Option<&str>| json!({ "pkg": name, "dep_kinds": [{ "kind": kind }] });
+        let nodes = LIBRARIES
+            .into_iter()
+            .chain(other)
+            .chain(["solum"])
+            .map(|name| {
+                let deps = match name {
+                    "solum" => vec![
+                        need("linked", None),
+                        need("expands", None),
+                        need("builds", Some("build")),
+                        need("tests", Some("dev")),
+                    ],
+                    "linked" => vec![need("below", None)],
+                    _ => Vec::new(),
+                };
+                json!({ "id": name, "deps": deps })
+            });
+        let nodes: Vec<Value> = nodes.collect();
+        let program = package("solum", None, "bin", &folder);
+        let packages: Vec<Value> = roots.into_iter().chain(others).chain([program]).collect();
+        let metadata = json!({ "packages": packages, "resolve": { "nodes": nodes } });
+        let lock = "[[package]]\nname = \"linked\"\nversion = \"1.2.3+b\"\nchecksum = \"ab\"\n\n[[package]]\n";
+        let session = Session::for_test();
+
+        let missing = crates(&session, &metadata, lock)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            missing.contains("has no licence text, and is under MIT OR Apache-2.0"),
+            "{missing}"
+        );
+
+        std::fs::write(folder.join("LICENSE-MIT"), "the text\n").unwrap();
+        let (components, direct) = crates(&session, &metadata, lock).unwrap();
+        let names: Vec<&str> = components
+            .iter()
+            .map(|component| component.name.as_str())
+            .collect();
+        assert_eq!(names, ["below", "linked"]);
+        assert_eq!(components[1].needs, ["pkg:cargo/below@1.2.3%2Bb"]);
+        assert_eq!(
+            direct,
+            BTreeSet::from(["pkg:cargo/linked@1.2.3%2Bb".to_owned()])
+        );
+        assert_eq!(components[1].checksum.as_deref(), Some("ab"));
+        let texts = licence_texts(&components);
+        assert_eq!(texts.matches("the text").count(), 1, "{texts}");
+        assert!(
+            texts.contains("\nbelow 1.2.3+b, linked 1.2.3+b\n"),
+            "{texts}"
+        );
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
