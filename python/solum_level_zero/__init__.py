@@ -20,7 +20,6 @@ import subprocess
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import distribution, version
 from pathlib import Path
 
@@ -28,6 +27,7 @@ __all__ = ["Check", "Device", "Report", "SolumError", "devices", "doctor", "libr
 
 _DISTRIBUTION = "solum-level-zero"
 _LOADER = "libze_loader.so.1"
+_REINSTALL = f"pip install --force-reinstall {_DISTRIBUTION}"
 
 __version__ = version(_DISTRIBUTION)
 
@@ -71,13 +71,19 @@ class Report:
     checks: tuple[Check, ...]
 
 
-@cache
-def _installed(name: str) -> Path:
-    """The file of this distribution with that name, wherever pip has put it."""
+def _find(name: str) -> tuple[Path, int | None] | None:
+    """The file of this distribution with that name, wherever pip has put it, and the bytes that pip has written."""
     for file in distribution(_DISTRIBUTION).files or ():
-        if file.name == name:
-            return Path(str(file.locate())).resolve()
-    raise SolumError(f"{name} is missing from the installation: run pip install --force-reinstall {_DISTRIBUTION}")
+        if file.name == name and (path := Path(str(file.locate()))).exists():
+            return path.resolve(), file.size
+    return None
+
+
+def _installed(name: str) -> Path:
+    found = _find(name)
+    if found is None:
+        raise SolumError(f"{name} is missing from the installation: run {_REINSTALL}")
+    return found[0]
 
 
 def library_path() -> Path:
@@ -134,18 +140,14 @@ def _warn_of_damage() -> None:
     if machine != "x86_64":
         warnings.warn(f"Solum runs on x86_64, and this machine is {machine}: programs will find no device", stacklevel=3)
         return
-    for file in distribution(_DISTRIBUTION).files or ():
-        if file.name != _LOADER:
-            continue
-        path = Path(str(file.locate()))
-        size = path.stat().st_size if path.exists() else None
-        if file.size is not None and size != file.size:
-            state = "is missing" if size is None else "has been replaced by another package"
-            warnings.warn(
-                f"{path} {state}: programs may find no device of Solum. Run pip install --force-reinstall "
-                f"{_DISTRIBUTION}, or python -m solum_level_zero doctor for details",
-                stacklevel=3,
-            )
+    found = _find(_LOADER)
+    if found is not None and found[1] in (None, found[0].stat().st_size):
+        return
+    state = f"{_LOADER} is missing" if found is None else f"{found[0]} has been replaced by another package"
+    warnings.warn(
+        f"{state}: programs may find no device of Solum. Run {_REINSTALL}, or python -m solum_level_zero doctor for details",
+        stacklevel=3,
+    )
 
 
 _warn_of_damage()

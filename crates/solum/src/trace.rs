@@ -181,13 +181,11 @@ const STREAMS: &str = "SOLUM_TRACE_STREAMS";
 
 /// The variables that make a program's runtimes load the recorder.
 fn variables(folder: &Path, recorder: &Path, output: &Path) -> Vec<(&'static str, OsString)> {
-    let ours = folder.join("libxptifw.so.1");
+    // The wheel keeps it in a folder of its own, because Intel's wheels install a file of this name.
+    let ours = ["solum/libxptifw.so.1", "libxptifw.so.1"].map(|name| folder.join(name));
+    let ours = ours.into_iter().find(|file| file.is_file());
     // Otherwise the runtime finds its own framework by name.
-    let framework = if ours.is_file() {
-        ours.into_os_string()
-    } else {
-        "libxptifw.so.1".into()
-    };
+    let framework = ours.map_or("libxptifw.so.1".into(), PathBuf::into_os_string);
     let mut subscribers = OsString::from(recorder);
     if let Some(others) = std::env::var_os("XPTI_SUBSCRIBERS").filter(|others| !others.is_empty()) {
         subscribers.push(",");

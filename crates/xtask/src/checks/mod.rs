@@ -4,6 +4,7 @@ mod crates;
 mod files;
 mod release;
 mod rust;
+mod wheel;
 mod wheels;
 
 use anyhow::Result;
@@ -33,6 +34,10 @@ pub(crate) enum Check {
     BareCrate,
     /// Workflows, action.yml and the Dockerfile, by the linters that pip has
     Files,
+    /// The Python wheel, in fresh environments of every Python here
+    Wheel,
+    /// dpnp on the installed wheel, without a variable and without solum run
+    WheelDpnp,
     /// Two builds of the release of the last commit are equal, and it works where it is unpacked
     Reproducible,
     /// Run tests/sycl/NAME.cpp under both of DPC++'s adapters for Level Zero
@@ -80,6 +85,8 @@ impl Check {
             Self::RustExamples => crates::examples(session),
             Self::BareCrate => crates::bare(session),
             Self::Files => files::check(session),
+            Self::Wheel => wheel::check(session),
+            Self::WheelDpnp => wheel::dpnp(session),
             Self::Reproducible => release::reproducible(session),
             Self::SyclRun { name, device } => wheels::sycl_run(session, name, *device),
             Self::SyclWays {
@@ -104,6 +111,8 @@ impl Check {
             Self::RustExamples => "rust-examples".to_owned(),
             Self::BareCrate => "bare-crate".to_owned(),
             Self::Files => "files".to_owned(),
+            Self::Wheel => "wheel".to_owned(),
+            Self::WheelDpnp => "wheel-dpnp".to_owned(),
             Self::Reproducible => "reproducible".to_owned(),
             Self::SyclRun { name, device } => format!("sycl-run {name} {}", device.word()),
             Self::SyclWays {

@@ -1,7 +1,7 @@
 //! `wheel`: the Python wheel in `dist/`.
 //!
 //! The libraries go to `<prefix>/lib`, where DPC++'s adapters look first, and `solum` to `<prefix>/bin`. Only
-//! `libxptifw.so.1` stays inside the package, because Intel's wheels install a file of that name.
+//! `libxptifw.so.1` goes to `<prefix>/lib/solum`, because Intel's wheels install a file of that name.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::session::{Capture, Session};
 const NAME: &str = "solum_level_zero";
 
 /// The oldest C library that the wheel runs with is glibc 2.34.
-const PLATFORM: &str = "manylinux_2_34_x86_64";
+pub(crate) const PLATFORM: &str = "manylinux_2_34_x86_64";
 
 /// The library that Intel's wheels install, too.
 const XPTI: &str = "xptifw";
@@ -59,6 +59,18 @@ pub(crate) fn build(session: &Session) -> Result<PathBuf> {
     Ok(dist.join(format!("{stem}-py3-none-{PLATFORM}.whl")))
 }
 
+/// Packs the wheel and installs it into an environment with clients, which then run on it.
+///
+/// # Errors
+/// As [`build`]; pip fails.
+pub(crate) fn install_into(session: &Session, environment: Environment) -> Result<()> {
+    let wheel = build(session)?;
+    let pip = Program::new(environment.python(session))
+        .words("-m pip install --quiet --disable-pip-version-check")
+        .words("--force-reinstall --no-index --no-deps");
+    session.run(&pip.arg(wheel))
+}
+
 /// Seconds since 1970 that packed files carry, so that two builds of one commit are the same bytes.
 fn source_date(session: &Session) -> Result<String> {
     /// The first date that a zip file can carry, for a checkout without git.
@@ -75,12 +87,11 @@ fn source_date(session: &Session) -> Result<String> {
 fn libraries(session: &Session, stage: &Path, stem: &str) -> Result<()> {
     let data = stage.join(format!("{stem}.data"));
     for name in LIBRARIES {
-        let folder = if name == XPTI {
-            stage.join(NAME).join("lib")
-        } else {
-            data.join("data/lib")
-        };
-        let file = folder.join(format!("lib{name}.so.1"));
+        let folder = if name == XPTI { "lib/solum" } else { "lib" };
+        let file = data
+            .join("data")
+            .join(folder)
+            .join(format!("lib{name}.so.1"));
         install(
             session,
             "-s -m 755",
