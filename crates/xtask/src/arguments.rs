@@ -81,8 +81,12 @@ pub(crate) enum Verb {
     },
     /// Check formatting, clippy, crate levels, generated files, workflows, licences
     Lint,
-    /// Build the reference documentation into target/doc
-    Doc,
+    /// Build the crates' reference into target/doc and the book into target/doc/book, and check the book's links
+    Doc {
+        /// The part to build
+        #[arg(value_enum, default_value_t = DocPart::All)]
+        part: DocPart,
+    },
     /// Regenerate the generated files from the API table
     Regen {
         /// Write nothing, and fail where a file differs
@@ -98,6 +102,15 @@ pub(crate) enum Verb {
         /// More folders with modules
         folders: Vec<PathBuf>,
     },
+}
+
+/// Parts of `doc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DocPart {
+    /// Both.
+    All,
+    /// The book, which needs no LLVM.
+    Book,
 }
 
 /// Parts of `demo`.
@@ -327,6 +340,9 @@ pub(crate) struct Bench {
     /// Print lines of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write a file of bench/results instead, with machine, load, commit and versions of peers
+    #[arg(long, requires = "area", conflicts_with = "against")]
+    pub(crate) record: bool,
     /// Measure no peer
     #[arg(long)]
     pub(crate) alone: bool,

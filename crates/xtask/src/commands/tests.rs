@@ -30,6 +30,7 @@ const LINES: [(&str, &[&str]); 14] = [
             "check sycl-ways awkward gpu --rounds 6",
             "check memcheck",
             "check reproducible",
+            "check semver v0.1.0",
         ],
     ),
     (
@@ -57,6 +58,7 @@ const LINES: [(&str, &[&str]); 14] = [
             "bench",
             "bench --json kernels saxpy",
             "bench driver --alone",
+            "bench kernels saxpy --record",
             "bench xpti --rounds 3",
             "bench sycl chain --json",
             "bench rtas --json",
@@ -69,7 +71,7 @@ const LINES: [(&str, &[&str]); 14] = [
     ("release", &["release 0.1.0", "release 0.2.0 --prepare"]),
     ("nightly", &["nightly"]),
     ("soak", &["soak", "soak 0.5 --seed 3"]),
-    ("lint", &["lint", "doc"]),
+    ("lint", &["lint", "doc", "doc book"]),
 ];
 
 fn parse(line: &str) -> Result<CommandLine, clap::Error> {
@@ -114,7 +116,7 @@ fn every_verb_runs_the_programs_of_its_golden_file() {
 
 #[test]
 fn wrong_words_are_answered_with_the_allowed_ones() {
-    let cases: [(&str, &[&str]); 18] = [
+    let cases: [(&str, &[&str]); 19] = [
         ("nonsense", &["'nonsense'", "--help"]),
         ("buidl", &["'buidl'", "similar", "'build'"]),
         ("demo nonsense", &["'nonsense'", "rust, dpnp, sycl, trace"]),
@@ -146,6 +148,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
             ],
         ),
         ("bench --rounds 0", &["'0'", "1..=1000"]),
+        ("bench --record", &["<AREA>"]),
         ("bench --against", &["--against <PREFIX>", "value"]),
         ("bench dpnp --device both", &["'both'", "cpu, gpu"]),
         ("release --prepare", &["<VERSION>"]),
@@ -200,10 +203,13 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check sycl-features",
         "check aarch64",
         "check memcheck",
+        "check semver v0.1.0",
         "check fresh-crate",
         "check opened-generator",
         "check rust-examples",
         "check bare-crate",
+        "check wheel",
+        "check wheel-dpnp",
         "check files",
         "check reproducible",
         "check sycl-run lost cpu",
