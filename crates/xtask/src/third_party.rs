@@ -43,11 +43,11 @@ struct Component {
     needs: Vec<String>,
 }
 
-/// Writes `THIRD-PARTY.txt`, `THIRD-PARTY-rust.html` and `solum.cdx.json` into `folder`.
+/// Writes `THIRD-PARTY.txt` and `THIRD-PARTY-rust.html` into `folder`, and the bill of materials into the file `bill`.
 ///
 /// # Errors
 /// A package is not installed, or a licence text is missing.
-pub(crate) fn write(session: &Session, folder: &Path) -> Result<()> {
+pub(crate) fn write(session: &Session, folder: &Path, bill: &Path) -> Result<()> {
     let metadata = Program::cargo("metadata --locked --format-version 1 --filter-platform")
         .arg("x86_64-unknown-linux-gnu");
     let metadata = session.answer(&metadata, "")?;
@@ -61,7 +61,7 @@ pub(crate) fn write(session: &Session, folder: &Path) -> Result<()> {
         .words("log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd")
         .env("TZ", "UTC");
     let time = session.answer(&time, "")?;
-    let (mut texts, mut bill) = (String::new(), String::new());
+    let (mut texts, mut bill_text) = (String::new(), String::new());
     if !session.is_dry {
         let lock = std::fs::read_to_string(session.path("Cargo.lock"))?;
         let metadata = serde_json::from_str(&metadata).context("reading cargo metadata")?;
@@ -71,10 +71,10 @@ pub(crate) fn write(session: &Session, folder: &Path) -> Result<()> {
             components.push(component);
         }
         texts = licence_texts(&components);
-        bill = bill_of_materials(&components, &direct, &rust, &time)?;
+        bill_text = bill_of_materials(&components, &direct, &rust, &time)?;
     }
     session.write(&folder.join("THIRD-PARTY.txt"), &texts)?;
-    session.write(&folder.join("solum.cdx.json"), &bill)?;
+    session.write(bill, &bill_text)?;
     // Of Rust's standard library and all that is in it.
     let rust = PathBuf::from(sysroot).join("share/doc/rust/COPYRIGHT-library.html");
     session.copy(&rust, &folder.join("THIRD-PARTY-rust.html"))
