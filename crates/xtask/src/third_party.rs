@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 
 use crate::artefacts::LIBRARIES;
 use crate::program::Program;
-use crate::session::Session;
+use crate::session::{Capture, Session};
 
-/// Linked in statically: the name, Debian's package, the licence.
+/// Linked in statically: the name, Debian's package, the licence. In a package's name `@` is the version of g++.
 const LINKED: [(&str, &str, &str); 4] = [
     ("llvm", "llvm-22-dev", "Apache-2.0 WITH LLVM-exception"),
     ("zlib", "zlib1g-dev", "Zlib"),
     ("zstd", "libzstd-dev", "BSD-3-Clause"),
     (
         "libstdc++",
-        "libstdc++-12-dev",
+        "libstdc++-@-dev",
         "GPL-3.0-or-later WITH GCC-exception-3.1",
     ),
 ];
@@ -43,41 +43,53 @@ struct Component {
     needs: Vec<String>,
 }
 
-/// Writes `THIRD-PARTY.txt`, `THIRD-PARTY-rust.html` and `solum.cdx.json` into `folder`.
+/// Writes `THIRD-PARTY.txt` and `THIRD-PARTY-rust.html` into `folder`, and the bill of materials into the file `bill`.
 ///
 /// # Errors
 /// A package is not installed, or a licence text is missing.
-pub(crate) fn write(session: &Session, folder: &Path) -> Result<()> {
+pub(crate) fn write(session: &Session, folder: &Path, bill: &Path) -> Result<()> {
     let metadata = Program::cargo("metadata --locked --format-version 1 --filter-platform")
         .arg("x86_64-unknown-linux-gnu");
     let metadata = session.answer(&metadata, "")?;
+    let compiler = Program::new("c++").arg("-dumpversion");
+    let compiler = session.answer(&compiler, "VERSION")?;
+    let packages = LINKED.map(|(_, package, _)| package.replace('@', &compiler));
     let versions = Program::new("dpkg-query")
         .args(["-W", "-f=${Package} ${Version}\n"])
-        .args(LINKED.map(|(_, package, _)| package));
-    let versions = session.answer(&versions, "")?;
+        .args(&packages);
+    let versions = session
+        .answer(&versions, "")
+        .context("licences of what is linked in are those of Debian's packages")?;
     let rust = session.answer(&Program::new("rustc").arg("--version"), "")?;
     let sysroot = session.answer(&Program::new("rustc").args(["--print", "sysroot"]), "")?;
     let time = Program::new("git")
         .words("log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd")
         .env("TZ", "UTC");
-    let time = session.answer(&time, "")?;
-    let (mut texts, mut bill) = (String::new(), String::new());
+    // An archive of the sources has no commit.
+    let time = session
+        .capture(&time, Capture::OutputAndErrors)
+        .ok()
+        .flatten();
+    let time = time.filter(|time| time.success).map(|time| time.text);
+    let (mut texts, mut bill_text) = (String::new(), String::new());
     if !session.is_dry {
         let lock = std::fs::read_to_string(session.path("Cargo.lock"))?;
         let metadata = serde_json::from_str(&metadata).context("reading cargo metadata")?;
         let (mut components, mut direct) = crates(session, &metadata, &lock)?;
-        for component in linked(&versions)? {
+        for component in linked(&packages, &versions)? {
             direct.insert(component.purl.clone());
             components.push(component);
         }
         texts = licence_texts(&components);
-        bill = bill_of_materials(&components, &direct, &rust, &time)?;
+        bill_text = bill_of_materials(&components, &direct, &rust, time.as_deref())?;
     }
     session.write(&folder.join("THIRD-PARTY.txt"), &texts)?;
-    session.write(&folder.join("solum.cdx.json"), &bill)?;
+    session.write(bill, &bill_text)?;
     // Of Rust's standard library and all that is in it.
     let rust = PathBuf::from(sysroot).join("share/doc/rust/COPYRIGHT-library.html");
-    session.copy(&rust, &folder.join("THIRD-PARTY-rust.html"))
+    session
+        .copy(&rust, &folder.join("THIRD-PARTY-rust.html"))
+        .context("the licences of Rust's standard library come with the toolchains of rustup")
 }
 
 /// The crates of others, and the identities of those that our own depend on.
@@ -215,8 +227,8 @@ fn read(file: &Path) -> Result<String> {
 }
 
 /// [`LINKED`], by the versions of the installed packages and with Debian's copyright files.
-fn linked(versions: &str) -> Result<Vec<Component>> {
-    let component = |(name, package, licence): (&str, &str, &str)| {
+fn linked(packages: &[String], versions: &str) -> Result<Vec<Component>> {
+    let component = |((name, _, licence), package): ((&str, &str, &str), &String)| {
         let mut lines = versions.lines().filter_map(|line| line.split_once(' '));
         let version = lines.find(|(found, _)| *found == package);
         let (_, version) = version.with_context(|| format!("{package} is not installed"))?;
@@ -233,7 +245,7 @@ fn linked(versions: &str) -> Result<Vec<Component>> {
             needs: Vec::new(),
         })
     };
-    LINKED.into_iter().map(component).collect()
+    LINKED.into_iter().zip(packages).map(component).collect()
 }
 
 /// As a package URL writes it.
@@ -272,7 +284,7 @@ fn bill_of_materials(
     components: &[Component],
     direct: &BTreeSet<String>,
     rust: &str,
-    time: &str,
+    time: Option<&str>,
 ) -> Result<String> {
     let version = env!("CARGO_PKG_VERSION");
     let own = format!("pkg:generic/solum@{version}");
@@ -297,12 +309,11 @@ fn bill_of_materials(
         json!({ "ref": component.purl, "dependsOn": component.needs.iter().collect::<BTreeSet<_>>() })
     });
     let edges = std::iter::once(json!({ "ref": own, "dependsOn": direct })).chain(edges);
-    let bill = json!({
+    let mut bill = json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
         "metadata": {
-            "timestamp": time,
             "component": {
                 "type": "application",
                 "bom-ref": own,
@@ -316,6 +327,9 @@ fn bill_of_materials(
         "components": listed.collect::<Vec<_>>(),
         "dependencies": edges.collect::<Vec<_>>(),
     });
+    if let Some(time) = time {
+        bill["metadata"]["timestamp"] = time.into();
+    }
     Ok(serde_json::to_string_pretty(&bill)? + "\n")
 }
 

@@ -165,8 +165,8 @@ fn tarball(session: &Session, dist: &Path, bill: &Path) -> Result<PathBuf> {
         .arg("-r")
         .args(TEXTS.map(|name| session.path(name)));
     session.run(&copy.arg(&texts))?;
-    third_party::write(session, &texts)?;
-    session.copy(&texts.join("solum.cdx.json"), bill)?;
+    third_party::write(session, &texts, bill)?;
+    session.copy(bill, &texts.join("solum.cdx.json"))?;
     let file = dist.join(format!("{name}.tar.xz"));
     let tar = Program::new("tar")
         .words("--create --format=gnu --sort=name --owner=0 --group=0 --numeric-owner")

@@ -11,6 +11,7 @@ use crate::artefacts::{self, LIBRARIES};
 use crate::program::Program;
 use crate::python::Environment;
 use crate::session::{Capture, Session};
+use crate::third_party;
 
 /// Name of the distribution in file names.
 const NAME: &str = "solum_level_zero";
@@ -124,6 +125,9 @@ fn metadata(session: &Session, folder: &Path, version: &str) -> Result<()> {
         let to = folder.join("licenses").join(name);
         install(session, "-m 644", &session.path(name), &to)?;
     }
+    let bill = folder.join("sboms/solum.cdx.json");
+    session.make_folder(&folder.join("sboms"))?;
+    third_party::write(session, &folder.join("licenses"), &bill)?;
     let read = |name: &str| {
         let file = session.path("python").join(name);
         std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))
