@@ -198,6 +198,11 @@ fn metadata(root: &Path) -> Result<Metadata> {
     Ok(serde_json::from_slice(&run.stdout)?)
 }
 
+/// The crate of a package: packages outside the public face have a prefix in the registry.
+fn crate_name(package: &str) -> &str {
+    package.strip_prefix("solum-").unwrap_or(package)
+}
+
 fn level(name: &str) -> Option<u32> {
     LEVELS
         .iter()
@@ -208,10 +213,10 @@ fn level(name: &str) -> Option<u32> {
 fn levels(metadata: &Metadata) -> Vec<String> {
     let mut findings = Vec::new();
     for package in &metadata.packages {
-        let Some(own) = level(&package.name) else {
+        let name = crate_name(&package.name);
+        let Some(own) = level(name) else {
             findings.push(format!(
-                "crate {}: no level; add it to LEVELS in xtask's tidy",
-                package.name
+                "crate {name}: no level; add it to LEVELS in xtask's tidy"
             ));
             continue;
         };
@@ -220,22 +225,17 @@ fn levels(metadata: &Metadata) -> Vec<String> {
             .iter()
             .filter(|d| d.path.is_some() && d.kind.as_deref() != Some("dev"));
         for dependency in ours {
-            let Some(other) = level(&dependency.name) else {
+            let to = crate_name(&dependency.name);
+            let Some(other) = level(to) else {
                 continue;
             };
-            let edge = format!(
-                "{} (level {own}) -> {} (level {other})",
-                package.name, dependency.name
-            );
-            let excepted = EXCEPTIONS
-                .iter()
-                .any(|(from, to, _)| *from == package.name && *to == dependency.name);
+            let edge = format!("{name} (level {own}) -> {to} (level {other})");
+            let excepted = EXCEPTIONS.iter().any(|(a, b, _)| (*a, *b) == (name, to));
             if other >= own && !excepted {
                 findings.push(format!("{edge}: arrows go down only"));
-            } else if own == 5 && !is_shell(&package.name) && other == 4 {
+            } else if own == 5 && !is_shell(name) && other == 4 {
                 findings.push(format!("{edge}: only the lib… shells use products"));
-            } else if dependency.name == "codegen-llvm" && !may_need_llvm(&package.name, dependency)
-            {
+            } else if to == "codegen-llvm" && !may_need_llvm(name, dependency) {
                 findings.push(format!(
                     "{edge}: all but its shell build without LLVM; ze-cpu has it behind a feature (`embedded`)"
                 ));
@@ -419,6 +419,8 @@ mod tests {
             ("solum", "ze-loader", None, 1),
             ("conformance", "codegen-llvm", None, 1),
             ("libze_loader", "ze-loader", None, 0),
+            ("solum-kernel-ir", "solum-spirv-reader", None, 0),
+            ("solum-kernel-ir", "solum-ze-driver", None, 1),
             ("nobody", "ze-abi", None, 1),
         ];
         for (from, to, kind, expected) in cases {

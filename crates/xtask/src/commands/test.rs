@@ -50,7 +50,7 @@ pub(super) fn run(session: &Session, part: TestPart) -> Result<ExitCode> {
 }
 
 /// Crates whose tests need no LLVM: `default-members` of the workspace, the loader, and this crate.
-const FAST: &str = "-p kernel-ir -p spirv-reader -p spirv-reflection -p vectorise -p ze-spec -p ze-loader -p xtask";
+const FAST: &str = "-p solum-kernel-ir -p solum-spirv-reader -p solum-spirv-reflection -p solum-vectorise -p solum-ze-spec -p solum-ze-loader -p xtask";
 
 fn fast(steps: &mut Steps<'_>) {
     steps.step("formatting", Program::cargo("fmt --all --check"));
@@ -135,7 +135,7 @@ fn clients(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
     );
     steps.step(
         "a Rust program with the driver and the compiler inside",
-        Program::cargo("test --quiet --release -p ze-cpu --features embedded --test process"),
+        Program::cargo("test --quiet --release -p solum-ze-cpu --features embedded --test process"),
     );
     Ok(())
 }
