@@ -11,7 +11,7 @@
 //!
 //! A command is data (`program`) that the `session` runs, or prints with `--dry-run`; a `step` has a name, a time limit
 //! (`process_tree`) and a line that repeats it. `packages` and `python` install what is missing, `artefacts` and
-//! `client_programs` build what the verbs run.
+//! `client_programs` build what the verbs run; `published` lists the packages of the registry.
 //!
 //! Invariants: it writes into the target folder, the folder that `install` names and the generated files only; with
 //! `--check` and `--dry-run` it writes nothing. Every verb can be repeated, and works in every current folder. Without
@@ -28,6 +28,7 @@ mod commands;
 mod packages;
 mod process_tree;
 mod program;
+mod published;
 mod python;
 mod session;
 mod step;

@@ -1,15 +1,18 @@
 //! `xtask tidy`: the rules of the house that the compiler does not check.
 //!
 //! Crates keep their levels (arrows only down), modules of a crate have no dependency cycles, generated files are what the
-//! table says, each crate and room begins by saying what it is, nothing unfinished or of one machine is committed. All
-//! findings are reported, not the first.
+//! table says, manifests of published packages are complete, each crate and room begins by saying what it is, nothing
+//! unfinished or of one machine is committed. All findings are reported, not the first.
 
 use crate::cycles::Graph;
 use crate::regen;
 use anyhow::{Context as _, Result, bail};
-use serde::Deserialize;
 use std::path::Path;
-use std::process::Command;
+
+mod manifests;
+mod metadata;
+
+use metadata::{Dependency, Metadata};
 
 /// Each crate's level; a normal or build dependency must lie on a lower one.
 const LEVELS: &[(&str, u32)] = &[
@@ -142,29 +145,18 @@ const OLD_WORDS: &[(&[&str], Words)] = &[
 /// The longest hand-written file.
 const MAX_LINES: usize = 900;
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    name: String,
-    kind: Option<String>,
-    #[serde(default)]
-    optional: bool,
-    path: Option<String>,
-}
-
 /// Fails with every finding, one a line.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let mut findings = levels(&metadata(root)?);
+    let metadata = Metadata::of(root)?;
+    let mut findings = levels(&metadata);
+    findings.extend(manifests::findings(&metadata, &|path| {
+        std::fs::read_to_string(path).ok()
+    }));
+    let stated = metadata
+        .packages
+        .iter()
+        .find_map(|p| p.rust_version.as_ref());
+    let stated = stated.context("no rust-version")?;
     if let Err(error) = regen::run(root, true) {
         findings.push(format!("{error:#}"));
     }
@@ -175,27 +167,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             continue;
         };
         findings.extend(file_findings(&file, &text));
+        findings.extend(manifests::rust_version(&file, &text, stated));
     }
     if findings.is_empty() {
         return Ok(());
     }
     bail!("{} findings\n{}", findings.len(), findings.join("\n"))
-}
-
-fn metadata(root: &Path) -> Result<Metadata> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let run = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(root)
-        .output()
-        .context("running cargo metadata")?;
-    if !run.status.success() {
-        bail!(
-            "cargo metadata: {}",
-            String::from_utf8_lossy(&run.stderr).trim()
-        );
-    }
-    Ok(serde_json::from_slice(&run.stdout)?)
 }
 
 /// The crate of a package: packages outside the public face have a prefix in the registry.
@@ -377,6 +354,7 @@ fn file_findings(file: &str, text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use metadata::Package;
 
     fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Package {
         let dependencies = dependencies
@@ -384,13 +362,14 @@ mod tests {
             .map(|(name, kind)| Dependency {
                 name: (*name).into(),
                 kind: kind.map(str::to_string),
-                optional: false,
                 path: Some("here".into()),
+                ..Dependency::default()
             })
             .collect();
         Package {
             name: name.into(),
             dependencies,
+            ..Package::default()
         }
     }
 

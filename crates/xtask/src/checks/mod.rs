@@ -2,6 +2,7 @@
 
 mod crates;
 mod rust;
+mod unpacked;
 mod wheels;
 
 use anyhow::Result;
@@ -21,7 +22,12 @@ pub(crate) enum Check {
     Aarch64,
     /// Threads of the driver and the engine, under valgrind
     Memcheck,
-    /// A fresh crate that depends on this repository runs without a loader
+    /// The public crates keep the interfaces that their version promises
+    Semver {
+        /// The commit or tag to compare with
+        since: String,
+    },
+    /// A crate that depends on the packaged crate sycl runs without a loader
     FreshCrate,
     /// Built without LLVM 22, that crate opens an installed code generator
     OpenedGenerator,
@@ -69,6 +75,7 @@ impl Check {
             Self::SyclFeatures => rust::sycl_features(session),
             Self::Aarch64 => rust::aarch64(session),
             Self::Memcheck => rust::memcheck(session),
+            Self::Semver { since } => rust::semver(session, since),
             Self::FreshCrate => crates::fresh(session),
             Self::OpenedGenerator => crates::opened_generator(session),
             Self::RustExamples => crates::examples(session),
@@ -91,6 +98,7 @@ impl Check {
             Self::SyclFeatures => "sycl-features".to_owned(),
             Self::Aarch64 => "aarch64".to_owned(),
             Self::Memcheck => "memcheck".to_owned(),
+            Self::Semver { since } => format!("semver {since}"),
             Self::FreshCrate => "fresh-crate".to_owned(),
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),

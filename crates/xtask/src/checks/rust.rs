@@ -1,9 +1,10 @@
 //! Checks of the crates themselves: models, features, another processor, memcheck.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::packages;
 use crate::program::Program;
+use crate::published::PUBLIC;
 use crate::session::{Capture, Session};
 
 const AARCH64: &str = "aarch64-unknown-linux-gnu";
@@ -82,4 +83,19 @@ pub(super) fn memcheck(session: &Session) -> Result<()> {
         session.run(&test)?;
     }
     Ok(())
+}
+
+/// The interfaces of the public crates, beside those of the commit `since`.
+pub(super) fn semver(session: &Session, since: &str) -> Result<()> {
+    if !session.is_dry && !packages::is_program("cargo-semver-checks") {
+        bail!("cargo-semver-checks is not installed: cargo install cargo-semver-checks --locked");
+    }
+    // A macro has no interface that it could compare.
+    let libraries = PUBLIC.iter().filter(|name| **name != "sycl-macros");
+    let compare = Program::cargo("semver-checks --baseline-rev")
+        .arg(since)
+        .args(libraries.flat_map(|name| ["-p", name]))
+        // Interfaces need no LLVM.
+        .env("DOCS_RS", "1");
+    session.run(&compare)
 }

@@ -113,7 +113,7 @@ fn clients(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
             .env("SOLUM_ARTEFACTS", session.release_folder()),
     );
     steps.step(
-        "a fresh crate that depends on this repository runs without a loader",
+        "a crate that depends on the packaged crate sycl runs without a loader",
         Check::FreshCrate,
     );
     steps.step(

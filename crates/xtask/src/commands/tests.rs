@@ -25,7 +25,11 @@ const LINES: [(&str, &[&str]); 12] = [
     ),
     (
         "check",
-        &["check sycl-ways awkward gpu --rounds 6", "check memcheck"],
+        &[
+            "check sycl-ways awkward gpu --rounds 6",
+            "check memcheck",
+            "check semver v0.1.0",
+        ],
     ),
     (
         "wheels",
@@ -192,6 +196,7 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check sycl-features",
         "check aarch64",
         "check memcheck",
+        "check semver v0.1.0",
         "check fresh-crate",
         "check opened-generator",
         "check rust-examples",
