@@ -121,7 +121,14 @@ fn link_statically(config: &str, folder: &str) {
         println!("cargo:rustc-link-search=native={folder}");
         println!("cargo:rustc-link-lib=static:-bundle={name}");
     }
-    println!("cargo:rustc-link-lib=dylib=stdc++");
+    // Inside too: a library that is built here then runs with the older C++ libraries of other systems.
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
+    let path = ask(&compiler, &["-print-file-name=libstdc++.a"]);
+    let Some((folder, _)) = path.rsplit_once('/') else {
+        fail("libstdc++.a is missing: apt install g++");
+    };
+    println!("cargo:rustc-link-search=native={folder}");
+    println!("cargo:rustc-link-lib=static:-bundle=stdc++");
 }
 
 /// Copies an archive of LLVM's, so that its static variables are never destroyed.

@@ -1,8 +1,11 @@
 //! Checks of more than one program: `./x check NAME` runs one, and `./x test`, `wheels` and `lint` run them as steps.
 
 mod crates;
+mod files;
+mod release;
 mod rust;
 mod unpacked;
+mod wheel;
 mod wheels;
 
 use anyhow::Result;
@@ -35,6 +38,14 @@ pub(crate) enum Check {
     RustExamples,
     /// Without loader and driver a SYCL program has no platforms, which is no error
     BareCrate,
+    /// The Python wheel, in fresh environments of every Python here
+    Wheel,
+    /// dpnp on the installed wheel, without a variable and without solum run
+    WheelDpnp,
+    /// Workflows, action.yml and the Dockerfile, by the linters that pip has
+    Files,
+    /// Two builds of the release of the last commit are equal, and it works where it is unpacked
+    Reproducible,
     /// Run tests/sycl/NAME.cpp under both of DPC++'s adapters for Level Zero
     SyclRun {
         /// A program of tests/sycl
@@ -80,6 +91,10 @@ impl Check {
             Self::OpenedGenerator => crates::opened_generator(session),
             Self::RustExamples => crates::examples(session),
             Self::BareCrate => crates::bare(session),
+            Self::Wheel => wheel::check(session),
+            Self::WheelDpnp => wheel::dpnp(session),
+            Self::Files => files::check(session),
+            Self::Reproducible => release::reproducible(session),
             Self::SyclRun { name, device } => wheels::sycl_run(session, name, *device),
             Self::SyclWays {
                 name,
@@ -103,6 +118,10 @@ impl Check {
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),
             Self::BareCrate => "bare-crate".to_owned(),
+            Self::Wheel => "wheel".to_owned(),
+            Self::WheelDpnp => "wheel-dpnp".to_owned(),
+            Self::Files => "files".to_owned(),
+            Self::Reproducible => "reproducible".to_owned(),
             Self::SyclRun { name, device } => format!("sycl-run {name} {}", device.word()),
             Self::SyclWays {
                 name,

@@ -9,10 +9,11 @@ use crate::arguments::{CommandLine, HELP};
 use crate::session::Session;
 
 /// The command lines of the golden files, by verb.
-const LINES: [(&str, &[&str]); 12] = [
+const LINES: [(&str, &[&str]); 14] = [
     ("demo", &["demo", "demo rust", "demo sycl"]),
     ("build", &["build"]),
     ("install", &["install out"]),
+    ("wheel", &["wheel"]),
     (
         "test",
         &[
@@ -28,6 +29,7 @@ const LINES: [(&str, &[&str]); 12] = [
         &[
             "check sycl-ways awkward gpu --rounds 6",
             "check memcheck",
+            "check reproducible",
             "check semver v0.1.0",
         ],
     ),
@@ -56,6 +58,7 @@ const LINES: [(&str, &[&str]); 12] = [
             "bench",
             "bench --json kernels saxpy",
             "bench driver --alone",
+            "bench kernels saxpy --record",
             "bench xpti --rounds 3",
             "bench sycl chain --json",
             "bench rtas --json",
@@ -65,9 +68,10 @@ const LINES: [(&str, &[&str]); 12] = [
             "bench sycl --against=before",
         ],
     ),
+    ("release", &["release 0.1.0", "release 0.2.0 --prepare"]),
     ("nightly", &["nightly"]),
     ("soak", &["soak", "soak 0.5 --seed 3"]),
-    ("lint", &["lint", "doc"]),
+    ("lint", &["lint", "doc", "doc book"]),
 ];
 
 fn parse(line: &str) -> Result<CommandLine, clap::Error> {
@@ -112,7 +116,7 @@ fn every_verb_runs_the_programs_of_its_golden_file() {
 
 #[test]
 fn wrong_words_are_answered_with_the_allowed_ones() {
-    let cases: [(&str, &[&str]); 17] = [
+    let cases: [(&str, &[&str]); 19] = [
         ("nonsense", &["'nonsense'", "--help"]),
         ("buidl", &["'buidl'", "similar", "'build'"]),
         ("demo nonsense", &["'nonsense'", "rust, dpnp, sycl, trace"]),
@@ -144,8 +148,10 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
             ],
         ),
         ("bench --rounds 0", &["'0'", "1..=1000"]),
+        ("bench --record", &["<AREA>"]),
         ("bench --against", &["--against <PREFIX>", "value"]),
         ("bench dpnp --device both", &["'both'", "cpu, gpu"]),
+        ("release --prepare", &["<VERSION>"]),
         ("random --peer amd", &["'amd'", "pocl, intel"]),
         ("soak long", &["'long'", "[MINUTES]"]),
     ];
@@ -166,6 +172,7 @@ fn wrong_combinations_are_found_before_anything_is_built() {
         ("cts nowhere", "and nowhere is none"),
         ("bench --against nowhere", "no bin/solum in /solum/nowhere"),
         ("wheels dpnp --bench", "./x wheels mpi --bench"),
+        ("release v1", "v1 is no version"),
     ] {
         let verb = parse(line).unwrap().verb.unwrap();
         let error = super::wrong_usage(&session, &verb).unwrap_or_default();
@@ -201,6 +208,10 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check opened-generator",
         "check rust-examples",
         "check bare-crate",
+        "check wheel",
+        "check wheel-dpnp",
+        "check files",
+        "check reproducible",
         "check sycl-run lost cpu",
         "check sycl-ways idioms gpu",
         "check sycl-ways idioms gpu --rounds 6",
