@@ -27,8 +27,8 @@ pub(crate) enum Check {
     Memcheck,
     /// The public crates keep the interfaces that their version promises
     Semver {
-        /// The commit or tag to compare with
-        since: String,
+        /// The commit or tag to compare with (default: the last release, if there is one)
+        since: Option<String>,
     },
     /// A crate that depends on the packaged crate sycl runs without a loader
     FreshCrate,
@@ -86,7 +86,7 @@ impl Check {
             Self::SyclFeatures => rust::sycl_features(session),
             Self::Aarch64 => rust::aarch64(session),
             Self::Memcheck => rust::memcheck(session),
-            Self::Semver { since } => rust::semver(session, since),
+            Self::Semver { since } => rust::semver(session, since.as_deref()),
             Self::FreshCrate => crates::fresh(session),
             Self::OpenedGenerator => crates::opened_generator(session),
             Self::RustExamples => crates::examples(session),
@@ -113,7 +113,10 @@ impl Check {
             Self::SyclFeatures => "sycl-features".to_owned(),
             Self::Aarch64 => "aarch64".to_owned(),
             Self::Memcheck => "memcheck".to_owned(),
-            Self::Semver { since } => format!("semver {since}"),
+            Self::Semver { since } => match since {
+                Some(since) => format!("semver {since}"),
+                None => "semver".to_owned(),
+            },
             Self::FreshCrate => "fresh-crate".to_owned(),
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),

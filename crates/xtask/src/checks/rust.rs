@@ -85,8 +85,17 @@ pub(super) fn memcheck(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// The interfaces of the public crates, beside those of the commit `since`.
-pub(super) fn semver(session: &Session, since: &str) -> Result<()> {
+/// The interfaces of the public crates, beside those of the commit `since` or of the last release.
+pub(super) fn semver(session: &Session, since: Option<&str>) -> Result<()> {
+    let releases = Program::new("git").words("tag --list v* --sort=version:refname --merged HEAD");
+    let last = match since {
+        Some(since) => since.to_owned(),
+        None => session.answer(&releases, "LAST")?,
+    };
+    let Some(since) = last.lines().last() else {
+        session.say("nothing has been released that the interfaces could be compared with");
+        return Ok(());
+    };
     if !session.is_dry && !packages::is_program("cargo-semver-checks") {
         bail!("cargo-semver-checks is not installed: cargo install cargo-semver-checks --locked");
     }

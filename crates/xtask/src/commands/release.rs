@@ -236,11 +236,12 @@ fn dated(changelog: &str, version: &str, today: &str) -> Result<String> {
 
 /// The workspace's manifest with another version of the workspace and of its crates.
 fn with_version(manifest: &str, version: &str) -> String {
-    let (old, new) = (
-        format!("version = \"{VERSION}\""),
-        format!("version = \"{version}\""),
-    );
-    let line = |line: &str| match line.starts_with(&old) || line.contains("path = \"crates/") {
+    // A crate requires another in exactly its version: `version = "=0.1.0"`.
+    let (old, new) = (format!("{VERSION}\""), format!("{version}\""));
+    let is_ours = |line: &str| {
+        line.starts_with(&format!("version = \"{old}")) || line.contains("path = \"crates/")
+    };
+    let line = |line: &str| match is_ours(line) {
         true => line.replace(&old, &new) + "\n",
         false => line.to_owned() + "\n",
     };
@@ -293,6 +294,8 @@ mod tests {
         let text = include_str!("../../../../Cargo.toml");
         let changed = with_version(text, "7.8.9");
         assert!(changed.contains("\nversion = \"7.8.9\"\n"));
+        assert!(changed.contains("path = \"crates/sycl\", version = \"=7.8.9\""));
+        assert!(!changed.contains(&format!("\"={VERSION}\"")));
         let others = |text: &str| {
             let lines = text.lines().filter(|line| !line.contains("crates/"));
             lines

@@ -30,7 +30,7 @@ const LINES: [(&str, &[&str]); 14] = [
             "check sycl-ways awkward gpu --rounds 6",
             "check memcheck",
             "check reproducible",
-            "check semver v0.1.0",
+            "check semver",
         ],
     ),
     (

@@ -6,13 +6,14 @@ use super::metadata::{Metadata, Package};
 use crate::published::{PUBLIC, PUBLISHED, VERSION};
 
 /// Words before a version of Rust, in texts, workflows and images.
-const BEFORE_RUST: [&str; 6] = [
+const BEFORE_RUST: [&str; 7] = [
     "Rust ",
     "rust:",
     "rust-toolchain@",
     "toolchain: ",
     "toolchain install ",
     "--default-toolchain ",
+    "rustup default ",
 ];
 
 /// Findings in the manifests of all packages; `read` reads a file.
@@ -222,6 +223,8 @@ mod tests {
             ("Dockerfile", "FROM rust:1.95.0-bookworm", 0),
             ("Dockerfile", "FROM rust:1.90-bookworm", 1),
             (".github/workflows/ci.yml", "        toolchain: 1.96.0", 1),
+            (".github/workflows/ci.yml", "- run: rustup default 1.95", 0),
+            (".github/workflows/ci.yml", "- run: rustup default 1.9", 1),
             ("CHANGELOG.md", "Rust 1.90 is enough", 0),
             ("a.rs", "Rust 1.90", 0),
         ] {
