@@ -1,7 +1,9 @@
-//! Every Rust sample in README.md and docs/ is part of an example program, and these programs run.
+//! README.md and docs/ show no code and no output that is not true: Rust samples are parts of example programs, which run;
+//! samples of C, C++ and OpenCL C are parts of the repository's files, which tests compile; `solum` prints what the
+//! console samples show.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Example programs whose code the pages show. `./x test clients` runs those of crate `sycl`.
@@ -9,6 +11,19 @@ const PROGRAMS: [&str; 3] = [
     "crates/level-zero/examples/scale.rs",
     "crates/sycl/examples/vector_add.rs",
     "crates/sycl/examples/documentation.rs",
+];
+
+/// Folders of the files that other samples are parts of, by the samples' language.
+const SOURCES: [(&str, &[&str]); 2] = [
+    (
+        "c",
+        &[
+            "tests/kernels",
+            "crates/level-zero/examples",
+            "crates/codegen-llvm/tests/stages",
+        ],
+    ),
+    ("cpp", &["tests/sycl"]),
 ];
 
 /// The code without comments and white space, which pages and rustfmt lay out differently.
@@ -20,39 +35,64 @@ fn bare(code: &str) -> String {
     lines.flat_map(str::split_whitespace).collect()
 }
 
-fn samples(page: &str) -> Vec<&str> {
-    let blocks = page.split("```rust\n").skip(1);
+/// The code blocks of a language.
+fn samples<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
+    let start = format!("```{language}\n");
+    let blocks = page.split(start.as_str()).skip(1);
     blocks
         .filter_map(|block| block.split("```").next())
         .collect()
 }
 
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of the repository");
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_file())
+        .collect()
+}
+
+/// README.md and the pages, by path.
+fn pages() -> Vec<(PathBuf, String)> {
+    let root = conformance::root();
+    let mut pages = files(&root.join("docs"));
+    pages.push(root.join("README.md"));
+    pages.retain(|page| page.extension().is_some_and(|end| end == "md"));
+    let read = |page: PathBuf| {
+        let text = fs::read_to_string(&page).expect("a text of the repository");
+        (page, text)
+    };
+    pages.into_iter().map(read).collect()
+}
+
 #[test]
 fn samples_are_parts_of_programs() {
     let root = conformance::root();
-    let read = |path: &Path| fs::read_to_string(path).expect("a text of the repository");
-    let programs = PROGRAMS.map(|program| bare(&read(&root.join(program))));
-    let mut pages = vec![root.join("README.md")];
-    let docs = fs::read_dir(root.join("docs")).expect("the pages");
-    pages.extend(docs.map(|entry| entry.expect("an entry").path()));
+    let programs = PROGRAMS.map(|program| root.join(program)).to_vec();
+    let others = SOURCES.map(|(language, folders)| {
+        let folders = folders.iter().flat_map(|folder| files(&root.join(folder)));
+        (language, folders.collect::<Vec<_>>())
+    });
     let mut count = 0;
-    for page in pages
-        .iter()
-        .filter(|page| page.extension().is_some_and(|end| end == "md"))
-    {
-        for sample in samples(&read(page)) {
-            let sample_bare = bare(sample);
-            assert!(
-                programs
-                    .iter()
-                    .any(|program| program.contains(&sample_bare)),
-                "{}: in no example program:\n{sample}",
-                page.display()
-            );
-            count += 1;
+    for (language, sources) in [("rust", programs)].into_iter().chain(others) {
+        // Compiled kernels lie beside their sources.
+        let sources = sources
+            .iter()
+            .filter_map(|file| fs::read_to_string(file).ok());
+        let sources: Vec<String> = sources.map(|text| bare(&text)).collect();
+        for (page, text) in pages() {
+            for sample in samples(&text, language) {
+                let sample_bare = bare(sample);
+                assert!(
+                    sources.iter().any(|source| source.contains(&sample_bare)),
+                    "{}: in no file:\n{sample}",
+                    page.display()
+                );
+                count += 1;
+            }
         }
     }
-    assert!(count >= 7, "{count} samples");
+    assert!(count >= 17, "{count} samples");
 }
 
 #[test]
@@ -64,4 +104,187 @@ fn the_level_zero_sample_runs() {
         .expect("the example starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
+}
+
+/// A command of a console sample, and the lines below it.
+struct Shown<'p> {
+    command: &'p str,
+    lines: Vec<&'p str>,
+}
+
+fn commands<'p>(sample: &'p str) -> Vec<Shown<'p>> {
+    let mut all: Vec<Shown<'p>> = Vec::new();
+    for line in sample.lines() {
+        match (line.strip_prefix("$ "), all.last_mut()) {
+            (Some(command), _) => all.push(Shown {
+                command,
+                lines: Vec::new(),
+            }),
+            (None, Some(shown)) => shown.lines.push(line),
+            (None, None) => panic!("output without a command: {line}"),
+        }
+    }
+    all
+}
+
+/// A line without what depends on the machine: spaces that align columns, folders, the processor's name, numbers. Of a
+/// compiler's report only LLVM's counts are left out.
+fn without_machine(line: &str, is_report: bool) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if is_report && !line.contains(" instructions, ") {
+        return words.join(" ");
+    }
+    let words = words.iter().map(|word| match word.rsplit_once('/') {
+        Some((folder, file)) if folder.starts_with('/') => file,
+        _ => word,
+    });
+    let mut line = words.collect::<Vec<_>>().join(" ");
+    if let Some(end) = line.find(" (Solum, ") {
+        let starts = ["; ", ": ", ":0 ", ":1 ", "show "];
+        let starts = starts
+            .iter()
+            .filter_map(|start| Some(line[..end].rfind(start)? + start.len()));
+        line.replace_range(starts.max().unwrap_or(0)..end, "PROCESSOR");
+    }
+    let mut bare = String::new();
+    for letter in line.chars() {
+        match letter.is_ascii_digit() {
+            true if bare.ends_with('0') => {}
+            true => bare.push('0'),
+            false => bare.push(letter),
+        }
+    }
+    bare
+}
+
+/// Whether a line is as shown; `…` stands for any text.
+fn is_as_shown(line: &str, shown: &str) -> bool {
+    let mut parts = shown.split('…');
+    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match rest.split_once(part) {
+            Some((_, behind)) => rest = behind,
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// The first line that is not as shown; a line `…` stands for any lines.
+fn difference(lines: &[String], shown: &[String]) -> Option<String> {
+    let Some((first, others)) = shown.split_first() else {
+        return lines.first().map(|line| format!("not shown: {line}"));
+    };
+    if first == "…" {
+        let starts = 0..=lines.len();
+        let mut differences = starts.map(|start| difference(&lines[start..], others));
+        return differences
+            .any(|difference| difference.is_none())
+            .then_some(())
+            .map_or_else(
+                || Some(format!("nowhere: {}", others.join("\n"))),
+                |()| None,
+            );
+    }
+    match lines.split_first() {
+        Some((line, lines)) if is_as_shown(line, first) => difference(lines, others),
+        Some((line, _)) => Some(format!("{line}\ninstead of: {first}")),
+        None => Some(format!("missing: {first}")),
+    }
+}
+
+#[test]
+fn solum_prints_what_samples_show() {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documentation");
+    fs::create_dir_all(&home).expect("a folder of tests");
+    let path = format!("{}:/usr/bin:/bin", conformance::artefacts().display());
+    let mut count = 0;
+    for (page, text) in pages() {
+        for shown in samples(&text, "console").into_iter().flat_map(commands) {
+            let command = shown.command;
+            let output = Command::new("sh")
+                .args(["-c", command])
+                .current_dir(conformance::root().join("docs"))
+                .env_clear()
+                .env("PATH", &path)
+                .env("HOME", &home)
+                .output()
+                .expect("a shell");
+            let is_report = command.contains("solum compile");
+            let bare = |lines: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+                lines.map(|line| without_machine(line, is_report)).collect()
+            };
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let lines = bare(&mut said.lines());
+            let difference = difference(&lines, &bare(&mut shown.lines.iter().copied()));
+            let page = page.display();
+            assert!(
+                difference.is_none(),
+                "{page}: {command}: {}\n{said}",
+                difference.unwrap_or_default()
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 14, "{count} commands");
+}
+
+#[test]
+fn a_line_is_compared_up_to_the_machine() {
+    for (line, shown, is_report, is_same) in [
+        (
+            " level_zero:gpu:0   AMD EPYC (Solum, GPU-typed)   8    23.5 GiB",
+            "level_zero:gpu:0 Intel(R) Xeon(R) @ 2.50GHz (Solum, GPU-typed) 128 7.0 GiB",
+            false,
+            true,
+        ),
+        (
+            "ok  cache  /a/x: 3 programs",
+            "ok cache /b/x: 21 programs",
+            false,
+            true,
+        ),
+        ("ok  loader", "fail  loader", false, false),
+        (
+            "  12 instructions, 3 spills",
+            "  7 instructions, 0 spills",
+            true,
+            true,
+        ),
+        (
+            "  2 of 3 memory accesses",
+            "  3 of 3 memory accesses",
+            true,
+            false,
+        ),
+        ("ran in 3 µs, good", "ran in …, good", false, true),
+        ("ran in 3 µs, bad", "ran in …, good", false, false),
+        ("a b c d", "a…c…", false, true),
+        ("a b c d", "a…c", false, false),
+    ] {
+        let bare = |line| without_machine(line, is_report);
+        assert_eq!(
+            is_as_shown(&bare(line), &bare(shown)),
+            is_same,
+            "{line} {shown}"
+        );
+    }
+    let lines = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    for (given, shown, is_same) in [
+        ("a b c", "a … c", true),
+        ("a c", "a … c", true),
+        ("a b c d", "… c …", true),
+        ("a b c", "… d …", false),
+        ("a b", "a", false),
+        ("a", "a b", false),
+    ] {
+        let difference = difference(&lines(given), &lines(shown));
+        assert_eq!(difference.is_none(), is_same, "{given} {shown}");
+    }
 }

@@ -4,6 +4,26 @@ use serde::Serialize;
 
 use crate::output;
 
+/// The areas of checks. docs/troubleshooting.md has a section for each.
+pub(crate) const AREAS: [&str; 16] = [
+    "program",
+    "solum",
+    "dpcpp",
+    "loader",
+    "driver",
+    "llvm",
+    "cache",
+    "devices",
+    "selector",
+    "launch",
+    "shell",
+    "cpu",
+    "permissions",
+    "variables",
+    "xpti",
+    "opencl",
+];
+
 /// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,6 +54,7 @@ pub(crate) struct Check {
 
 impl Check {
     fn new(check: &'static str, state: State, found: impl Into<String>) -> Self {
+        debug_assert!(AREAS.contains(&check), "{check} is not in AREAS");
         Self {
             check,
             state,
@@ -125,5 +146,54 @@ pub(crate) fn text(checks: &[Check]) -> String {
             format!("\u{1b}[31m{n} problems found: fix the first, then run doctor again\u{1b}[0m\n")
         }
     };
+    if let Some(sections) = sections(checks) {
+        out += &format!("more: docs/troubleshooting.md, {sections}\n");
+    }
     out
+}
+
+/// The sections of docs/troubleshooting.md that are about the problems, in words.
+fn sections(checks: &[Check]) -> Option<String> {
+    let problems = checks.iter().filter(|check| check.state >= State::Warn);
+    let mut areas: Vec<&str> = Vec::new();
+    for check in problems {
+        if !areas.contains(&check.check) {
+            areas.push(check.check);
+        }
+    }
+    match areas[..] {
+        [] => None,
+        [one] => Some(format!("section {one}")),
+        _ => Some(format!("sections {}", areas.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_area_has_its_section() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/troubleshooting.md");
+        let page = std::fs::read_to_string(page).expect("the page");
+        for area in AREAS {
+            let heading = format!("\n## {area}\n");
+            assert_eq!(page.matches(&heading).count(), 1, "{area}");
+        }
+    }
+
+    #[test]
+    fn problems_name_their_sections_once() {
+        let warn = |area| Check::warn(area, "a", "b", "c");
+        let checks = [
+            warn("loader"),
+            Check::ok("cpu", "a"),
+            warn("cache"),
+            warn("loader"),
+        ];
+        let sections = |checks| sections(checks).unwrap_or_default();
+        assert_eq!(sections(&checks), "sections loader, cache");
+        assert_eq!(sections(&checks[..1]), "section loader");
+        assert_eq!(sections(&checks[1..2]), "");
+    }
 }

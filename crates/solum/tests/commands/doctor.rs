@@ -469,7 +469,8 @@ fn text_has_no_colours_in_a_pipe() {
             "fail  program  cannot be started\n\
              \x20              cause: /nonexistent/program does not exist\n\
              \x20              fix:   check the name\n\
-             1 problem found: fix it, then run doctor again\n"
+             1 problem found: fix it, then run doctor again\n\
+             more: docs/troubleshooting.md, section program\n"
                 .into(),
             String::new()
         )
