@@ -71,8 +71,12 @@ pub(crate) enum Verb {
     },
     /// Check formatting, clippy, crate levels, generated files, licences
     Lint,
-    /// Build the reference documentation into target/doc
-    Doc,
+    /// Build the crates' reference into target/doc and the book into target/doc/book, and check the book's links
+    Doc {
+        /// The part to build
+        #[arg(value_enum, default_value_t = DocPart::All)]
+        part: DocPart,
+    },
     /// Regenerate the generated files from the API table
     Regen {
         /// Write nothing, and fail where a file differs
@@ -88,6 +92,15 @@ pub(crate) enum Verb {
         /// More folders with modules
         folders: Vec<PathBuf>,
     },
+}
+
+/// Parts of `doc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DocPart {
+    /// Both.
+    All,
+    /// The book, which needs no LLVM.
+    Book,
 }
 
 /// Parts of `demo`.

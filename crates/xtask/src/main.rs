@@ -11,7 +11,7 @@
 //!
 //! A command is data (`program`) that the `session` runs, or prints with `--dry-run`; a `step` has a name, a time limit
 //! (`process_tree`) and a line that repeats it. `packages` and `python` install what is missing, `artefacts` and
-//! `client_programs` build what the verbs run.
+//! `client_programs` build what the verbs run, `links` finds dead ones in texts.
 //!
 //! Invariants: it writes into the target folder, the folder that `install` names and the generated files only; with
 //! `--check` and `--dry-run` it writes nothing. Every verb can be repeated, and works in every current folder. Without
@@ -25,6 +25,7 @@ mod checks;
 mod client_programs;
 mod clients;
 mod commands;
+mod links;
 mod packages;
 mod process_tree;
 mod program;

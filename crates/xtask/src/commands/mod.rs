@@ -46,7 +46,7 @@ pub(crate) fn run(session: &mut Session, verb: &Verb) -> Result<ExitCode> {
         Verb::Nightly => return nightly::run(session),
         Verb::Soak { minutes, seed } => soak::run(session, *minutes, *seed)?,
         Verb::Lint => return lint::run(session),
-        Verb::Doc => doc::run(session)?,
+        Verb::Doc { part } => doc::run(session, *part)?,
         Verb::Regen { check } => sources::regen(session, *check)?,
         Verb::Tidy => sources::tidy(session)?,
         Verb::SameCode { before, folders } => sources::same_code(session, before, folders)?,

@@ -63,7 +63,7 @@ const LINES: [(&str, &[&str]); 12] = [
     ),
     ("nightly", &["nightly"]),
     ("soak", &["soak", "soak 0.5 --seed 3"]),
-    ("lint", &["lint", "doc"]),
+    ("lint", &["lint", "doc", "doc book"]),
 ];
 
 fn parse(line: &str) -> Result<CommandLine, clap::Error> {
