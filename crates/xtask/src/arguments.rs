@@ -330,6 +330,9 @@ pub(crate) struct Bench {
     /// Print lines of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write a file of bench/results instead, with machine, load, commit and versions of peers
+    #[arg(long, requires = "area", conflicts_with = "against")]
+    pub(crate) record: bool,
     /// Measure no peer
     #[arg(long)]
     pub(crate) alone: bool,

@@ -9,7 +9,7 @@ use crate::program::Program;
 use crate::session::{Capture, Session};
 
 /// Intel's CPU OpenCL runtime, by exact version.
-const INTEL_OPENCL: [&str; 5] = [
+pub(crate) const INTEL_OPENCL: [&str; 5] = [
     "intel-opencl-rt==2026.2.0",
     "intel-cmplr-lib-rt==2026.2.0",
     "intel-cmplr-lic-rt==2026.2.0",
@@ -43,7 +43,7 @@ impl Environment {
     }
 
     /// The file of its packages' versions.
-    fn requirements(self) -> &'static str {
+    pub(crate) fn requirements(self) -> &'static str {
         match self {
             Self::Wheels => "tests/wheels/requirements.txt",
             Self::Sklearnex => "tests/wheels/requirements-sklearnex.txt",

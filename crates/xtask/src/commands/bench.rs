@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::install;
+use super::{install, record};
 use crate::arguments::{Area, Bench, BenchDpnp};
 use crate::artefacts::{self, RUN_TIME};
 use crate::client_programs;
@@ -43,7 +43,7 @@ fn with_words(program: Program, options: &Bench, area: Option<Area>) -> Program 
     program
         .args(area.map(Area::word))
         .args(&options.cases)
-        .flag("--json", options.json)
+        .flag("--json", options.json || options.record)
         .flag("--alone", options.alone)
         .flag("--exact", options.exact)
         .args(options.rounds.map(|rounds| format!("--rounds={rounds}")))
@@ -83,7 +83,15 @@ fn areas(session: &Session, options: &Bench) -> Result<()> {
             Err(error) => session.say(&format!("no column for Intel's XPTI framework: {error:#}")),
         }
     }
-    session.replace(&with_words(bench, options, options.area))
+    finish(session, &with_words(bench, options, options.area), options)
+}
+
+/// Records the run of a benchmark, or becomes it.
+fn finish(session: &Session, bench: &Program, options: &Bench) -> Result<()> {
+    match options.area {
+        Some(area) if options.record => record::run(session, bench, options, area.word()),
+        _ => session.replace(bench),
+    }
 }
 
 /// Installs the OpenCL runtimes that kernels are compared with.
@@ -112,7 +120,11 @@ fn sycl(session: &Session, options: &Bench) -> Result<()> {
         Ok(program) => bench = bench.env("SOLUM_PEER_SYCL", program),
         Err(error) => session.say(&format!("no column for DPC++'s runtime: {error:#}")),
     }
-    session.replace(&with_words(bench.arg("--"), options, None))
+    finish(
+        session,
+        &with_words(bench.arg("--"), options, None),
+        options,
+    )
 }
 
 fn sycl_peer(session: &Session) -> Result<PathBuf> {
@@ -127,11 +139,11 @@ fn rtas(session: &Session, options: &Bench) -> Result<()> {
     let bench = Program::new(session.path("target/rtas/bench"))
         .env("LD_LIBRARY_PATH", session.release_folder())
         .args(&options.cases)
-        .flag("--json", options.json)
+        .flag("--json", options.json || options.record)
         .flag("--exact", options.exact)
         .flag("--cpu", options.cpu)
         .args(options.rounds.map(|rounds| format!("--runs={rounds}")));
-    session.replace(&bench)
+    finish(session, &bench, options)
 }
 
 /// The first file that the compared installation lacks, in words.

@@ -9,6 +9,7 @@ mod install;
 mod lint;
 mod nightly;
 mod random;
+mod record;
 mod soak;
 mod sources;
 mod test;

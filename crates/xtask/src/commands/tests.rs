@@ -52,6 +52,7 @@ const LINES: [(&str, &[&str]); 12] = [
             "bench",
             "bench --json kernels saxpy",
             "bench driver --alone",
+            "bench kernels saxpy --record",
             "bench xpti --rounds 3",
             "bench sycl chain --json",
             "bench rtas --json",
@@ -108,7 +109,7 @@ fn every_verb_runs_the_programs_of_its_golden_file() {
 
 #[test]
 fn wrong_words_are_answered_with_the_allowed_ones() {
-    let cases: [(&str, &[&str]); 17] = [
+    let cases: [(&str, &[&str]); 18] = [
         ("nonsense", &["'nonsense'", "--help"]),
         ("buidl", &["'buidl'", "similar", "'build'"]),
         ("demo nonsense", &["'nonsense'", "rust, dpnp, sycl, trace"]),
@@ -140,6 +141,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
             ],
         ),
         ("bench --rounds 0", &["'0'", "1..=1000"]),
+        ("bench --record", &["<AREA>"]),
         ("bench --against", &["--against <PREFIX>", "value"]),
         ("bench dpnp --device both", &["'both'", "cpu, gpu"]),
         ("random --peer amd", &["'amd'", "pocl, intel"]),

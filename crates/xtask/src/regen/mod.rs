@@ -1,4 +1,5 @@
-//! `xtask regen`: writes every generated file from the API table; `--check` compares instead.
+//! `xtask regen`: writes every generated file from the API table, the libraries' tables and recorded benchmarks; `--check`
+//! compares instead.
 //!
 //! Each generator returns [`Output`]s and touches no file; writing and comparing happen here only.
 
@@ -8,6 +9,7 @@ mod headers;
 mod layers;
 mod loader;
 mod output;
+mod results;
 mod rust;
 mod slots;
 mod spec;
@@ -54,6 +56,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
     ));
     outputs.push(spirv::generate(root)?);
     outputs.push(environment::generate(root)?);
+    outputs.extend(results::generate(root)?);
     let mut stale = Vec::new();
     for output in outputs {
         let path = root.join(&output.path);
@@ -71,7 +74,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<Vec<PathBuf>> {
     if check && !stale.is_empty() {
         let names: Vec<String> = stale.iter().map(|p| p.display().to_string()).collect();
         bail!(
-            "not what the API table says, run `cargo xtask regen`: {}",
+            "not what their sources say, run `cargo xtask regen`: {}",
             names.join(", ")
         );
     }
