@@ -13,7 +13,8 @@ use crate::step::Steps;
 const LIMIT: Duration = Duration::from_secs(43200);
 
 /// The steps, by their command lines.
-const STEPS: [(&str, &str); 5] = [
+const STEPS: [(&str, &str); 6] = [
+    ("the book, with all its links", "doc book"),
     ("unmodified clients", "wheels"),
     ("all of dpnp's test files", "wheels dpnp --files all"),
     ("scikit-learn-intelex and intel-pti", "wheels sklearnex"),

@@ -135,12 +135,21 @@ fn geometric_mean(ratios: &[(&str, f64)]) -> f64 {
 fn origin(run: &Run) -> String {
     let text = |name: &str| run.record[name].as_str().unwrap_or("unknown").to_owned();
     let load = |when: &str| run.record["load"][when].as_f64().unwrap_or(f64::NAN);
+    let machine = text("machine");
+    let processors = machine
+        .split_once(" processors")
+        .and_then(|(head, _)| head.rsplit(' ').next());
+    let processors = processors.and_then(|count| count.parse::<f64>().ok());
+    // Ours alone makes a load of one for each processor.
+    let is_busy = processors.is_none_or(|count| load("before").max(load("after")) > count + 1.0);
+    let warning = "**The machine was busy with other work: these numbers are rough.** ";
+    let warning = if is_busy { warning } else { "" };
     format!(
-        "\nRecorded on {} with `{}` at commit {}: {}; load {} before and {} after. All numbers: [{}](../bench/results/{}).\n",
+        "\n{warning}Recorded on {} with `{}` at commit {}: {}; load {} before and {} after. All numbers: [{}](../bench/results/{}).\n",
         text("date"),
         text("command"),
         text("commit"),
-        text("machine"),
+        machine,
         load("before"),
         load("after"),
         run.file,
@@ -337,7 +346,7 @@ mod tests {
         Run {
             file: "2026-01-02-abc-kernels.json".into(),
             record: json!({
-                "date": "2026-01-02", "commit": "abc", "machine": "M", "command": "./x", "load": {"before": 0.5, "after": 2.0},
+                "date": "2026-01-02", "commit": "abc", "machine": "M, 2 processors, 1 GiB", "command": "./x", "load": {"before": 0.5, "after": 2.0},
                 "peers": {"intel": "rt 1"},
                 "rows": [
                     row("a", "ms", 1.0, "intel", 4.0), row("a", "ms cpu", 1.0, "intel", 2.0),
