@@ -1,5 +1,5 @@
-//! Links LLVM 22: statically in optimised builds, exactly the components in use; in builds for development the
-//! distribution's shared library, for short edit-test cycles. `SOLUM_LLVM=static` or `shared` decides otherwise.
+//! Links LLVM 22: statically, exactly the components in use; in builds of this checkout for development the distribution's
+//! shared library, for short edit-test cycles. `SOLUM_LLVM=static` or `shared` decides otherwise.
 //! `LLVM_CONFIG` names llvm-config, `OBJCOPY` objcopy.
 //!
 //! Without LLVM 22 but with an installed `libsolum_codegen.so.1` the crate is empty, and whoever depends on it opens that
@@ -22,6 +22,11 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=build");
     println!("cargo::rustc-check-cfg=cfg(llvm, shared_llvm)");
+    println!("cargo:rerun-if-env-changed=DOCS_RS");
+    if std::env::var_os("DOCS_RS").is_some() {
+        // docs.rs has neither, and documentation needs neither.
+        return;
+    }
     let config = std::env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".into());
     match choose(&config, answer(&config, &["--version"]), opens) {
         Ok(Source::Linked(version)) => link(&config, &version),
@@ -58,7 +63,8 @@ fn link(config: &str, version: &str) {
     println!("cargo::metadata=linked={version}");
     println!("cargo:rustc-env=SOLUM_LLVM_VERSION={version}");
     let folder = ask(config, &["--libdir"]);
-    let is_development = std::env::var("PROFILE").is_ok_and(|profile| profile == "debug");
+    let is_development =
+        std::env::var("PROFILE").is_ok_and(|profile| profile == "debug") && is_of_this_checkout();
     let has_shared = std::path::Path::new(&folder).join("libLLVM-22.so").exists();
     let shared = match std::env::var("SOLUM_LLVM").as_deref() {
         Ok("shared") => true,
@@ -73,6 +79,17 @@ fn link(config: &str, version: &str) {
             println!("cargo:rustc-link-lib=dylib=LLVM-22");
         }
         false => link_statically(config, &folder),
+    }
+}
+
+/// Whether the build lies in this checkout. Programs elsewhere that depend on the crate must not crash when they end, as
+/// they may with the shared library.
+fn is_of_this_checkout() -> bool {
+    let path = |name| std::path::PathBuf::from(std::env::var_os(name).unwrap_or_default());
+    let target = path("CARGO_MANIFEST_DIR").join("../../target");
+    match (target.canonicalize(), path("OUT_DIR").canonicalize()) {
+        (Ok(target), Ok(build)) => build.starts_with(target),
+        _ => false,
     }
 }
 
@@ -104,7 +121,14 @@ fn link_statically(config: &str, folder: &str) {
         println!("cargo:rustc-link-search=native={folder}");
         println!("cargo:rustc-link-lib=static:-bundle={name}");
     }
-    println!("cargo:rustc-link-lib=dylib=stdc++");
+    // Inside too: a library that is built here then runs with the older C++ libraries of other systems.
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
+    let path = ask(&compiler, &["-print-file-name=libstdc++.a"]);
+    let Some((folder, _)) = path.rsplit_once('/') else {
+        fail("libstdc++.a is missing: apt install g++");
+    };
+    println!("cargo:rustc-link-search=native={folder}");
+    println!("cargo:rustc-link-lib=static:-bundle=stdc++");
 }
 
 /// Copies an archive of LLVM's, so that its static variables are never destroyed.

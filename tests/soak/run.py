@@ -74,7 +74,7 @@ class Soak:
 
     def peers(self):
         self.run("hostile peers, forks and faults",
-                 ["cargo", "test", "--quiet", "-p", "ze-cpu", "--test", "process", "--manifest-path", ROOT / "Cargo.toml"], environment={"LD_LIBRARY_PATH": ""})
+                 ["cargo", "test", "--quiet", "-p", "solum-ze-cpu", "--test", "process", "--manifest-path", ROOT / "Cargo.toml"], environment={"LD_LIBRARY_PATH": ""})
 
     def go(self):
         end = time.monotonic() + 60 * self.options.minutes

@@ -1,6 +1,6 @@
 //! Measures how long building the structure of a wavy sheet takes, and how many rays a second one thread traces.
 //!
-//! `cargo run --release -p acceleration-structure --example rate [threads]`
+//! `cargo run --release -p solum-acceleration-structure --example rate [threads]`
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 

@@ -1,7 +1,7 @@
 //! The cost model of the crate `vectorise` beside measured times: kernels that each repeat one class of access,
 //! operation or branch, as lanes and one work-item after another.
 //!
-//! `cargo bench -p codegen-llvm --bench classes [NAME...]` prints for each class the nanoseconds of a work-item in both
+//! `cargo bench -p solum-codegen-llvm --bench classes [NAME...]` prints for each class the nanoseconds of a work-item in both
 //! forms, how many times faster lanes are, and how many times faster the model thinks they are. A class whose two
 //! factors lie far apart has a wrong cost.
 

@@ -1,6 +1,6 @@
 //! The code generator: a validated kernel-ir module to x86-64 object code, through LLVM.
 //!
-//! Input: a [`Request`] (SPIR-V, options, processor) or a finished [`Module`]. Output: a relocatable ELF object, or an
+//! Input: a `Request` (SPIR-V, options, processor) or a finished `Module`. Output: a relocatable ELF object, or an
 //! archive of several, with one function per kernel, called as `kernel_ir::abi` says, and the module's metadata.
 //!
 //! A kernel has one of three forms. With a plan of the crate `vectorise` its work-items run as lanes of vectors, region by

@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn a_build_is_named_after_all_that_the_code_generator_is_made_of() {
         let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let script = include_str!("../build.rs");
+        let hashed = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("compiler");
         let mut parts = vec!["codegen-llvm".to_owned()];
         let mut at = 0;
         while let Some(part) = parts.get(at).cloned() {
             at += 1;
-            assert!(
-                script.contains(&format!("\"{part}\"")),
-                "{part} is left out"
+            assert_eq!(
+                hashed.join(&part).canonicalize().expect(&part),
+                crates.join(&part).join("src").canonicalize().expect(&part)
             );
             let manifest = std::fs::read_to_string(crates.join(&part).join("Cargo.toml"));
             let manifest = manifest.expect("a manifest");

@@ -7,7 +7,7 @@
 //! kernel_ir::mark!(BranchUniform, self.width > 1);  // if the condition holds
 //! ```
 //!
-//! The random tests of `codegen-llvm` (`cargo test -p codegen-llvm --test random`) print all counts, and fail when a mark
+//! The random tests of `codegen-llvm` (`cargo test -p solum-codegen-llvm --test random`) print all counts, and fail when a mark
 //! stays at zero: a transform that no random kernel reaches is a transform that nothing compares with the interpreter.
 //!
 //! A census of bounds beside the marks: [`reach!`](crate::reach) records how close real modules come to a bound on

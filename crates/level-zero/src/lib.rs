@@ -51,3 +51,8 @@ pub use loader::{Entry, Loader};
 pub use memory::{Allocation, DeviceMemory, HostMemory, MemoryType, Plain, SharedMemory};
 pub use module::{Kernel, Module, ModuleSource};
 pub use tables::Tables;
+
+/// The samples of the page that a registry shows compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

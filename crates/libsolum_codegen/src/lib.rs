@@ -20,6 +20,9 @@ use kernel_ir::report::{Emit, encode_explained};
 
 library_mark::mark!();
 
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+mod random;
+
 /// The request was answered: see the reply.
 const ANSWERED: i32 = 0;
 /// A null pointer was given.

@@ -1,8 +1,18 @@
 //! Functions of C that compiled kernels may call.
 
+// The C library's `hypot` is another function from version 2.35 on: the driver would not start with 2.34, and results
+// would depend on the system.
+extern "C" fn hypot(x: f64, y: f64) -> f64 {
+    libm::hypot(x, y)
+}
+
+extern "C" fn hypotf(x: f32, y: f32) -> f32 {
+    libm::hypotf(x, y)
+}
+
 /// Declares C functions without types, for their addresses, and finds them by name.
 macro_rules! functions {
-    ($($name:ident)*) => {
+    ($($name:ident)*; ours: $($ours:ident)*) => {
         #[link(name = "m")]
         unsafe extern "C" {
             $(fn $name();)*
@@ -12,13 +22,14 @@ macro_rules! functions {
         pub fn resolve(name: &str) -> Option<usize> {
             match name {
                 $(stringify!($name) => Some($name as *const () as usize),)*
+                $(stringify!($ours) => Some($ours as *const () as usize),)*
                 _ => None,
             }
         }
 
         /// All names.
         #[cfg(test)]
-        pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
+        pub(crate) const NAMES: &[&str] = &[$(stringify!($name),)* $(stringify!($ours)),*];
     };
 }
 
@@ -27,7 +38,7 @@ functions! {
     acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f atanh atanhf
     cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh coshf erf erff erfc erfcf
     exp expf exp2 exp2f exp10 exp10f expm1 expm1f fabs fabsf fdim fdimf floor floorf
-    fma fmaf fmax fmaxf fmin fminf fmod fmodf frexp frexpf hypot hypotf ilogb ilogbf
+    fma fmaf fmax fmaxf fmin fminf fmod fmodf frexp frexpf ilogb ilogbf
     ldexp ldexpf lgamma lgammaf lgamma_r lgammaf_r llrint llrintf llround llroundf
     log logf log10 log10f log1p log1pf log2 log2f logb logbf lrint lrintf lround lroundf
     modf modff nan nanf nearbyint nearbyintf nextafter nextafterf pow powf
@@ -37,5 +48,6 @@ functions! {
     __divti3 __modti3 __udivti3 __umodti3 __multi3 __ashlti3 __ashrti3 __lshrti3
     __fixdfti __fixsfti __fixunsdfti __fixunssfti __floattidf __floattisf __floatuntidf
     __floatuntisf
-    __extendhfsf2 __truncsfhf2 __truncdfhf2
+    __extendhfsf2 __truncsfhf2 __truncdfhf2;
+    ours: hypot hypotf
 }

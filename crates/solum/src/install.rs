@@ -10,7 +10,8 @@ use crate::output::Failure;
 /// The file that identifies the folder of the libraries.
 pub(crate) const LOADER: &str = "libze_loader.so.1";
 /// The hint for missing libraries.
-pub(crate) const HINT: &str = "build with ./x build, or install with ./x install PREFIX";
+pub(crate) const HINT: &str =
+    "pip install --force-reinstall solum-level-zero; or from the source, ./x install PREFIX";
 /// The hint for anything that `solum doctor` can explain.
 pub(crate) const DOCTOR: &str = "run solum doctor to find the cause";
 

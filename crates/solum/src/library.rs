@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// An open library. It is never closed, because loaders and drivers start threads.
 pub(crate) struct Library(*mut c_void);
@@ -16,7 +17,13 @@ impl Library {
         // SAFETY: loading a library runs its initialisers, which is what the caller wants.
         let handle = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
         if handle.is_null() {
-            return Err(last_error());
+            let error = last_error();
+            return Err(match is_noexec(name) {
+                true => format!(
+                    "{error} (its file system is mounted noexec: install into another folder, or remount it with exec)"
+                ),
+                false => error,
+            });
         }
         Ok((Self(handle), file_of(handle).unwrap_or_else(|| name.into())))
     }
@@ -79,4 +86,10 @@ fn file_of(handle: *mut c_void) -> Option<OsString> {
 struct LinkMap {
     address: usize,
     name: *const c_char,
+}
+
+/// Whether the library is on a file system from which no code can be mapped.
+fn is_noexec(name: &OsStr) -> bool {
+    let flags = rustix::fs::statvfs(Path::new(name)).map(|found| found.f_flag);
+    flags.is_ok_and(|flags| flags.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
 }

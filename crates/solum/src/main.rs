@@ -16,6 +16,7 @@
 //! |---|---|
 //! | [`run`], [`trace`], [`list`], [`info`], [`top`], [`compile`], [`mod@env`] | one subcommand each |
 //! | [`doctor`] | `solum doctor`: one module per area, and the child processes that try risky things |
+//! | [`shell_files`] | `solum completions`, `solum man` |
 //! | [`install`], [`library`] | finding and opening Solum's libraries |
 //! | [`pass_through`], [`program`] | starting a program, and reporting why it cannot be started |
 //! | [`variables`] | the table of environment variables |
@@ -51,6 +52,7 @@ mod pass_through;
 mod program;
 mod regular_file;
 mod run;
+mod shell_files;
 mod top;
 mod trace;
 mod units;
@@ -58,7 +60,7 @@ mod variables;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 const EXIT_CODES: &str = "Exit codes:
   0    success
@@ -100,6 +102,11 @@ enum Verb {
     Env(env::Options),
     /// Check everything between a program and a device; report the cause and fix of each problem.
     Doctor(doctor::Options),
+    /// Print the completion script of a shell.
+    Completions(shell_files::CompletionOptions),
+    /// Write the manual pages into a folder.
+    #[command(hide = true)]
+    Man(shell_files::ManualOptions),
     /// Runs inside a child process of doctor.
     #[command(name = doctor::CHILD_VERB, hide = true)]
     Probe(doctor::child::Options),
@@ -142,6 +149,8 @@ fn main() -> ExitCode {
         Verb::Compile(options) => compile::compile(&options),
         Verb::Env(options) => env::show(&options),
         Verb::Doctor(options) => doctor::doctor(&options),
+        Verb::Completions(options) => shell_files::completions(&options, &Arguments::command()),
+        Verb::Man(options) => shell_files::manual(&options, Arguments::command()),
         Verb::Probe(options) => doctor::child::run(&options),
     };
     ExitCode::from(code)

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use timeline::filter::Filter;
 use timeline::graph::Graph;
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 12)]
     rows: usize,
     /// The program and its arguments.
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     program: Vec<OsString>,
 }
 
@@ -181,13 +181,11 @@ const STREAMS: &str = "SOLUM_TRACE_STREAMS";
 
 /// The variables that make a program's runtimes load the recorder.
 fn variables(folder: &Path, recorder: &Path, output: &Path) -> Vec<(&'static str, OsString)> {
-    let ours = folder.join("libxptifw.so.1");
+    // The wheel keeps it in a folder of its own, because Intel's wheels install a file of this name.
+    let ours = ["solum/libxptifw.so.1", "libxptifw.so.1"].map(|name| folder.join(name));
+    let ours = ours.into_iter().find(|file| file.is_file());
     // Otherwise the runtime finds its own framework by name.
-    let framework = if ours.is_file() {
-        ours.into_os_string()
-    } else {
-        "libxptifw.so.1".into()
-    };
+    let framework = ours.map_or("libxptifw.so.1".into(), PathBuf::into_os_string);
     let mut subscribers = OsString::from(recorder);
     if let Some(others) = std::env::var_os("XPTI_SUBSCRIBERS").filter(|others| !others.is_empty()) {
         subscribers.push(",");

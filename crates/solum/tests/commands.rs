@@ -520,3 +520,58 @@ fn wrong_usage_is_two() {
         Some(2)
     );
 }
+
+#[test]
+fn completion_scripts_and_manual_pages_are_those_of_the_command_line() {
+    const VERBS: [&str; 9] = [
+        "compile",
+        "completions",
+        "doctor",
+        "env",
+        "info",
+        "ls",
+        "run",
+        "top",
+        "trace",
+    ];
+    let (_, help, _) = text(&solum(&["--help"]).output().unwrap());
+    let is_shown = |verb: &&str| help.contains(&format!("\n  {verb} "));
+    assert!(VERBS.iter().all(is_shown), "{help}");
+    for shell in ["bash", "zsh", "fish"] {
+        let output = solum(&["completions", shell]).output().unwrap();
+        let (code, script, stderr) = text(&output);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{shell}");
+        assert!(VERBS.iter().all(|verb| script.contains(verb)), "{shell}");
+        assert!(!script.contains("manual pages"), "{shell} completes man");
+    }
+
+    // bash itself completes with the script.
+    let script = "eval \"$(\"$0\" completions bash)\"; COMP_WORDS=(solum ls --j); COMP_CWORD=2; _solum solum --j ls; \
+                  echo \"${COMPREPLY[@]}\"; COMP_WORDS=(solum ma); COMP_CWORD=1; _solum solum ma solum; echo \"${COMPREPLY[@]}\"";
+    let output = Command::new("bash")
+        .args(["-c", script, env!("CARGO_BIN_EXE_solum")])
+        .output()
+        .unwrap();
+    assert_eq!(text(&output), (0, "--json\n\n".into(), String::new()));
+
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.to_str().unwrap();
+    assert_eq!(text(&solum(&["man", path]).output().unwrap()).0, 0);
+    let mut pages: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|page| page.unwrap().file_name().into_string().unwrap())
+        .collect();
+    pages.sort();
+    let mut expected: Vec<_> = VERBS.map(|verb| format!("solum-{verb}.1")).to_vec();
+    expected.push("solum.1".to_owned());
+    assert_eq!(pages, expected);
+
+    let nowhere = folder.join("nowhere");
+    let (code, _, stderr) = text(&solum(&["man", nowhere.to_str().unwrap()]).output().unwrap());
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("cannot write manual pages into"),
+        "{stderr}"
+    );
+}

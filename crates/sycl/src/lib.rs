@@ -18,6 +18,20 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # Features
+//!
+//! | feature | on by default | effect |
+//! |---|---|---|
+//! | `embedded` | yes | The CPU driver and its compiler are in the program. Building needs LLVM 22's development package, or an installed `libsolum_codegen.so.1` of the same version of Solum, which the program then opens. |
+//! | `driver` | with `embedded` | The CPU driver alone is in the program, and building needs no LLVM. It opens an installed `libsolum_codegen.so.1`. |
+//! | `interop` | yes | Nothing: Level Zero's handles in and out are always there. The name is for crates that ask for it. |
+//! | `xpti` | yes | Tools are told through XPTI about the program's work. Where none listens this costs a load and a branch. |
+//! | `source-locations` | yes | Tools are told file, line and column of the submissions. |
+//!
+//! With `default-features = false` there is no driver inside: without an installed loader the list of platforms is empty.
+//!
+//! # Inside
+//!
 //! Modules, from the bottom up. There are no cycles; a few modules use single ones of a later line, such as USM's
 //! pointers.
 //! - Facts: `error`, `range`, `accessor`, `environment`, `log` (`SOLUM_SYCL_TRACE`), `process`, `registry` (handles
@@ -135,3 +149,8 @@ pub use selector::{
     Selector,
 };
 pub use sycl_macros::kernels;
+
+/// The samples of the page that a registry shows compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

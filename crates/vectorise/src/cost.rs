@@ -11,7 +11,7 @@
 //!
 //! A loop counts as eight iterations.
 //!
-//! `cargo bench -p codegen-llvm --bench classes` prints the model's factor between both forms beside the measured one
+//! `cargo bench -p solum-codegen-llvm --bench classes` prints the model's factor between both forms beside the measured one
 //! for each class of access and operation. The measurements below are of an AMD EPYC without AVX-512, in November 2026.
 //! There all factors of the model are about 1.6 times the measured ones: a scalar loop runs several instructions at once
 //! too.

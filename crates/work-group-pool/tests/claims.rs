@@ -1,5 +1,5 @@
 //! Claims under real threads, and under every interleaving that loom can find
-//! (`RUSTFLAGS="--cfg loom" cargo test -p work-group-pool --release`).
+//! (`RUSTFLAGS="--cfg loom" cargo test -p solum-work-group-pool --release`).
 
 #[cfg(not(loom))]
 mod threads {

@@ -1,5 +1,5 @@
 //! Readers against writers, under every interleaving that loom can find
-//! (`RUSTFLAGS="--cfg loom" cargo test -p xpti-framework --release --test readers`).
+//! (`RUSTFLAGS="--cfg loom" cargo test -p solum-xpti-framework --release --test readers`).
 //!
 //! Under real threads the same is held by `libxptifw`'s `stress.cpp`.
 

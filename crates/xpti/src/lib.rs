@@ -43,3 +43,8 @@ pub use subscriber::{DetailLevel, Subscriber, Types};
 pub use visit::{Location, Scope, Stash, Visit};
 pub use xpti_sys as sys;
 pub use xpti_sys::{activity_type, event_type, metadata_type, trace_point_type};
+
+/// The samples of the page that a registry shows compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

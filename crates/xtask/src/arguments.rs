@@ -33,11 +33,13 @@ pub(crate) enum Verb {
     },
     /// Build everything in release mode into target/release
     Build,
-    /// Build, then install libraries, solum, headers and the pkg-config file below PREFIX
+    /// Build, then install libraries, solum, headers, completions and manual pages below PREFIX
     Install {
         /// The folder to install into
         prefix: PathBuf,
     },
+    /// Build, then pack the Python wheel into dist
+    Wheel,
     /// Run everything that CI runs, or one part
     Test {
         /// The part to run; fast is a quick check without LLVM
@@ -58,6 +60,14 @@ pub(crate) enum Verb {
     Random(Random),
     /// Benchmark Solum beside a peer, or this build beside an installation
     Bench(Bench),
+    /// Build a release into dist: tarball, sources, bill of materials, checksums
+    Release {
+        /// The version, for which the commit is then checked
+        version: Option<String>,
+        /// Set the version of the crates and date the section of the changelog instead
+        #[arg(long, requires = "version")]
+        prepare: bool,
+    },
     /// Run the tests that take hours: wheels, all of dpnp, sklearnex, soak, random
     Nightly,
     /// Stress test: abrupt exits, cancelled threads, limits, hostile peers
@@ -69,7 +79,7 @@ pub(crate) enum Verb {
         #[arg(long)]
         seed: Option<u64>,
     },
-    /// Check formatting, clippy, crate levels, generated files, licences
+    /// Check formatting, clippy, crate levels, generated files, workflows, licences
     Lint,
     /// Build the crates' reference into target/doc and the book into target/doc/book, and check the book's links
     Doc {

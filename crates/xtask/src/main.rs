@@ -11,11 +11,13 @@
 //!
 //! A command is data (`program`) that the `session` runs, or prints with `--dry-run`; a `step` has a name, a time limit
 //! (`process_tree`) and a line that repeats it. `packages` and `python` install what is missing, `artefacts` and
-//! `client_programs` build what the verbs run, `links` finds dead ones in texts.
+//! `client_programs` build what the verbs run, `links` finds dead ones in texts. `third_party` lists the software of others
+//! in the binaries, `published` the packages of the registry.
 //!
-//! Invariants: it writes into the target folder, the folder that `install` names and the generated files only; with
-//! `--check` and `--dry-run` it writes nothing. Every verb can be repeated, and works in every current folder. Without
-//! the feature `sources` it depends on no crate of this repository, so that a first `./x` has little to build.
+//! Invariants: it writes into the target folder, `dist`, the folder that `install` names and the generated files only, and
+//! `release --prepare` into manifests and the changelog; with `--check` and `--dry-run` it writes nothing. Every verb can
+//! be repeated, and works in every current folder. Without the feature `sources` it depends on no crate of this
+//! repository, so that a first `./x` has little to build.
 //!
 //! It is not a build system: cargo is.
 
@@ -29,9 +31,11 @@ mod links;
 mod packages;
 mod process_tree;
 mod program;
+mod published;
 mod python;
 mod session;
 mod step;
+mod third_party;
 
 #[cfg(feature = "sources")]
 mod cycles;

@@ -29,6 +29,10 @@ pub(crate) enum Environment {
     IntelMpi,
     /// mpi4py and MPICH. Both this one and Intel MPI have a `libmpi.so.12`.
     Mpich,
+    /// What checks workflows, the Dockerfile and the bill of materials.
+    Lint,
+    /// The tools that pack Solum's own wheel.
+    WheelTools,
 }
 
 impl Environment {
@@ -39,6 +43,8 @@ impl Environment {
             Self::Sklearnex => "target/wheels/sklearnex",
             Self::IntelMpi => "target/mpi/intel",
             Self::Mpich => "target/mpi/mpich",
+            Self::Lint => "target/lint",
+            Self::WheelTools => "target/wheel/tools",
         }
     }
 
@@ -49,6 +55,8 @@ impl Environment {
             Self::Sklearnex => "tests/wheels/requirements-sklearnex.txt",
             Self::IntelMpi => "tests/mpi/requirements-intel.txt",
             Self::Mpich => "tests/mpi/requirements-mpich.txt",
+            Self::Lint => "tests/lint/requirements.txt",
+            Self::WheelTools => "python/tools.txt",
         }
     }
 
@@ -62,6 +70,8 @@ impl Environment {
             }
             Self::IntelMpi => "Intel MPI and oneCCL",
             Self::Mpich => "mpi4py and MPICH",
+            Self::Lint => "check-jsonschema, hadolint, shellcheck",
+            Self::WheelTools => "wheel and auditwheel",
         }
     }
 
@@ -248,6 +258,8 @@ mod tests {
             Environment::Sklearnex,
             Environment::IntelMpi,
             Environment::Mpich,
+            Environment::Lint,
+            Environment::WheelTools,
         ] {
             let text = pinned(&root.join(environment.requirements())).unwrap();
             let packages = text.lines().filter(|line| !line.starts_with('#'));

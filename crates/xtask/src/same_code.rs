@@ -50,7 +50,12 @@ pub(crate) fn run(root: &Path, before: &Path, more: &[PathBuf]) -> Result<()> {
 fn digests(checkout: &Path, folders: &[PathBuf]) -> Result<BTreeMap<String, String>> {
     let mut command = Command::new("cargo");
     command
-        .args(["run", "--quiet", "--package", "codegen-llvm"])
+        .args([
+            "run",
+            "--quiet",
+            "--manifest-path",
+            "crates/codegen-llvm/Cargo.toml",
+        ])
         .args(["--example", "code_digest", "--"])
         .args(folders)
         .current_dir(checkout)

@@ -130,6 +130,17 @@ impl Session {
         }
     }
 
+    /// Sets a variable for all programs whatever the user set, or removes it.
+    pub(crate) fn set_variable(&mut self, name: &str, value: Option<&str>) {
+        self.environment.push((name.into(), value.map(Into::into)));
+        if self.is_dry {
+            self.show(match value {
+                Some(value) => format!("export {name}={}", quote(value.as_ref())),
+                None => format!("unset {name}"),
+            });
+        }
+    }
+
     /// The folder of optimised libraries and programs.
     pub(crate) fn release_folder(&self) -> PathBuf {
         self.target.join("release")
@@ -290,6 +301,18 @@ impl Session {
         };
         let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
         Ok(Some(Captured { success, text }))
+    }
+
+    /// What a program prints; in a dry run `instead`.
+    ///
+    /// # Errors
+    /// It cannot be started, fails, or is late.
+    pub(crate) fn answer(&self, program: &Program, instead: &str) -> Result<String> {
+        let answer = self.capture(program, Capture::Output)?;
+        answer.map_or(Ok(instead.to_owned()), |answer| match answer.success {
+            true => Ok(answer.text),
+            false => bail!("failed: {}", program.line()),
+        })
     }
 
     /// Replaces this process by a program, in the folder that the user is in; returns only in a dry run.

@@ -1,15 +1,18 @@
 //! `xtask tidy`: the rules of the house that the compiler does not check.
 //!
 //! Crates keep their levels (arrows only down), modules of a crate have no dependency cycles, generated files are what the
-//! table says, each crate and room begins by saying what it is, nothing unfinished or of one machine is committed. All
-//! findings are reported, not the first.
+//! table says, manifests of published packages are complete, each crate and room begins by saying what it is, nothing
+//! unfinished or of one machine is committed. All findings are reported, not the first.
 
 use crate::cycles::Graph;
 use crate::regen;
 use anyhow::{Context as _, Result, bail};
-use serde::Deserialize;
 use std::path::Path;
-use std::process::Command;
+
+mod manifests;
+mod metadata;
+
+use metadata::{Dependency, Metadata};
 
 /// Each crate's level; a normal or build dependency must lie on a lower one.
 const LEVELS: &[(&str, u32)] = &[
@@ -142,29 +145,18 @@ const OLD_WORDS: &[(&[&str], Words)] = &[
 /// The longest hand-written file.
 const MAX_LINES: usize = 900;
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    name: String,
-    kind: Option<String>,
-    #[serde(default)]
-    optional: bool,
-    path: Option<String>,
-}
-
 /// Fails with every finding, one a line.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let mut findings = levels(&metadata(root)?);
+    let metadata = Metadata::of(root)?;
+    let mut findings = levels(&metadata);
+    findings.extend(manifests::findings(&metadata, &|path| {
+        std::fs::read_to_string(path).ok()
+    }));
+    let stated = metadata
+        .packages
+        .iter()
+        .find_map(|p| p.rust_version.as_ref());
+    let stated = stated.context("no rust-version")?;
     if let Err(error) = regen::run(root, true) {
         findings.push(format!("{error:#}"));
     }
@@ -175,6 +167,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             continue;
         };
         findings.extend(file_findings(&file, &text));
+        findings.extend(manifests::rust_version(&file, &text, stated));
     }
     if findings.is_empty() {
         return Ok(());
@@ -182,20 +175,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     bail!("{} findings\n{}", findings.len(), findings.join("\n"))
 }
 
-fn metadata(root: &Path) -> Result<Metadata> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let run = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(root)
-        .output()
-        .context("running cargo metadata")?;
-    if !run.status.success() {
-        bail!(
-            "cargo metadata: {}",
-            String::from_utf8_lossy(&run.stderr).trim()
-        );
-    }
-    Ok(serde_json::from_slice(&run.stdout)?)
+/// The crate of a package: packages outside the public face have a prefix in the registry.
+fn crate_name(package: &str) -> &str {
+    package.strip_prefix("solum-").unwrap_or(package)
 }
 
 fn level(name: &str) -> Option<u32> {
@@ -208,10 +190,10 @@ fn level(name: &str) -> Option<u32> {
 fn levels(metadata: &Metadata) -> Vec<String> {
     let mut findings = Vec::new();
     for package in &metadata.packages {
-        let Some(own) = level(&package.name) else {
+        let name = crate_name(&package.name);
+        let Some(own) = level(name) else {
             findings.push(format!(
-                "crate {}: no level; add it to LEVELS in xtask's tidy",
-                package.name
+                "crate {name}: no level; add it to LEVELS in xtask's tidy"
             ));
             continue;
         };
@@ -220,22 +202,17 @@ fn levels(metadata: &Metadata) -> Vec<String> {
             .iter()
             .filter(|d| d.path.is_some() && d.kind.as_deref() != Some("dev"));
         for dependency in ours {
-            let Some(other) = level(&dependency.name) else {
+            let to = crate_name(&dependency.name);
+            let Some(other) = level(to) else {
                 continue;
             };
-            let edge = format!(
-                "{} (level {own}) -> {} (level {other})",
-                package.name, dependency.name
-            );
-            let excepted = EXCEPTIONS
-                .iter()
-                .any(|(from, to, _)| *from == package.name && *to == dependency.name);
+            let edge = format!("{name} (level {own}) -> {to} (level {other})");
+            let excepted = EXCEPTIONS.iter().any(|(a, b, _)| (*a, *b) == (name, to));
             if other >= own && !excepted {
                 findings.push(format!("{edge}: arrows go down only"));
-            } else if own == 5 && !is_shell(&package.name) && other == 4 {
+            } else if own == 5 && !is_shell(name) && other == 4 {
                 findings.push(format!("{edge}: only the lib… shells use products"));
-            } else if dependency.name == "codegen-llvm" && !may_need_llvm(&package.name, dependency)
-            {
+            } else if to == "codegen-llvm" && !may_need_llvm(name, dependency) {
                 findings.push(format!(
                     "{edge}: all but its shell build without LLVM; ze-cpu has it behind a feature (`embedded`)"
                 ));
@@ -377,6 +354,7 @@ fn file_findings(file: &str, text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use metadata::Package;
 
     fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Package {
         let dependencies = dependencies
@@ -384,13 +362,14 @@ mod tests {
             .map(|(name, kind)| Dependency {
                 name: (*name).into(),
                 kind: kind.map(str::to_string),
-                optional: false,
                 path: Some("here".into()),
+                ..Dependency::default()
             })
             .collect();
         Package {
             name: name.into(),
             dependencies,
+            ..Package::default()
         }
     }
 
@@ -419,6 +398,8 @@ mod tests {
             ("solum", "ze-loader", None, 1),
             ("conformance", "codegen-llvm", None, 1),
             ("libze_loader", "ze-loader", None, 0),
+            ("solum-kernel-ir", "solum-spirv-reader", None, 0),
+            ("solum-kernel-ir", "solum-ze-driver", None, 1),
             ("nobody", "ze-abi", None, 1),
         ];
         for (from, to, kind, expected) in cases {

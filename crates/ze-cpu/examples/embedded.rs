@@ -1,7 +1,7 @@
 //! A Rust program that contains all of Solum, driver and compiler. It compiles a kernel at run time, draws the
 //! Mandelbrot set on the terminal with it, and opens no library of Solum.
 //!
-//! `cargo run --release -p ze-cpu --features embedded --example embedded`
+//! `cargo run --release -p solum-ze-cpu --features embedded --example embedded`
 
 use std::error::Error;
 use std::time::Instant;

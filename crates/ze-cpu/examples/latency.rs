@@ -1,4 +1,4 @@
-//! The cost of a submission and the wait for it: `cargo run --release -p ze-cpu --example latency`.
+//! The cost of a submission and the wait for it: `cargo run --release -p solum-ze-cpu --example latency`.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measuring tool")]
 
 use std::sync::Arc;

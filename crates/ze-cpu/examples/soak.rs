@@ -1,5 +1,5 @@
 //! Submissions of all kinds from several threads, for the given number of millions, to find lost wake-ups: `cargo run
-//! --release -p ze-cpu --example soak -- 10`.
+//! --release -p solum-ze-cpu --example soak -- 10`.
 //!
 //! A hang is detected by checks without progress rather than by the clock, so that a program that was stopped meanwhile
 //! does not count.

@@ -110,6 +110,8 @@ pub struct Settings {
     pub devices: Vec<DeviceChoice>,
     /// Each device has its own memory.
     pub discrete: bool,
+    /// Whether the user selects devices, here or in DPC++.
+    pub selects_devices: bool,
     /// Sub-devices of each; none: by the machine.
     pub sub_devices: Option<usize>,
     /// Compiler.
@@ -305,6 +307,7 @@ impl Settings {
         Ok(Self {
             devices,
             discrete,
+            selects_devices: path("SOLUM_DEVICES").is_some() || path(DPCPP_SELECTOR).is_some(),
             compiler,
             cpu_target,
             sub_group_size,
@@ -357,6 +360,9 @@ pub(crate) fn is_privileged() -> bool {
     // SAFETY: reads a word that the kernel gave the process.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
+
+/// The variable that selects devices in DPC++.
+const DPCPP_SELECTOR: &str = "ONEAPI_DEVICE_SELECTOR";
 
 fn refuse(name: &str, value: &str) -> String {
     let choices = variables()

@@ -1,4 +1,4 @@
-//! What layers cost per call: `cargo run --release -p ze-layers --example cost`, one JSON object a line with `--json`.
+//! What layers cost per call: `cargo run --release -p solum-ze-layers --example cost`, one JSON object a line with `--json`.
 //!
 //! Each case calls a function that does nothing, once directly and once through layers, in turns; minima of 21 rounds.
 

@@ -2,7 +2,7 @@
 //!
 //! A seed gives a kernel; every run tries the same ones. `SOLUM_RANDOM_KERNELS=1000` tries so many of each kind instead,
 //! `SOLUM_RANDOM_KERNELS=unlimited` goes on until one differs, and `SOLUM_RANDOM_FIRST=5000` begins with another seed:
-//! `SOLUM_RANDOM_KERNELS=unlimited SOLUM_RANDOM_FIRST=5000 cargo test -p codegen-llvm --test random`.
+//! `SOLUM_RANDOM_KERNELS=unlimited SOLUM_RANDOM_FIRST=5000 cargo test -p solum-codegen-llvm --test random`.
 
 use super::generator;
 use super::ingredients::{self, COUNTERS, VARIABLES};

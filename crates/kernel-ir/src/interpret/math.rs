@@ -157,7 +157,7 @@ fn double(f: MathFn, x: f64, y: f64) -> f64 {
         MathFn::Expm1 => x.exp_m1(),
         MathFn::Floor => x.floor(),
         MathFn::Fmod => x % y,
-        MathFn::Hypot => x.hypot(y),
+        MathFn::Hypot => libm::hypot(x, y),
         MathFn::Lgamma => special::ln_gamma(x),
         MathFn::Log | MathFn::NativeLog => x.ln(),
         MathFn::Log2 | MathFn::NativeLog2 => x.log2(),

@@ -212,6 +212,7 @@ impl Calls {
                 Ok(Device {
                     name: text(&properties.name),
                     kind: kind(properties.r#type),
+                    vendor_id: properties.vendorId,
                     sub_devices: self.sub_devices(device),
                 })
             })

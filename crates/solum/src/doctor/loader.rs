@@ -32,6 +32,8 @@ const GET_OURS: &str = "solum run -- PROGRAM, or eval \"$(solum env --shell)\"";
 
 /// DPC++'s runtime and its Level Zero adapters.
 pub(crate) struct Runtime {
+    /// The folder of the runtime's libraries.
+    pub(crate) folder: Option<PathBuf>,
     /// The adapters' names and their objects in the process.
     pub(crate) adapters: Vec<(&'static str, usize)>,
     pub(crate) checks: Vec<Check>,
@@ -49,6 +51,7 @@ pub(crate) fn runtime(
         ("level_zero_v2", "libur_adapter_level_zero_v2.so.0"),
     ];
     let mut runtime = Runtime {
+        folder: None,
         adapters: Vec::new(),
         checks: Vec::new(),
     };
@@ -85,6 +88,7 @@ pub(crate) fn runtime(
         ));
         return runtime;
     };
+    runtime.folder = Some(folder.clone());
     let by = process
         .open(folder.join(LOADER).as_os_str(), 0)
         .unwrap_or(0);

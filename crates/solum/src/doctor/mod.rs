@@ -27,6 +27,7 @@ mod probe;
 mod report;
 mod selector;
 mod step;
+mod sycl_config;
 mod tracing;
 mod try_driver;
 mod try_library;
@@ -38,7 +39,7 @@ pub(crate) use probe::VERB as CHILD_VERB;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::elf::Abi;
 use crate::program::{self, Program};
@@ -57,7 +58,7 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// The program to check, with its arguments. It is not started.
-    #[arg(trailing_var_arg = true, value_name = "PROGRAM")]
+    #[arg(trailing_var_arg = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     program: Vec<OsString>,
 }
 
@@ -129,6 +130,8 @@ fn checks(options: &Options) -> Vec<Check> {
     };
     let runtime = loader::runtime(&mut process, &environment, program.as_ref());
     checks.extend(runtime.checks.iter().cloned());
+    let (dpcpp, configured) = sycl_config::apply(&environment, runtime.folder.as_deref());
+    checks.extend(configured);
     let ours = installed.as_ref().map(|folder| folder.join(loader::NAME));
     let search = if program.is_some() {
         loader::search(&process, &environment, &runtime)
@@ -154,6 +157,7 @@ fn checks(options: &Options) -> Vec<Check> {
                 &mut checks,
                 &process,
                 &environment,
+                &dpcpp,
                 found,
                 other,
                 privileged,
@@ -274,11 +278,12 @@ fn process(
     Some(process)
 }
 
-/// Checks the steps from the loader to a kernel's results.
+/// Checks the steps from the loader to a kernel's results; `dpcpp` is the environment as DPC++ sees it.
 fn loader_to_kernel(
     checks: &mut Vec<Check>,
     process: &Process,
     environment: &Environment,
+    dpcpp: &Environment,
     found: &Found,
     other: Option<&str>,
     privileged: bool,
@@ -297,7 +302,7 @@ fn loader_to_kernel(
         checks.push(machine::generator(environment, driver, launched));
         checks.push(cache::check(environment, privileged));
     }
-    checks.extend(selector::check(environment, &outcome.steps));
+    checks.extend(selector::check(dpcpp, &outcome.steps));
     checks.extend(selector::driver_remarks(&outcome.steps));
     checks.extend(launches);
 }

@@ -7,6 +7,7 @@ use device_selector::{DeviceSelector, Kind, Rules};
 use super::environment::Environment;
 use super::report::Check;
 use super::step::{Device, Step};
+use super::sycl_config::{self, ALLOW_LIST};
 
 const AREA: &str = "devices";
 const NAME: &str = "ONEAPI_DEVICE_SELECTOR";
@@ -88,26 +89,12 @@ pub(crate) fn check(environment: &Environment, steps: &[Step]) -> Vec<Check> {
     if all.is_empty() {
         return checks;
     }
-    let names = |shown: &[&Shown<'_>]| -> String {
-        let lines: Vec<String> = shown
-            .iter()
-            .map(|shown| format!("{}  {}", shown.name(), shown.device.name))
-            .collect();
-        lines.join("\n")
-    };
     let everything: Vec<&Shown<'_>> = all.iter().collect();
     let Some(text) = environment
         .text(NAME)
         .filter(|text| !text.trim().is_empty())
     else {
-        checks.push(Check::ok(
-            AREA,
-            format!(
-                "DPC++ shows:\n{}\n{}",
-                names(&everything),
-                default_of(&everything)
-            ),
-        ));
+        checks.push(allowed(environment, &everything, ""));
         return checks;
     };
     let selector = match DeviceSelector::parse(&text, Rules::Dpcpp) {
@@ -146,15 +133,65 @@ pub(crate) fn check(environment: &Environment, steps: &[Step]) -> Vec<Check> {
         });
         return checks;
     }
-    checks.push(Check::ok(
-        AREA,
-        format!(
-            "DPC++ shows, with {NAME}={text}:\n{}\n{}",
-            names(&kept),
-            default_of(&kept)
-        ),
+    checks.push(allowed(
+        environment,
+        &kept,
+        &format!(", with {NAME}={text}"),
     ));
     checks
+}
+
+/// The devices that `SYCL_DEVICE_ALLOWLIST` shows of those that are selected; `by` tells how they were selected.
+fn allowed(environment: &Environment, selected: &[&Shown<'_>], by: &str) -> Check {
+    let list = environment.text(ALLOW_LIST).filter(|list| !list.is_empty());
+    let mut hidden = Vec::new();
+    let mut shown = Vec::new();
+    for device in selected {
+        let is_allowed = list
+            .as_ref()
+            .map_or(Ok(true), |list| sycl_config::allows(list, device.device));
+        match is_allowed {
+            Ok(true) => shown.push(*device),
+            Ok(false) => hidden.push(*device),
+            Err(part) => {
+                return Check::warn(
+                    AREA,
+                    format!("{ALLOW_LIST} is set, and may hide devices"),
+                    format!("doctor does not know its part {part}"),
+                    "see the devices that the program shows, or unset the variable",
+                );
+            }
+        }
+    }
+    if shown.is_empty() {
+        return Check::fail(
+            AREA,
+            format!("{ALLOW_LIST} hides:\n{}", names(&hidden)),
+            "no Level Zero device is left",
+            format!("unset {ALLOW_LIST}"),
+        );
+    }
+    let mut text = format!(
+        "DPC++ shows{by}:\n{}\n{}",
+        names(&shown),
+        default_of(&shown)
+    );
+    if !hidden.is_empty() {
+        let note = format!(
+            "\nhidden by {ALLOW_LIST} (programs see Solum's with {NAME}=level_zero:gpu):\n{}",
+            names(&hidden)
+        );
+        text.push_str(&note);
+    }
+    Check::ok(AREA, text)
+}
+
+fn names(shown: &[&Shown<'_>]) -> String {
+    let lines: Vec<String> = shown
+        .iter()
+        .map(|shown| format!("{}  {}", shown.name(), shown.device.name))
+        .collect();
+    lines.join("\n")
 }
 
 /// Values of the variable that select one of these devices.
@@ -284,6 +321,7 @@ mod tests {
                 .map(|kind| Device {
                     name: format!("a {kind}"),
                     kind: (*kind).into(),
+                    vendor_id: if *kind == "cpu" { 0x1022 } else { 0x8086 },
                     sub_devices: u32::from(*kind == "cpu"),
                 })
                 .collect(),
@@ -332,6 +370,31 @@ mod tests {
                 .filter_map(|line| line.strip_prefix("level_zero:")?.split("  ").next())
                 .collect();
             assert_eq!(shown.join(" "), want, "{selector}");
+        }
+    }
+
+    #[test]
+    fn allow_lists_hide_devices() {
+        let steps = [driver(&["gpu", "cpu"])];
+        for (list, state, default) in [
+            ("DeviceType:cpu", State::Ok, "level_zero:cpu:0"),
+            ("", State::Ok, "level_zero:gpu:0"),
+            ("DeviceVendorId:0x8086", State::Ok, "level_zero:gpu:0"),
+            ("BackendName:opencl", State::Fail, ""),
+            ("DriverVersion:{{1}}", State::Warn, ""),
+        ] {
+            let checks = check(&Environment::of(&[(ALLOW_LIST, list)]), &steps);
+            let last = checks.last().expect("one check at least");
+            let text = &last.found;
+            assert_eq!(last.state, state, "{list}: {text}");
+            let found = text
+                .lines()
+                .find_map(|line| line.strip_prefix("default device: "));
+            assert_eq!(found.unwrap_or_default(), default, "{list}: {text}");
+            assert_eq!(
+                text.contains("hidden by"),
+                list.contains(":cpu") || list.contains("0x")
+            );
         }
     }
 

@@ -10,6 +10,8 @@ pub(crate) struct Device {
     pub(crate) name: String,
     /// The specification's device type in lower case: `gpu`, `cpu` or another.
     pub(crate) kind: String,
+    /// PCI vendor ID.
+    pub(crate) vendor_id: u32,
     /// The number of sub-devices.
     pub(crate) sub_devices: u32,
 }

@@ -1,23 +1,14 @@
-//! Checks of programs in Rust that depend on this repository, as docs/sycl.md promises them.
+//! Checks of programs in Rust that depend on the crates, as docs/sycl.md promises them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
+use super::unpacked::{self, Dependent, LOADER_VARIABLES};
 use crate::artefacts;
 use crate::program::Program;
 use crate::session::{Capture, Session};
-
-/// Variables and folders by which a program could find another loader or driver.
-const LOADER_VARIABLES: [&str; 3] = [
-    "SOLUM_ZE_LOADER",
-    "ZE_ENABLE_ALT_DRIVERS",
-    "LD_LIBRARY_PATH",
-];
-
-/// The folder of the crate that depends on `sycl`.
-const FRESH: &str = "target/fresh";
 
 const FRESH_BUILD: &str = r#"fn main() {
     let version = std::env::var("DEP_SOLUM_SYCL_LEVEL_ZERO_VERSION").expect("docs/sycl.md promises it");
@@ -32,63 +23,31 @@ const BARE_MAIN: &str = r#"fn main() {
 }
 "#;
 
-/// The manifest of a crate outside the workspace. With the workspace's release profile nothing is built twice.
-fn manifest(name: &str, options: &str, workspace: &str) -> String {
-    let profile = workspace
-        .lines()
-        .skip_while(|line| *line != "[profile.release]")
-        .take_while(|line| !line.is_empty());
-    let profile: Vec<&str> = profile.collect();
-    format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
-         [dependencies]\nsycl = {{ path = \"../../crates/sycl\"{options} }}\n\
-         [workspace]\n{}\n",
-        profile.join("\n")
-    )
-}
-
-/// Writes a crate into `folder`, with the lock file of the workspace.
-fn write_crate(session: &Session, folder: &Path, name: &str, options: &str) -> Result<()> {
-    session.make_folder(&folder.join("src/kernels"))?;
-    let workspace = if session.is_dry {
-        String::new()
-    } else {
-        std::fs::read_to_string(session.path("Cargo.toml")).context("reading Cargo.toml")?
-    };
-    let manifest = manifest(name, options, &workspace);
-    session.write(&folder.join("Cargo.toml"), &manifest)?;
-    session.copy(&session.path("Cargo.lock"), &folder.join("Cargo.lock"))
-}
-
-/// Writes the crate that depends on `sycl` as docs/sycl.md says, and returns its manifest.
-fn write_fresh(session: &Session) -> Result<PathBuf> {
-    let folder = session.path(FRESH);
-    write_crate(session, &folder, "fresh", "")?;
-    session.write(&folder.join("build.rs"), FRESH_BUILD)?;
-    let examples = session.path("crates/sycl/examples");
-    session.copy(&examples.join("vector_add.rs"), &folder.join("src/main.rs"))?;
+/// Writes the crate that depends on `sycl` as docs/sycl.md says.
+fn write_fresh(session: &Session) -> Result<Dependent> {
+    let fresh = Dependent::write(session, "fresh", "")?;
+    session.write(&fresh.path("build.rs"), FRESH_BUILD)?;
+    let examples = unpacked::package(session, "sycl").join("examples");
+    session.copy(&examples.join("vector_add.rs"), &fresh.path("src/main.rs"))?;
+    session.make_folder(&fresh.path("src/kernels"))?;
     let kernel = "kernels/vector_add.spvasm";
-    session.copy(&examples.join(kernel), &folder.join("src").join(kernel))?;
-    Ok(folder.join("Cargo.toml"))
+    session.copy(&examples.join(kernel), &fresh.path("src").join(kernel))?;
+    Ok(fresh)
 }
 
-/// A crate that depends on this repository runs without a loader.
+/// A crate that depends on the packages runs without a loader.
 pub(super) fn fresh(session: &Session) -> Result<()> {
-    let manifest = write_fresh(session)?;
-    // It shares the build's folder.
-    let run = Program::cargo("run --release --quiet --manifest-path")
-        .arg(manifest)
-        .without(&LOADER_VARIABLES)
-        .env("CARGO_TARGET_DIR", &session.target);
-    session.run(&run)
+    let fresh = write_fresh(session)?;
+    session.run(&fresh.build(session))?;
+    fresh.is_built_from_packages(session)?;
+    session.run(&Program::new(fresh.program(session)).without(&LOADER_VARIABLES))
 }
 
 /// Where LLVM 22 is missing, the crate of [`fresh`] opens an installed code generator; without one the build says how to
 /// install it.
 pub(super) fn opened_generator(session: &Session) -> Result<()> {
-    let manifest = write_fresh(session)?;
-    let target = session.path("target/opened");
-    let libraries = target.join("lib");
+    let fresh = write_fresh(session)?;
+    let libraries = session.path("target/opened/lib");
     session.make_folder(&libraries)?;
     // It is alone in its folder: a loader beside it would take precedence.
     let link = Program::new("ln")
@@ -96,13 +55,10 @@ pub(super) fn opened_generator(session: &Session) -> Result<()> {
         .arg(artefacts::library(session, "solum_codegen"))
         .arg(libraries.join("libsolum_codegen.so.1"));
     session.run(&link)?;
-    let clean = |program: Program| program.without(&LOADER_VARIABLES).env("SOLUM_CACHE", "0");
-    let build = clean(Program::cargo("build --quiet --manifest-path"))
-        .arg(manifest)
-        .env("LLVM_CONFIG", "no-llvm-config")
-        .env("CARGO_TARGET_DIR", &target)
-        .env("CARGO_PROFILE_DEV_DEBUG", "0");
-    let program = clean(Program::new(target.join("debug/fresh")));
+    let build = fresh.build(session).env("LLVM_CONFIG", "no-llvm-config");
+    let program = Program::new(fresh.program(session))
+        .without(&LOADER_VARIABLES)
+        .env("SOLUM_CACHE", "0");
     let is_installed = has_installed_generator(session)?;
     if !is_installed {
         fails_with(session, &build, "apt install llvm-22-dev")
@@ -272,19 +228,15 @@ fn check_pictures(folder: &Path) -> Result<()> {
 
 /// A crate without the driver inside: it has no devices, no errors, and needs no symbol of a device interface.
 pub(super) fn bare(session: &Session) -> Result<()> {
-    let folder = session.path("target/bare");
-    write_crate(session, &folder, "bare", ", default-features = false")?;
-    session.write(&folder.join("src/main.rs"), BARE_MAIN)?;
+    let bare = Dependent::write(session, "bare", ", default-features = false")?;
+    session.write(&bare.path("src/main.rs"), BARE_MAIN)?;
     // A file that is no library comes before any that is.
-    let broken = folder.join("broken");
+    let broken = bare.path("broken");
     session.make_folder(&broken)?;
     session.write(&broken.join("libze_loader.so.1"), "none\n")?;
     artefacts::build_more(session, "-p libze_loader -p libze_stub")?;
-    let build = Program::cargo("build --release --quiet --manifest-path")
-        .arg(folder.join("Cargo.toml"))
-        .env("CARGO_TARGET_DIR", &session.target);
-    session.run(&build)?;
-    let program = session.release("bare");
+    session.run(&bare.build(session))?;
+    let program = bare.program(session);
     let without_loader = Program::new(&program)
         .without(&LOADER_VARIABLES)
         .env("LD_LIBRARY_PATH", &broken);
@@ -365,17 +317,5 @@ mod tests {
         ] {
             assert_eq!(is_device_symbol(name), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn a_manifest_has_the_release_profile_of_the_workspace() {
-        let workspace = "[profile.dev]\na = 1\n\n[profile.release]\nb = 2\nc = 3\n\n[d]\n";
-        let text = manifest("bare", ", default-features = false", workspace);
-        assert_eq!(
-            text,
-            "[package]\nname = \"bare\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n\
-             sycl = { path = \"../../crates/sycl\", default-features = false }\n[workspace]\n\
-             [profile.release]\nb = 2\nc = 3\n"
-        );
     }
 }

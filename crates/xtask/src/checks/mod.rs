@@ -1,7 +1,11 @@
 //! Checks of more than one program: `./x check NAME` runs one, and `./x test`, `wheels` and `lint` run them as steps.
 
 mod crates;
+mod files;
+mod release;
 mod rust;
+mod unpacked;
+mod wheel;
 mod wheels;
 
 use anyhow::Result;
@@ -21,7 +25,12 @@ pub(crate) enum Check {
     Aarch64,
     /// Threads of the driver and the engine, under valgrind
     Memcheck,
-    /// A fresh crate that depends on this repository runs without a loader
+    /// The public crates keep the interfaces that their version promises
+    Semver {
+        /// The commit or tag to compare with (default: the last release, if there is one)
+        since: Option<String>,
+    },
+    /// A crate that depends on the packaged crate sycl runs without a loader
     FreshCrate,
     /// Built without LLVM 22, that crate opens an installed code generator
     OpenedGenerator,
@@ -29,6 +38,14 @@ pub(crate) enum Check {
     RustExamples,
     /// Without loader and driver a SYCL program has no platforms, which is no error
     BareCrate,
+    /// The Python wheel, in fresh environments of every Python here
+    Wheel,
+    /// dpnp on the installed wheel, without a variable and without solum run
+    WheelDpnp,
+    /// Workflows, action.yml and the Dockerfile, by the linters that pip has
+    Files,
+    /// Two builds of the release of the last commit are equal, and it works where it is unpacked
+    Reproducible,
     /// Run tests/sycl/NAME.cpp under both of DPC++'s adapters for Level Zero
     SyclRun {
         /// A program of tests/sycl
@@ -69,10 +86,15 @@ impl Check {
             Self::SyclFeatures => rust::sycl_features(session),
             Self::Aarch64 => rust::aarch64(session),
             Self::Memcheck => rust::memcheck(session),
+            Self::Semver { since } => rust::semver(session, since.as_deref()),
             Self::FreshCrate => crates::fresh(session),
             Self::OpenedGenerator => crates::opened_generator(session),
             Self::RustExamples => crates::examples(session),
             Self::BareCrate => crates::bare(session),
+            Self::Wheel => wheel::check(session),
+            Self::WheelDpnp => wheel::dpnp(session),
+            Self::Files => files::check(session),
+            Self::Reproducible => release::reproducible(session),
             Self::SyclRun { name, device } => wheels::sycl_run(session, name, *device),
             Self::SyclWays {
                 name,
@@ -91,10 +113,18 @@ impl Check {
             Self::SyclFeatures => "sycl-features".to_owned(),
             Self::Aarch64 => "aarch64".to_owned(),
             Self::Memcheck => "memcheck".to_owned(),
+            Self::Semver { since } => match since {
+                Some(since) => format!("semver {since}"),
+                None => "semver".to_owned(),
+            },
             Self::FreshCrate => "fresh-crate".to_owned(),
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),
             Self::BareCrate => "bare-crate".to_owned(),
+            Self::Wheel => "wheel".to_owned(),
+            Self::WheelDpnp => "wheel-dpnp".to_owned(),
+            Self::Files => "files".to_owned(),
+            Self::Reproducible => "reproducible".to_owned(),
             Self::SyclRun { name, device } => format!("sycl-run {name} {}", device.word()),
             Self::SyclWays {
                 name,

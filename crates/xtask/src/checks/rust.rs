@@ -1,9 +1,10 @@
 //! Checks of the crates themselves: models, features, another processor, memcheck.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::packages;
 use crate::program::Program;
+use crate::published::PUBLIC;
 use crate::session::{Capture, Session};
 
 const AARCH64: &str = "aarch64-unknown-linux-gnu";
@@ -12,8 +13,8 @@ const AARCH64: &str = "aarch64-unknown-linux-gnu";
 pub(super) fn loom(session: &Session) -> Result<()> {
     let models = Program::cargo("test --quiet --release --lib")
         .words("--test claims --test queue --test readers --test lanes --test milestone")
-        .words("-p work-group-pool -p sycl-graph -p ze-driver")
-        .words("-p xpti-framework -p ze-layers -p ze-loader")
+        .words("-p solum-work-group-pool -p solum-sycl-graph -p solum-ze-driver")
+        .words("-p solum-xpti-framework -p solum-ze-layers -p solum-ze-loader")
         // Code that only the models use looks dead to the other crates.
         .env("RUSTFLAGS", "--cfg loom -A dead_code")
         .env("LOOM_MAX_PREEMPTIONS", "3")
@@ -52,7 +53,7 @@ pub(crate) fn has_aarch64_library(session: &Session) -> Result<bool> {
 pub(super) fn aarch64(session: &Session) -> Result<()> {
     let check = Program::cargo("check --quiet --workspace --target").arg(AARCH64);
     session.run(&check)?;
-    for name in ["ze-cpu", "libxptifw"] {
+    for name in ["solum-ze-cpu", "libxptifw"] {
         let compile = Program::cargo("rustc --quiet -p")
             .arg(name)
             .words("--lib --crate-type rlib --target")
@@ -71,9 +72,9 @@ pub(super) fn memcheck(session: &Session) -> Result<()> {
     // Fair scheduling: a thread that only polls must not keep the others from running.
     let runner = "valgrind --quiet --fair-sched=try --error-exitcode=9";
     for tests in [
-        "-p work-group-pool --test claims",
-        "-p ze-driver --test driver -- order counters graphs mutable memory random_programs_keep random_programs_agree",
-        "-p ze-cpu --lib -- engine:: memory:: --skip bad_pointers --skip an_unlimited_wait --skip lose_nothing \
+        "-p solum-work-group-pool --test claims",
+        "-p solum-ze-driver --test driver -- order counters graphs mutable memory random_programs_keep random_programs_agree",
+        "-p solum-ze-cpu --lib -- engine:: memory:: --skip bad_pointers --skip an_unlimited_wait --skip lose_nothing \
          --skip loses_nothing --skip exporting_thread --skip children_forked --skip children_of_a_bare",
     ] {
         let test = Program::cargo("test --quiet")
@@ -82,4 +83,28 @@ pub(super) fn memcheck(session: &Session) -> Result<()> {
         session.run(&test)?;
     }
     Ok(())
+}
+
+/// The interfaces of the public crates, beside those of the commit `since` or of the last release.
+pub(super) fn semver(session: &Session, since: Option<&str>) -> Result<()> {
+    let releases = Program::new("git").words("tag --list v* --sort=version:refname --merged HEAD");
+    let last = match since {
+        Some(since) => since.to_owned(),
+        None => session.answer(&releases, "LAST")?,
+    };
+    let Some(since) = last.lines().last() else {
+        session.say("nothing has been released that the interfaces could be compared with");
+        return Ok(());
+    };
+    if !session.is_dry && !packages::is_program("cargo-semver-checks") {
+        bail!("cargo-semver-checks is not installed: cargo install cargo-semver-checks --locked");
+    }
+    // A macro has no interface that it could compare.
+    let libraries = PUBLIC.iter().filter(|name| **name != "sycl-macros");
+    let compare = Program::cargo("semver-checks --baseline-rev")
+        .arg(since)
+        .args(libraries.flat_map(|name| ["-p", name]))
+        // Interfaces need no LLVM.
+        .env("DOCS_RS", "1");
+    session.run(&compare)
 }

@@ -1,7 +1,7 @@
 //! Checks with the clients of the wheels: dpctl, dpnp, scikit-learn-intelex, SYCL C++, MPI.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -37,13 +37,19 @@ pub(crate) enum Suite {
     Sklearnex,
 }
 
+/// The program `solum` of the wheel, which is installed beside the clients.
+fn solum(session: &Session, environment: Environment) -> PathBuf {
+    environment.path(session, "bin/solum")
+}
+
 fn python3(session: &Session, script: &str) -> Program {
     Program::new("python3").arg(session.path(script))
 }
 
 /// `solum run OPTIONS -- PYTHON SCRIPT` with the interpreter of `environment`.
 fn client(session: &Session, options: &str, environment: Environment, script: &str) -> Program {
-    let run = session.solum().arg("run").words(options).arg("--");
+    let run = Program::new(solum(session, environment)).arg("run");
+    let run = run.words(options).arg("--");
     run.arg(environment.python(session))
         .arg(session.path(script))
 }
@@ -77,7 +83,7 @@ pub(crate) fn suite(
     };
     python3(session, "tests/wheels/run_suite.py")
         .args([name, device.word(), "--solum"])
-        .arg(session.release("solum"))
+        .arg(solum(session, environment))
         .arg("--python")
         .arg(environment.python(session))
         .args(options)
@@ -101,8 +107,7 @@ pub(crate) fn pti_views(session: &Session, framework: &Path) -> Program {
 pub(super) fn sycl_run(session: &Session, name: &str, device: Device) -> Result<()> {
     let program = client_programs::sycl(session, name)?;
     for adapter in ["0", "1"] {
-        let run = session
-            .solum()
+        let run = Program::new(solum(session, Environment::Wheels))
             .args(["run", "--as", device.word(), "--"])
             .arg(&program)
             .env("UR_LOADER_USE_LEVEL_ZERO_V2", adapter);
@@ -124,8 +129,7 @@ pub(super) fn sycl_ways(
     for way in WAYS {
         // libsycl-jit's modules are kept, for all ways. DPC++ keeps no code of devices, or the second way would run the
         // code of the first.
-        let mut run = session
-            .solum()
+        let mut run = Program::new(solum(session, Environment::Wheels))
             .env("SYCL_CACHE_PERSISTENT", "1")
             .env("SYCL_CACHE_DIR", &cache)
             .env("SYCL_CACHE_MIN_DEVICE_IMAGE_SIZE", "1000000000")
@@ -176,7 +180,7 @@ fn traced(session: &Session, name: &str, device: Device) -> Program {
     let out = format!("target/traced/{name}-{}", device.word());
     python3(session, "tests/wheels/traced.py")
         .arg("--solum")
-        .arg(session.release("solum"))
+        .arg(solum(session, Environment::Wheels))
         .arg("--out")
         .arg(session.path(&out))
         .args(["--as", device.word()])
@@ -224,7 +228,7 @@ pub(crate) fn mpi_intel(session: &Session, name: &str, ranks: u32) -> Program {
         .env("SOLUM_DEVICES", "gpu")
         .arg(format!("{name}-{ranks}"))
         .arg("--")
-        .arg(session.release("solum"))
+        .arg(solum(session, Environment::Wheels))
         .words("run --as gpu --")
         .arg(intel("bin/mpiexec"))
         .arg("-n")
@@ -235,7 +239,7 @@ pub(crate) fn mpi_intel(session: &Session, name: &str, ranks: u32) -> Program {
 /// dpnp in ranks.
 pub(super) fn mpi_dpnp(session: &Session, mpi: Mpi) -> Program {
     let mpich = |name| Environment::Mpich.path(session, name);
-    let run = session.solum();
+    let run = Program::new(solum(session, Environment::Wheels));
     // mpi4py opens the library of MPI by its name.
     let run = match mpi {
         Mpi::Mpich => run

@@ -1,4 +1,4 @@
-//! `install PREFIX`: libraries, `solum`, headers and the file of pkg-config.
+//! `install PREFIX`: libraries, `solum` with its completions and manual pages, headers and the file of pkg-config.
 
 use std::path::Path;
 
@@ -11,9 +11,26 @@ use crate::session::Session;
 /// The version of the Level Zero loader that this one replaces.
 const LOADER_VERSION: &str = "1.32.0";
 
+/// Where each shell looks for the completions of `solum` below a prefix.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/solum"),
+    ("zsh", "share/zsh/site-functions/_solum"),
+    ("fish", "share/fish/vendor_completions.d/solum.fish"),
+];
+
 /// Builds, then installs below `prefix`.
 pub(super) fn run(session: &Session, prefix: &Path) -> Result<()> {
     artefacts::build(session)?;
+    copy(session, prefix)?;
+    let shown = prefix.display();
+    session.say(&format!(
+        "installed below {shown}: run {shown}/bin/solum ls; {shown}/bin/solum doctor checks everything"
+    ));
+    Ok(())
+}
+
+/// Copies what is built below `prefix`. An installation can be moved: no file contains the prefix.
+pub(super) fn copy(session: &Session, prefix: &Path) -> Result<()> {
     let lib = prefix.join("lib");
     let folders = [
         prefix.join("bin"),
@@ -41,11 +58,7 @@ pub(super) fn run(session: &Session, prefix: &Path) -> Result<()> {
         .arg(prefix.join("include"));
     session.run(&headers)?;
     pkg_config(session, prefix)?;
-    let shown = prefix.display();
-    session.say(&format!(
-        "installed below {shown}: run {shown}/bin/solum ls; {shown}/bin/solum doctor checks everything"
-    ));
-    Ok(())
+    for_shells(session, prefix)
 }
 
 fn no_access(prefix: &Path) -> String {
@@ -72,31 +85,22 @@ fn library(session: &Session, name: &str, lib: &Path) -> Result<()> {
 }
 
 fn pkg_config(session: &Session, prefix: &Path) -> Result<()> {
-    let mut text = String::new();
-    if !session.is_dry {
-        let template = session.path("include/level-zero.pc.in");
-        let template = std::fs::read_to_string(template).context("reading level-zero.pc.in")?;
-        text = filled_in(&template, &prefix.canonicalize()?);
-    }
-    session.write(&prefix.join("lib/pkgconfig/level-zero.pc"), &text)
+    let template = include_str!("../../../../include/level-zero.pc.in");
+    session.write(
+        &prefix.join("lib/pkgconfig/level-zero.pc"),
+        &template.replace("@VERSION@", LOADER_VERSION),
+    )
 }
 
-fn filled_in(template: &str, prefix: &Path) -> String {
-    template
-        .replace("@PREFIX@", &prefix.to_string_lossy())
-        .replace("@LIBDIR@", &prefix.join("lib").to_string_lossy())
-        .replace("@VERSION@", LOADER_VERSION)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_file_of_pkg_config_names_the_prefix() {
-        let template = include_str!("../../../../include/level-zero.pc.in");
-        let text = filled_in(template, Path::new("/opt/solum"));
-        assert!(!text.contains('@'), "{text}");
-        assert!(text.contains("/opt/solum/lib"), "{text}");
+/// Lets the built program write its completions and manual pages.
+fn for_shells(session: &Session, prefix: &Path) -> Result<()> {
+    for (shell, file) in COMPLETIONS {
+        let file = prefix.join(file);
+        session.make_folder(file.parent().context("a file in a folder")?)?;
+        let script = session.solum().args(["completions", shell]);
+        session.write(&file, &(session.answer(&script, "")? + "\n"))?;
     }
+    let pages = prefix.join("share/man/man1");
+    session.make_folder(&pages)?;
+    session.run(&session.solum().arg("man").arg(pages))
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::test;
+use crate::checks::Check;
 use crate::packages;
 use crate::program::Program;
 use crate::session::Session;
@@ -25,6 +26,7 @@ pub(super) fn run(session: &Session) -> Result<ExitCode> {
         "lock file of the fuzz targets",
         Program::cargo("fetch --quiet --locked --manifest-path fuzz/Cargo.toml"),
     );
+    steps.step("workflows, action.yml, Dockerfile", Check::Files);
     if session.is_dry || packages::is_program("cargo-deny") {
         steps.step(
             "licences and bans",

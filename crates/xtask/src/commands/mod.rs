@@ -10,9 +10,11 @@ mod lint;
 mod nightly;
 mod random;
 mod record;
+mod release;
 mod soak;
 mod sources;
 mod test;
+pub(crate) mod wheel;
 mod wheels;
 
 #[cfg(test)]
@@ -33,17 +35,31 @@ pub(crate) fn run(session: &mut Session, verb: &Verb) -> Result<ExitCode> {
     if test::wants_users_llvm(verb) {
         session.default_variable("SOLUM_LLVM", "static");
     }
+    if let Verb::Release { version, prepare } = verb
+        && !prepare
+    {
+        if let Some(version) = version {
+            release::check(session, version)?;
+        }
+        release::reproducible(session)?;
+    }
     let session = &*session;
     match verb {
         Verb::Demo { part } => demo::run(session, *part)?,
         Verb::Build => build::run(session)?,
         Verb::Install { prefix } => install::run(session, &session.given(prefix))?,
+        Verb::Wheel => wheel::run(session)?,
         Verb::Test { part } => return test::run(session, *part),
         Verb::Check { check } => check.run(session)?,
         Verb::Wheels(options) => return wheels::run(session, options),
         Verb::Cts(options) => cts::run(session, options)?,
         Verb::Random(options) => random::run(session, options)?,
         Verb::Bench(options) => bench::run(session, options)?,
+        Verb::Release {
+            version: Some(version),
+            prepare: true,
+        } => release::prepare(session, version)?,
+        Verb::Release { .. } => release::run(session)?,
         Verb::Nightly => return nightly::run(session),
         Verb::Soak { minutes, seed } => soak::run(session, *minutes, *seed)?,
         Verb::Lint => return lint::run(session),
@@ -68,6 +84,10 @@ pub(crate) fn wrong_usage(session: &Session, verb: &Verb) -> Option<String> {
                 )
             })
         }
+        Verb::Release {
+            version: Some(version),
+            ..
+        } => release::mistake(version),
         Verb::Bench(options) if !session.is_dry => bench::incomplete(session, options),
         Verb::Wheels(options) if options.bench && options.part != WheelsPart::Mpi => {
             Some("wheels: only the part mpi has --bench: ./x wheels mpi --bench".to_owned())

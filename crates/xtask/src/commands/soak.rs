@@ -14,7 +14,7 @@ pub(super) fn run(session: &Session, minutes: f64, seed: Option<u64>) -> Result<
     packages::install(session, &["python3", "gcc"])?;
     artefacts::build_more(session, "-p level-zero --example mandelbrot")?;
     session.run(&Program::cargo(
-        "test --quiet -p ze-cpu --test process --no-run",
+        "test --quiet -p solum-ze-cpu --test process --no-run",
     ))?;
     let cancel = client_programs::cancel(session)?;
     let soak = Program::new("python3")

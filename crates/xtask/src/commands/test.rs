@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use super::wheel;
 use crate::arguments::{TestPart, Verb};
 use crate::artefacts;
 use crate::checks::{self, Check, Suite};
@@ -50,7 +51,7 @@ pub(super) fn run(session: &Session, part: TestPart) -> Result<ExitCode> {
 }
 
 /// Crates whose tests need no LLVM: `default-members` of the workspace, the loader, and this crate.
-const FAST: &str = "-p kernel-ir -p spirv-reader -p spirv-reflection -p vectorise -p ze-spec -p ze-loader -p xtask";
+const FAST: &str = "-p solum-kernel-ir -p solum-spirv-reader -p solum-spirv-reflection -p solum-vectorise -p solum-ze-spec -p solum-ze-loader -p xtask";
 
 fn fast(steps: &mut Steps<'_>) {
     steps.step("formatting", Program::cargo("fmt --all --check"));
@@ -113,7 +114,7 @@ fn clients(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
             .env("SOLUM_ARTEFACTS", session.release_folder()),
     );
     steps.step(
-        "a fresh crate that depends on this repository runs without a loader",
+        "a crate that depends on the packaged crate sycl runs without a loader",
         Check::FreshCrate,
     );
     steps.step(
@@ -135,7 +136,7 @@ fn clients(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
     );
     steps.step(
         "a Rust program with the driver and the compiler inside",
-        Program::cargo("test --quiet --release -p ze-cpu --features embedded --test process"),
+        Program::cargo("test --quiet --release -p solum-ze-cpu --features embedded --test process"),
     );
     Ok(())
 }
@@ -147,6 +148,12 @@ fn wheels(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
         steps.skip("wheels (they could not be installed)");
         return Ok(());
     }
+    steps.step("the Python wheel in fresh environments", Check::Wheel);
+    wheel::install_into(session, Environment::Wheels)?;
+    steps.step(
+        "dpnp on the installed wheel, without a variable",
+        Check::WheelDpnp,
+    );
     for device in Device::ALL {
         clients_on(session, steps, device);
     }

@@ -9,10 +9,11 @@ use crate::arguments::{CommandLine, HELP};
 use crate::session::Session;
 
 /// The command lines of the golden files, by verb.
-const LINES: [(&str, &[&str]); 12] = [
+const LINES: [(&str, &[&str]); 14] = [
     ("demo", &["demo", "demo rust", "demo sycl"]),
     ("build", &["build"]),
     ("install", &["install out"]),
+    ("wheel", &["wheel"]),
     (
         "test",
         &[
@@ -25,7 +26,12 @@ const LINES: [(&str, &[&str]); 12] = [
     ),
     (
         "check",
-        &["check sycl-ways awkward gpu --rounds 6", "check memcheck"],
+        &[
+            "check sycl-ways awkward gpu --rounds 6",
+            "check memcheck",
+            "check reproducible",
+            "check semver",
+        ],
     ),
     (
         "wheels",
@@ -63,6 +69,7 @@ const LINES: [(&str, &[&str]); 12] = [
             "bench sycl --against=before",
         ],
     ),
+    ("release", &["release 0.1.0", "release 0.2.0 --prepare"]),
     ("nightly", &["nightly"]),
     ("soak", &["soak", "soak 0.5 --seed 3"]),
     ("lint", &["lint", "doc", "doc book"]),
@@ -110,7 +117,7 @@ fn every_verb_runs_the_programs_of_its_golden_file() {
 
 #[test]
 fn wrong_words_are_answered_with_the_allowed_ones() {
-    let cases: [(&str, &[&str]); 18] = [
+    let cases: [(&str, &[&str]); 19] = [
         ("nonsense", &["'nonsense'", "--help"]),
         ("buidl", &["'buidl'", "similar", "'build'"]),
         ("demo nonsense", &["'nonsense'", "rust, dpnp, sycl, trace"]),
@@ -145,6 +152,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
         ("bench --record", &["<AREA>"]),
         ("bench --against", &["--against <PREFIX>", "value"]),
         ("bench dpnp --device both", &["'both'", "cpu, gpu"]),
+        ("release --prepare", &["<VERSION>"]),
         ("random --peer amd", &["'amd'", "pocl, intel"]),
         ("soak long", &["'long'", "[MINUTES]"]),
     ];
@@ -165,6 +173,7 @@ fn wrong_combinations_are_found_before_anything_is_built() {
         ("cts nowhere", "and nowhere is none"),
         ("bench --against nowhere", "no bin/solum in /solum/nowhere"),
         ("wheels dpnp --bench", "./x wheels mpi --bench"),
+        ("release v1", "v1 is no version"),
     ] {
         let verb = parse(line).unwrap().verb.unwrap();
         let error = super::wrong_usage(&session, &verb).unwrap_or_default();
@@ -195,10 +204,15 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check sycl-features",
         "check aarch64",
         "check memcheck",
+        "check semver v0.1.0",
         "check fresh-crate",
         "check opened-generator",
         "check rust-examples",
         "check bare-crate",
+        "check wheel",
+        "check wheel-dpnp",
+        "check files",
+        "check reproducible",
         "check sycl-run lost cpu",
         "check sycl-ways idioms gpu",
         "check sycl-ways idioms gpu --rounds 6",

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
+use super::wheel;
 use crate::arguments::{Wheels, WheelsPart};
 use crate::artefacts;
 use crate::checks::{self, Check, Suite};
@@ -34,6 +35,7 @@ pub(super) fn run(session: &Session, options: &Wheels) -> Result<ExitCode> {
         Environment::Wheels
     };
     environment.install(session).context(NOT_INSTALLED)?;
+    wheel::install_into(session, environment)?;
     match options.part {
         WheelsPart::Sklearnex => sklearnex(session, &mut steps, options),
         WheelsPart::Mpi => {

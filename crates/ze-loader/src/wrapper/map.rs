@@ -312,7 +312,7 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod model {
-    //! `RUSTFLAGS="--cfg loom" cargo test -p ze-loader --release --lib`
+    //! `RUSTFLAGS="--cfg loom" cargo test -p solum-ze-loader --release --lib`
     use super::*;
     use loom::sync::Arc;
     use loom::thread;

@@ -1,0 +1,149 @@
+//! `wheel`: the Python wheel in `dist/`.
+//!
+//! The libraries go to `<prefix>/lib`, where DPC++'s adapters look first, and `solum` to `<prefix>/bin`. Only
+//! `libxptifw.so.1` goes to `<prefix>/lib/solum`, because Intel's wheels install a file of that name.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use crate::artefacts::{self, LIBRARIES};
+use crate::program::Program;
+use crate::python::Environment;
+use crate::session::{Capture, Session};
+use crate::third_party;
+
+/// Name of the distribution in file names.
+const NAME: &str = "solum_level_zero";
+
+/// The oldest C library that the wheel runs with is glibc 2.34.
+pub(crate) const PLATFORM: &str = "manylinux_2_34_x86_64";
+
+/// The library that Intel's wheels install, too.
+const XPTI: &str = "xptifw";
+
+/// Builds everything, then the wheel, and examines it.
+pub(super) fn run(session: &Session) -> Result<()> {
+    artefacts::build(session)?;
+    let wheel = build(session)?;
+    let audit = Environment::WheelTools.path(session, "bin/auditwheel");
+    session.run(&Program::new(audit).arg("show").arg(&wheel))?;
+    session.say(&format!(
+        "{}: pip install it, or give it to others",
+        wheel.display()
+    ));
+    Ok(())
+}
+
+/// Packs the wheel from the release build, with the time of the last commit (or `SOURCE_DATE_EPOCH`) in all entries.
+///
+/// # Errors
+/// The tools cannot be installed, or a file is missing.
+pub(crate) fn build(session: &Session) -> Result<PathBuf> {
+    Environment::WheelTools
+        .install(session)
+        .context("the tools of python/tools.txt could not be installed: is there a network?")?;
+    let version = env!("CARGO_PKG_VERSION");
+    let stem = format!("{NAME}-{version}");
+    let stage = session.path("target/wheel").join(&stem);
+    session.remove_folder(&stage)?;
+    libraries(session, &stage, &stem)?;
+    package(session, &stage)?;
+    metadata(session, &stage.join(format!("{stem}.dist-info")), version)?;
+    let dist = session.path("dist");
+    session.make_folder(&dist)?;
+    let pack = Program::new(Environment::WheelTools.python(session))
+        .words("-m wheel pack --dest-dir")
+        .args([&dist, &stage])
+        .env("SOURCE_DATE_EPOCH", source_date(session)?);
+    session.run(&pack)?;
+    Ok(dist.join(format!("{stem}-py3-none-{PLATFORM}.whl")))
+}
+
+/// Packs the wheel and installs it into an environment with clients, which then run on it.
+///
+/// # Errors
+/// As [`build`]; pip fails.
+pub(crate) fn install_into(session: &Session, environment: Environment) -> Result<()> {
+    let wheel = build(session)?;
+    let pip = Program::new(environment.python(session))
+        .words("-m pip install --quiet --disable-pip-version-check")
+        .words("--force-reinstall --no-index --no-deps");
+    session.run(&pip.arg(wheel))
+}
+
+/// Seconds since 1970 that packed files carry, so that two builds of one commit are the same bytes.
+fn source_date(session: &Session) -> Result<String> {
+    /// The first date that a zip file can carry, for a checkout without git.
+    const NONE: &str = "315532800";
+    if let Ok(date) = std::env::var("SOURCE_DATE_EPOCH") {
+        return Ok(date);
+    }
+    let commit = Program::new("git").words("log -1 --format=%ct");
+    let date = session.capture(&commit, Capture::Output)?;
+    let date = date.filter(|date| date.success && !date.text.is_empty());
+    Ok(date.map_or_else(|| NONE.to_owned(), |date| date.text))
+}
+
+fn libraries(session: &Session, stage: &Path, stem: &str) -> Result<()> {
+    let data = stage.join(format!("{stem}.data"));
+    for name in LIBRARIES {
+        let folder = if name == XPTI { "lib/solum" } else { "lib" };
+        let file = data
+            .join("data")
+            .join(folder)
+            .join(format!("lib{name}.so.1"));
+        install(
+            session,
+            "-s -m 755",
+            &artefacts::library(session, name),
+            &file,
+        )?;
+    }
+    let program = data.join("scripts/solum");
+    install(session, "-s -m 755", &session.release("solum"), &program)?;
+    let selection = session.path("python/sycl.conf");
+    install(
+        session,
+        "-m 644",
+        &selection,
+        &data.join("data/lib/sycl.conf"),
+    )
+}
+
+fn package(session: &Session, stage: &Path) -> Result<()> {
+    for name in ["__init__.py", "__main__.py", "py.typed"] {
+        let file = Path::new(NAME).join(name);
+        let from = session.path("python").join(&file);
+        install(session, "-m 644", &from, &stage.join(&file))?;
+    }
+    Ok(())
+}
+
+fn metadata(session: &Session, folder: &Path, version: &str) -> Result<()> {
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let to = folder.join("licenses").join(name);
+        install(session, "-m 644", &session.path(name), &to)?;
+    }
+    let bill = folder.join("sboms/solum.cdx.json");
+    session.make_folder(&folder.join("sboms"))?;
+    third_party::write(session, &folder.join("licenses"), &bill)?;
+    let read = |name: &str| {
+        let file = session.path("python").join(name);
+        std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))
+    };
+    let mut text = String::new();
+    if !session.is_dry {
+        text = read("METADATA.in")?.replace("@VERSION@", version) + &read("README.md")?;
+    }
+    session.write(&folder.join("METADATA"), &text)?;
+    let tags = format!(
+        "Wheel-Version: 1.0\nGenerator: solum {version}\nRoot-Is-Purelib: false\nTag: py3-none-{PLATFORM}\n"
+    );
+    session.write(&folder.join("WHEEL"), &tags)
+}
+
+fn install(session: &Session, options: &str, from: &Path, to: &Path) -> Result<()> {
+    let copy = Program::new("install").arg("-D").words(options);
+    session.run(&copy.args([from, to]))
+}

@@ -1,0 +1,48 @@
+//! The packages that are published: all that a program with `sycl`, `level-zero` or `xpti` is built from.
+//!
+//! The list is the manifests' (those without `publish = false`); `tidy` compares them.
+
+/// The version of all packages.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Those that programs name. Their interfaces follow semantic versioning.
+pub(crate) const PUBLIC: [&str; 6] = [
+    "sycl",
+    "sycl-macros",
+    "level-zero",
+    "level-zero-sys",
+    "xpti",
+    "xpti-sys",
+];
+
+/// All of them.
+pub(crate) const PUBLISHED: [&str; 28] = [
+    "sycl",
+    "sycl-macros",
+    "level-zero",
+    "level-zero-sys",
+    "xpti",
+    "xpti-sys",
+    "solum-acceleration-structure",
+    "solum-cancellation",
+    "solum-codegen-llvm",
+    "solum-compiler-build",
+    "solum-cpu-target",
+    "solum-device-selector",
+    "solum-kernel-ir",
+    "solum-local-ranks",
+    "solum-object-loader",
+    "solum-owned-file",
+    "solum-signal-mask",
+    "solum-spirv-reader",
+    "solum-spirv-reflection",
+    "solum-sycl-graph",
+    "solum-vectorise",
+    "solum-work-group-pool",
+    "solum-ze-abi",
+    "solum-ze-abi-macros",
+    "solum-ze-cpu",
+    "solum-ze-driver",
+    "solum-ze-layers",
+    "solum-ze-spec",
+];
