@@ -176,7 +176,8 @@ def main():
             wall, processor = ([min(turn[side][what] for turn in turns) for side in (0, 1)] for what in (0, 1))
             reasons = [answer[2] for turn in turns for answer in turn if answer[2]]
             failed += bool(reasons)
-            row = {"function": name, "type": kind, "size": size, "ours_s": wall[0], "intel_s": wall[1], "ratio": wall[1] / wall[0]}
+            row = {"bench": "dpnp", "peer": "intel", "function": name, "type": kind, "size": size}
+            row |= {"ours_s": wall[0], "intel_s": wall[1], "ratio": wall[1] / wall[0]}
             row["processor_ratio"] = processor[1] / max(processor[0], 1e-9)
             rows.append(row)
             print(

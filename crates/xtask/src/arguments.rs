@@ -378,5 +378,8 @@ pub(crate) enum BenchDpnp {
         /// Write the numbers into a file
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
+        /// Write a file of bench/results, with machine, load, commit and the peer's version
+        #[arg(long, conflicts_with = "json")]
+        record: bool,
     },
 }

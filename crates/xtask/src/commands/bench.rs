@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::{install, record};
+use super::install;
+use super::record::{self, Recorded};
 use crate::arguments::{Area, Bench, BenchDpnp};
 use crate::artefacts::{self, RUN_TIME};
 use crate::client_programs;
@@ -89,7 +90,16 @@ fn areas(session: &Session, options: &Bench) -> Result<()> {
 /// Records the run of a benchmark, or becomes it.
 fn finish(session: &Session, bench: &Program, options: &Bench) -> Result<()> {
     match options.area {
-        Some(area) if options.record => record::run(session, bench, options, area.word()),
+        Some(area) if options.record => {
+            let rounds = options.rounds.map(|rounds| format!("--rounds={rounds}"));
+            let words = options.cases.iter().cloned().chain(rounds);
+            let recorded = Recorded {
+                area: area.word(),
+                rows: None,
+                words: words.chain(["--record".to_owned()]).collect(),
+            };
+            record::run(session, bench, &recorded)
+        }
         _ => session.replace(bench),
     }
 }
@@ -211,6 +221,7 @@ fn bench_dpnp(session: &Session, options: &BenchDpnp) -> Result<()> {
         turns,
         device,
         json,
+        record,
     } = options;
     artefacts::build_libraries(session, &RUN_TIME)?;
     artefacts::build_more(session, "-p solum")?;
@@ -225,9 +236,20 @@ fn bench_dpnp(session: &Session, options: &BenchDpnp) -> Result<()> {
         .arg(intel)
         .option("--turns", turns.map(|turns| turns.to_string()))
         .option("--device", device.map(|device| device.word()))
-        .option("--json", json.as_ref())
         .args(functions);
-    session.replace(&bench)
+    if !record {
+        return session.replace(&bench.option("--json", json.as_ref()));
+    }
+    let rows = session.path("target/bench-dpnp.json");
+    let turns = turns.map(|turns| format!("--turns={turns}"));
+    let device = device.map(|device| format!("--device={}", device.word()));
+    let words = functions.iter().cloned().chain(turns).chain(device);
+    let recorded = Recorded {
+        area: "dpnp",
+        words: words.chain(["--record".to_owned()]).collect(),
+        rows: Some(rows.clone()),
+    };
+    record::run(session, &bench.arg("--json").arg(rows), &recorded)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! `bench --record`: a run in bench/results, with all that is needed to judge it: machine, load, commit, versions of peers.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::Bench;
 use crate::program::Program;
 use crate::python::{Environment, INTEL_OPENCL};
 use crate::session::{Capture, Session};
@@ -23,7 +23,7 @@ enum Product {
 /// The product that rows of a benchmark call `peer`; none for goals and the like.
 fn product(bench: &str, peer: &str) -> Option<Product> {
     Some(match (bench, peer) {
-        ("kernels" | "compile" | "driver", "intel") => Product::Pinned(INTEL_OPENCL[0]),
+        ("kernels" | "compile" | "driver" | "dpnp", "intel") => Product::Pinned(INTEL_OPENCL[0]),
         ("kernels", "pocl") => Product::Package("pocl-opencl-icd"),
         ("kernels", "native") => Product::Package("clang-22"),
         ("loader", "reference") => Product::Package("libze1"),
@@ -34,20 +34,35 @@ fn product(bench: &str, peer: &str) -> Option<Product> {
     })
 }
 
-/// Runs the benchmark of `area` with lines of JSON as output, and writes them into a file of bench/results.
-pub(super) fn run(session: &Session, bench: &Program, options: &Bench, area: &str) -> Result<()> {
+/// A benchmark that is recorded.
+pub(super) struct Recorded {
+    /// The word of its area.
+    pub(super) area: &'static str,
+    /// The file of its rows; `None` if it prints a line of JSON for each.
+    pub(super) rows: Option<PathBuf>,
+    /// The words of the line that records the same again.
+    pub(super) words: Vec<String>,
+}
+
+/// Runs a benchmark and writes its rows into a file of bench/results.
+pub(super) fn run(session: &Session, bench: &Program, recorded: &Recorded) -> Result<()> {
     let load = load();
-    let Some(measured) = session.capture(bench, Capture::Output)? else {
+    let rows = match &recorded.rows {
+        None => printed(session, bench)?,
+        Some(file) => {
+            session.run(bench)?;
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            serde_json::from_str(&text).unwrap_or_default()
+        }
+    };
+    if session.is_dry {
         session.say("writes bench/results/DATE-COMMIT-AREA.json");
         return Ok(());
-    };
-    if !measured.success {
-        bail!("the benchmark failed: nothing is recorded");
     }
-    let rows = measured.text.lines().map(serde_json::from_str);
-    let rows: Vec<Value> = rows
-        .collect::<Result<_, _>>()
-        .context("a line of the benchmark is no JSON: nothing is recorded")?;
+    if rows.is_empty() {
+        bail!("the benchmark measured nothing: nothing is recorded");
+    }
+    let area = recorded.area;
     let date = said(session, Program::new("date").words("-u +%F"))?;
     let commit = said(
         session,
@@ -60,7 +75,7 @@ pub(super) fn run(session: &Session, bench: &Program, options: &Bench, area: &st
         "commit": commit,
         "machine": machine(),
         "load": { "before": load, "after": self::load() },
-        "command": line(options, area),
+        "command": format!("./x bench {area} {}", recorded.words.join(" ")),
         "peers": peers(session, &rows)?,
     });
     let file = format!("bench/results/{date}-{commit}-{area}.json");
@@ -71,14 +86,17 @@ pub(super) fn run(session: &Session, bench: &Program, options: &Bench, area: &st
     Ok(())
 }
 
-/// The line that records the same again.
-fn line(options: &Bench, area: &str) -> String {
-    let mut words = vec!["./x", "bench", area];
-    words.extend(options.cases.iter().map(String::as_str));
-    let rounds = options.rounds.map(|rounds| format!("--rounds={rounds}"));
-    words.extend(rounds.as_deref());
-    words.push("--record");
-    words.join(" ")
+/// The rows that a benchmark prints, each a line of JSON.
+fn printed(session: &Session, bench: &Program) -> Result<Vec<Value>> {
+    let Some(measured) = session.capture(bench, Capture::Output)? else {
+        return Ok(Vec::new());
+    };
+    if !measured.success {
+        bail!("the benchmark failed: nothing is recorded");
+    }
+    let rows = measured.text.lines().map(serde_json::from_str);
+    rows.collect::<Result<_, _>>()
+        .context("a line of the benchmark is no JSON: nothing is recorded")
 }
 
 /// The versions of the peers in the rows, by the names there.

@@ -63,6 +63,7 @@ const LINES: [(&str, &[&str]); 14] = [
             "bench sycl chain --json",
             "bench rtas --json",
             "bench dpnp sum sort --turns 3 --device gpu --json out.json",
+            "bench dpnp sum --turns 3 --record",
             "bench --against before",
             "bench kernels saxpy --against before --rounds 9 --json",
             "bench sycl --against=before",
