@@ -236,13 +236,17 @@ fn dated(changelog: &str, version: &str, today: &str) -> Result<String> {
 
 /// The workspace's manifest with another version of the workspace and of its crates.
 fn with_version(manifest: &str, version: &str) -> String {
-    let (old, new) = (
-        format!("version = \"{VERSION}\""),
-        format!("version = \"{version}\""),
-    );
-    let line = |line: &str| match line.starts_with(&old) || line.contains("path = \"crates/") {
-        true => line.replace(&old, &new) + "\n",
-        false => line.to_owned() + "\n",
+    let line = |line: &str| {
+        let is_ours = line.starts_with("version = ") || line.contains("path = \"crates/");
+        let changed = ["", "="].iter().fold(line.to_owned(), |line, exact| {
+            let of = |version: &str| format!("version = \"{exact}{version}\"");
+            line.replace(&of(VERSION), &of(version))
+        });
+        if is_ours {
+            changed + "\n"
+        } else {
+            line.to_owned() + "\n"
+        }
     };
     manifest.lines().map(line).collect()
 }
@@ -293,6 +297,10 @@ mod tests {
         let text = include_str!("../../../../Cargo.toml");
         let changed = with_version(text, "7.8.9");
         assert!(changed.contains("\nversion = \"7.8.9\"\n"));
+        let mut ours = changed
+            .lines()
+            .filter(|line| line.contains("path = \"crates/"));
+        assert!(ours.all(|line| !line.contains(VERSION)), "{changed}");
         let others = |text: &str| {
             let lines = text.lines().filter(|line| !line.contains("crates/"));
             lines
