@@ -490,3 +490,36 @@ fn missing_libraries_are_reported_with_the_searched_folders() {
     );
     std::fs::remove_dir_all(&stage).unwrap();
 }
+
+#[test]
+fn a_vendors_gpu_comes_before_solums_devices() {
+    let stage = stage("vendor");
+    place(
+        &stage.join("driver.so"),
+        &stage.join("libze_solum_cpu.so.1"),
+    );
+    let vendor = stage.join("vendor");
+    std::fs::create_dir_all(&vendor).unwrap();
+    place(&stage.join("stub.so"), &vendor.join("libze_intel_gpu.so.1"));
+    let listed = Command::new(stage.join("solum"))
+        .args(["ls", "--json"])
+        .env_clear()
+        .env("LD_LIBRARY_PATH", &vendor)
+        .output()
+        .unwrap();
+    let (code, output, errors) = text(&listed);
+    assert_eq!(code, 0, "{errors}");
+    let document: serde_json::Value = serde_json::from_str(&output).unwrap();
+    let mut kinds = Vec::new();
+    for driver in document["drivers"].as_array().unwrap() {
+        for device in driver["devices"].as_array().unwrap() {
+            let is_ours = device["name"].as_str().unwrap().contains("Solum");
+            kinds.push((device["kind"].as_str().unwrap().to_owned(), is_ours));
+        }
+    }
+    let kinds: Vec<(&str, bool)> = kinds
+        .iter()
+        .map(|(kind, own)| (kind.as_str(), *own))
+        .collect();
+    assert_eq!(kinds, [("gpu", false), ("gpu", true), ("cpu", true)]);
+}
