@@ -30,3 +30,20 @@ pub(super) fn check(session: &Session) -> Result<()> {
     );
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workflow_is_checked() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let folder = std::fs::read_dir(root.join(".github/workflows")).unwrap();
+        let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut paths: Vec<String> = names
+            .map(|name| format!(".github/workflows/{name}"))
+            .collect();
+        paths.sort();
+        assert_eq!(paths, WORKFLOWS);
+    }
+}
