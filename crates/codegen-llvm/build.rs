@@ -122,8 +122,7 @@ fn link_statically(config: &str, folder: &str) {
         println!("cargo:rustc-link-lib=static:-bundle={name}");
     }
     // Inside too: a library that is built here then runs with the older C++ libraries of other systems.
-    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
-    let path = ask(&compiler, &["-print-file-name=libstdc++.a"]);
+    let path = ask("c++", &["-print-file-name=libstdc++.a"]);
     let Some((folder, _)) = path.rsplit_once('/') else {
         fail("libstdc++.a is missing: apt install g++");
     };

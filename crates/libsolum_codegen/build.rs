@@ -4,7 +4,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     if std::env::var_os("DEP_SOLUM_CODEGEN_LINKED").is_none() {
         println!(
-            "cargo::error=LLVM 22 is missing: apt install llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev, or set LLVM_CONFIG"
+            "cargo::error=LLVM 22 is missing: apt install llvm-22-dev zlib1g-dev libzstd-dev, or set LLVM_CONFIG"
         );
         std::process::exit(1);
     }

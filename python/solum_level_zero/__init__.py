@@ -96,14 +96,18 @@ def program_path() -> Path:
     return _installed("solum")
 
 
+def _cannot_run(error: OSError) -> SolumError:
+    reason = error.strerror
+    if os.statvfs(program_path()).f_flag & os.ST_NOEXEC:
+        reason = "its file system is mounted noexec; install into another folder, or remount it with exec"
+    return SolumError(f"{program_path()} cannot be run: {reason}")
+
+
 def _solum(*arguments: str | os.PathLike[str]) -> dict:
     try:
         finished = subprocess.run([program_path(), *arguments], capture_output=True, text=True, check=False)
     except OSError as error:
-        reason = error.strerror
-        if os.statvfs(program_path()).f_flag & os.ST_NOEXEC:
-            reason = "its file system is mounted noexec; install into another folder, or remount it with exec"
-        raise SolumError(f"{program_path()} cannot be run: {reason}") from error
+        raise _cannot_run(error) from error
     try:
         document = json.loads(finished.stdout)
     except ValueError:

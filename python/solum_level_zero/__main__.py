@@ -3,8 +3,18 @@
 import os
 import sys
 
-from solum_level_zero import program_path
+import solum_level_zero as solum
+
+
+def main() -> None:
+    try:
+        program = solum.program_path()
+        os.execv(program, [program, *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"solum: {solum._cannot_run(error)}")
+    except solum.SolumError as error:
+        sys.exit(f"solum: {error}")
+
 
 if __name__ == "__main__":
-    program = program_path()
-    os.execv(program, [program, *sys.argv[1:]])
+    main()

@@ -13,7 +13,6 @@ from unittest import mock
 
 import solum_level_zero as solum
 
-SELECTING = ("ONEAPI_DEVICE_SELECTOR", "SOLUM_DEVICES", "SYCL_DEVICE_ALLOWLIST")
 PREFIX = Path(sysconfig.get_path("data")).resolve()
 
 
@@ -81,8 +80,12 @@ class Package(unittest.TestCase):
         self.assertEqual(python("-W", "error", "-c", "import solum_level_zero").stderr, "")
 
     def test_missing_program(self):
-        with changed(solum.program_path(), None), self.assertRaisesRegex(solum.SolumError, "solum is missing"):
-            solum.devices()
+        with changed(solum.program_path(), None):
+            with self.assertRaisesRegex(solum.SolumError, "solum is missing"):
+                solum.devices()
+            started = python("-m", "solum_level_zero", "ls")
+        self.assertEqual(started.returncode, 1)
+        self.assertTrue(started.stderr.startswith("solum: solum is missing"), started.stderr)
 
     def test_program_that_cannot_run(self):
         for flag, words in [(0, "Permission denied"), (os.ST_NOEXEC, "mounted noexec")]:
@@ -102,6 +105,4 @@ class Package(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    for name in SELECTING:
-        os.environ.pop(name, None)
     unittest.main()

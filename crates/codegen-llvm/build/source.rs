@@ -30,7 +30,7 @@ pub(crate) fn choose(
     match installed() {
         Ok(()) => Ok(Source::Opened(why)),
         Err(missing) => Err(format!(
-            "{why}: apt install llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev, or set LLVM_CONFIG; \
+            "{why}: apt install llvm-22-dev zlib1g-dev libzstd-dev, or set LLVM_CONFIG; \
              or install {LIBRARY} where the system's linker looks ({missing})"
         )),
     }

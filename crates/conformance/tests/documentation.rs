@@ -183,14 +183,11 @@ fn difference(lines: &[String], shown: &[String]) -> Option<String> {
     };
     if first == "…" {
         let starts = 0..=lines.len();
-        let mut differences = starts.map(|start| difference(&lines[start..], others));
-        return differences
-            .any(|difference| difference.is_none())
-            .then_some(())
-            .map_or_else(
-                || Some(format!("nowhere: {}", others.join("\n"))),
-                |()| None,
-            );
+        let is_shown = |start| difference(&lines[start..], others).is_none();
+        return match starts.into_iter().any(is_shown) {
+            true => None,
+            false => Some(format!("nowhere: {}", others.join("\n"))),
+        };
     }
     match lines.split_first() {
         Some((line, lines)) if is_as_shown(line, first) => difference(lines, others),

@@ -68,7 +68,7 @@ pub(crate) enum Verb {
         #[arg(long, requires = "version")]
         prepare: bool,
     },
-    /// Run the tests that take hours: wheels, all of dpnp, sklearnex, soak, random
+    /// Run the tests that take hours: the book, wheels, all of dpnp, sklearnex, soak, two builds of a release, random
     Nightly,
     /// Stress test: abrupt exits, cancelled threads, limits, hostile peers
     Soak {
@@ -341,7 +341,7 @@ pub(crate) struct Bench {
     #[arg(long)]
     pub(crate) json: bool,
     /// Write a file of bench/results instead, with machine, load, commit and versions of peers
-    #[arg(long, requires = "area", conflicts_with = "against")]
+    #[arg(long, requires = "area", conflicts_with_all = ["against", "alone"])]
     pub(crate) record: bool,
     /// Measure no peer
     #[arg(long)]

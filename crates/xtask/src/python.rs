@@ -29,7 +29,7 @@ pub(crate) enum Environment {
     IntelMpi,
     /// mpi4py and MPICH. Both this one and Intel MPI have a `libmpi.so.12`.
     Mpich,
-    /// What checks workflows, the Dockerfile and the bill of materials.
+    /// Linters of workflows, the Dockerfile and the bill of materials.
     Lint,
     /// The tools that pack Solum's own wheel.
     WheelTools,

@@ -1,4 +1,4 @@
-//! What all verbs share: where things lie, how programs run, what is printed.
+//! The parts that all verbs share: folders, running programs, output.
 //!
 //! A dry run starts no program and writes no file: it collects the lines that would run. It takes every package as
 //! missing and every file as out of date, so its output is the same on every machine.
@@ -303,7 +303,7 @@ impl Session {
         Ok(Some(Captured { success, text }))
     }
 
-    /// What a program prints; in a dry run `instead`.
+    /// The output of a program; in a dry run `instead`.
     ///
     /// # Errors
     /// It cannot be started, fails, or is late.

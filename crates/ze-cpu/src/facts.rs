@@ -4,7 +4,7 @@
 
 use crate::environment::{DeviceChoice, LEAST_MEMORY, Settings};
 use crate::memory_modules;
-use crate::topology::{Machine, PARAVIRTUAL};
+use crate::topology::{Machine, VIRTUAL};
 use level_zero_sys as sys;
 use ze_driver::device::{DeviceFacts, PlatformFacts};
 
@@ -135,12 +135,12 @@ pub(crate) fn device(
         sub_of: None,
         sub_number: 0,
         integrated: !settings.discrete,
-        // The wheel's sycl.conf hides GPU-typed devices without a maker from DPC++: programs that select nothing get the
+        // The wheel's sycl.conf hides GPU-typed devices with this ID from DPC++: programs that select nothing get the
         // CPU-typed device, or a real GPU where there is one.
         vendor_id: settings
             .vendor_id
             .unwrap_or(if choice.gpu && !settings.selects_devices {
-                PARAVIRTUAL
+                VIRTUAL
             } else {
                 machine.vendor_id
             }),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_typed_device_has_a_maker_only_if_it_is_selected() {
+    fn a_gpu_typed_device_has_the_makers_id_only_if_it_is_selected() {
         let machine = Machine::detect();
         let told = |name: &str, value: &str| {
             let get = |asked: &str| (asked == name).then(|| value.into());
@@ -297,8 +297,8 @@ mod tests {
             [facts(0).vendor_id, facts(1).vendor_id]
         };
         for (name, value, gpu) in [
-            ("SOLUM_DEVICES", "", PARAVIRTUAL),
-            ("ONEAPI_DEVICE_SELECTOR", " ", PARAVIRTUAL),
+            ("SOLUM_DEVICES", "", VIRTUAL),
+            ("ONEAPI_DEVICE_SELECTOR", " ", VIRTUAL),
             ("ONEAPI_DEVICE_SELECTOR", "*:*", machine.vendor_id),
             ("SOLUM_DEVICES", "gpu,cpu", machine.vendor_id),
         ] {
@@ -320,7 +320,7 @@ mod tests {
             [sub_device(&root, 0, 0, 2, 1), root]
         };
         for (own, mut asked) in told(None).into_iter().zip(told(Some("0x8086"))) {
-            assert_eq!((own.vendor_id, asked.vendor_id), (PARAVIRTUAL, 0x8086));
+            assert_eq!((own.vendor_id, asked.vendor_id), (VIRTUAL, 0x8086));
             asked.vendor_id = own.vendor_id;
             assert_eq!(format!("{own:?}"), format!("{asked:?}"));
         }

@@ -7,8 +7,8 @@ use local_ranks::Rank;
 use std::fs;
 use std::path::Path;
 
-/// The PCI vendor ID of virtual machines' paravirtual devices: for devices that no known maker made.
-pub(crate) const PARAVIRTUAL: u32 = 0x1af4;
+/// The PCI vendor ID of QEMU's virtual devices: of GPU-typed devices that nobody has selected.
+pub(crate) const VIRTUAL: u32 = 0x1b36;
 
 /// The machine as far as the process may use it.
 #[derive(Clone, Debug)]
@@ -53,7 +53,8 @@ impl Machine {
             "GenuineIntel" => 0x8086,
             "HygonGenuine" => 0x1d94,
             "CentaurHauls" | "  Shanghai  " => 0x1106,
-            _ => PARAVIRTUAL,
+            // Not a CPU maker that we know: the vendor of virtual machines' paravirtual devices.
+            _ => 0x1af4,
         };
         let base_mhz = field("cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok());
         let top_khz = number("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");

@@ -147,7 +147,9 @@ pub(crate) fn text(checks: &[Check]) -> String {
         }
     };
     if let Some(sections) = sections(checks) {
-        out += &format!("more: docs/troubleshooting.md, {sections}\n");
+        out += &format!(
+            "more: {sections} of the page Trouble shooting (docs/troubleshooting.md in the sources)\n"
+        );
     }
     out
 }

@@ -168,7 +168,7 @@ fn allowed(environment: &Environment, selected: &[&Shown<'_>], by: &str) -> Chec
             AREA,
             format!("{ALLOW_LIST} hides:\n{}", names(&hidden)),
             "no Level Zero device is left",
-            format!("unset {ALLOW_LIST}"),
+            format!("set {ALLOW_LIST}=BackendName:level_zero"),
         );
     }
     let mut text = format!(
@@ -177,13 +177,26 @@ fn allowed(environment: &Environment, selected: &[&Shown<'_>], by: &str) -> Chec
         default_of(&shown)
     );
     if !hidden.is_empty() {
-        let note = format!(
-            "\nhidden by {ALLOW_LIST} (programs see Solum's with {NAME}=level_zero:gpu):\n{}",
-            names(&hidden)
-        );
-        text.push_str(&note);
+        let all = names(&hidden);
+        text.push_str(&format!("\nhidden by {ALLOW_LIST}:\n{all}"));
+    }
+    if let Some(list) = list.filter(|_| !hidden.is_empty() && by.is_empty())
+        && selected
+            .iter()
+            .any(|shown| shows_gpus_of(&list, shown.device))
+    {
+        text.push_str(&format!("\n{NAME}=level_zero:gpu shows Solum's"));
     }
     Check::ok(AREA, text)
+}
+
+/// Whether the list shows GPUs with the vendor ID of this device of Solum's, which a selected GPU-typed device has too.
+fn shows_gpus_of(list: &str, device: &Device) -> bool {
+    let selected = Device {
+        kind: "gpu".into(),
+        ..device.clone()
+    };
+    device.kind == "cpu" && sycl_config::allows(list, &selected) == Ok(true)
 }
 
 fn names(shown: &[&Shown<'_>]) -> String {

@@ -470,7 +470,7 @@ fn text_has_no_colours_in_a_pipe() {
              \x20              cause: /nonexistent/program does not exist\n\
              \x20              fix:   check the name\n\
              1 problem found: fix it, then run doctor again\n\
-             more: docs/troubleshooting.md, section program\n"
+             more: section program of the page Trouble shooting (docs/troubleshooting.md in the sources)\n"
                 .into(),
             String::new()
         )

@@ -87,7 +87,8 @@ pub(super) fn memcheck(session: &Session) -> Result<()> {
 
 /// The interfaces of the public crates, beside those of the commit `since` or of the last release.
 pub(super) fn semver(session: &Session, since: Option<&str>) -> Result<()> {
-    let releases = Program::new("git").words("tag --list v* --sort=version:refname --merged HEAD");
+    let releases = Program::new("git")
+        .words("-c versionsort.suffix=- tag --list v* --sort=version:refname --merged HEAD");
     let last = match since {
         Some(since) => since.to_owned(),
         None => session.answer(&releases, "LAST")?,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use super::wheels::SMOKE_DPNP;
+use crate::artefacts;
 use crate::commands::wheel;
 use crate::program::Program;
 use crate::python::Environment;
@@ -24,7 +25,7 @@ const PYTHONS: [&str; 6] = [
 /// Bytes that the wheel may have. It had 25.6 MB in 2026-11; peers have 58 (PoCL) and 225 MB (Intel's OpenCL runtime).
 const LARGEST: u64 = 30_000_000;
 
-/// Variables that select devices.
+/// Variables that select a loader or devices.
 const SELECTING: [&str; 4] = [
     "LD_LIBRARY_PATH",
     "ONEAPI_DEVICE_SELECTOR",
@@ -33,8 +34,9 @@ const SELECTING: [&str; 4] = [
 ];
 
 /// Packs the wheel, examines it, and installs it into fresh environments: its tests pass, and nothing stays when it is
-/// uninstalled.
+/// uninstalled. Then installs it beside the clients, where there are any.
 pub(super) fn check(session: &Session) -> Result<()> {
+    artefacts::build(session)?;
     let wheel = wheel::build(session)?;
     let audit = Environment::WheelTools.path(session, "bin/auditwheel");
     let audit = Program::new(audit).arg("show").arg(&wheel);
@@ -68,6 +70,9 @@ pub(super) fn check(session: &Session) -> Result<()> {
             // Not installed, or the same version as an earlier one.
             Ok(Some(_)) | Err(_) => {}
         }
+    }
+    if session.is_dry || session.exists(&Environment::Wheels.python(session)) {
+        wheel::install_into(session, &wheel, Environment::Wheels)?;
     }
     Ok(())
 }

@@ -92,11 +92,19 @@ fn finish(session: &Session, bench: &Program, options: &Bench) -> Result<()> {
     match options.area {
         Some(area) if options.record => {
             let rounds = options.rounds.map(|rounds| format!("--rounds={rounds}"));
+            let flags = [
+                ("--exact", options.exact),
+                ("--cpu", options.cpu),
+                ("--record", true),
+            ];
+            let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
             let words = options.cases.iter().cloned().chain(rounds);
             let recorded = Recorded {
                 area: area.word(),
                 rows: None,
-                words: words.chain(["--record".to_owned()]).collect(),
+                words: words
+                    .chain(flags.map(|(flag, _)| flag.to_owned()))
+                    .collect(),
             };
             record::run(session, bench, &recorded)
         }

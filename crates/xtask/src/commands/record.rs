@@ -50,9 +50,13 @@ pub(super) fn run(session: &Session, bench: &Program, recorded: &Recorded) -> Re
     let rows = match &recorded.rows {
         None => printed(session, bench)?,
         Some(file) => {
+            // An earlier run's.
+            let _ = std::fs::remove_file(file);
             session.run(bench)?;
-            let text = std::fs::read_to_string(file).unwrap_or_default();
-            serde_json::from_str(&text).unwrap_or_default()
+            match session.is_dry {
+                true => Vec::new(),
+                false => serde_json::from_str(&std::fs::read_to_string(file)?)?,
+            }
         }
     };
     if session.is_dry {
@@ -63,11 +67,9 @@ pub(super) fn run(session: &Session, bench: &Program, recorded: &Recorded) -> Re
         bail!("the benchmark measured nothing: nothing is recorded");
     }
     let area = recorded.area;
-    let date = said(session, Program::new("date").words("-u +%F"))?;
-    let commit = said(
-        session,
-        Program::new("git").words("describe --always --abbrev=7 --exclude=* --dirty"),
-    )?;
+    let date = session.answer(&Program::new("date").words("-u +%F"), "")?;
+    let commit = Program::new("git").words("describe --always --abbrev=7 --exclude=* --dirty");
+    let commit = session.answer(&commit, "")?;
     let head = json!({
         "schema": "solum.bench/1",
         "area": area,
@@ -79,6 +81,9 @@ pub(super) fn run(session: &Session, bench: &Program, recorded: &Recorded) -> Re
         "peers": peers(session, &rows)?,
     });
     let file = format!("bench/results/{date}-{commit}-{area}.json");
+    if session.exists(&session.path(&file)) {
+        bail!("{file} is there already: remove it to record this commit again today");
+    }
     session.write(&session.path(&file), &document(&head, &rows)?)?;
     session.say(&format!(
         "recorded in {file}: ./x regen shows it in the pages"
@@ -115,7 +120,7 @@ fn peers(session: &Session, rows: &[Value]) -> Result<Map<String, Value>> {
             Some(Product::Package(name)) => {
                 let query =
                     Program::new("dpkg-query").args(["-W", "-f=${Package} ${Version}", name]);
-                format!("{} (Debian)", said(session, query)?)
+                format!("{} (Debian)", session.answer(&query, "")?)
             }
             Some(Product::Wheel(name)) => {
                 let pins =
@@ -129,12 +134,6 @@ fn peers(session: &Session, rows: &[Value]) -> Result<Map<String, Value>> {
         peers.insert(peer.to_owned(), Value::String(version.replace("==", " ")));
     }
     Ok(peers)
-}
-
-fn said(session: &Session, program: Program) -> Result<String> {
-    let said = session.capture(&program, Capture::Output)?;
-    let said = said.filter(|said| said.success).map(|said| said.text);
-    said.with_context(|| format!("failed: {}", program.line()))
 }
 
 /// The processor, how many of them, and the memory.

@@ -29,16 +29,16 @@ const TEXTS: [&str; 7] = [
 /// Compression of archives by one thread, since the blocks of several depend on their number.
 const XZ: &str = "xz -9 --threads=1";
 
-/// The mistake in a version, if there is one: three numbers, perhaps with a part for a release candidate.
+/// The mistake in a version, if there is one: three numbers, perhaps followed by `-rc.` and a fourth.
 pub(super) fn mistake(version: &str) -> Option<String> {
-    let (numbers, candidate) = version.split_once('-').unwrap_or((version, "rc"));
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let is_right = numbers.split('.').count() == 3
-        && numbers.split('.').all(is_number)
-        && !candidate.is_empty()
-        && candidate
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'.');
+    let (release, candidate) = version.split_once("-rc.").unwrap_or((version, "0"));
+    let is_number = |part: &str| {
+        part.parse::<u32>()
+            .is_ok_and(|number| number.to_string() == part)
+    };
+    let is_right = release.split('.').count() == 3
+        && release.split('.').all(is_number)
+        && is_number(candidate);
     (!is_right).then(|| format!("release: {version} is no version such as 1.2.3 or 1.2.3-rc.1"))
 }
 
@@ -95,6 +95,12 @@ fn version(session: &Session) -> &'static str {
 
 /// Builds what belongs to a release.
 pub(super) fn run(session: &Session) -> Result<()> {
+    let status = session.answer(&Program::new("git").words("status --porcelain"), "")?;
+    if !status.is_empty() {
+        session.say(
+            "a trial: libraries have changes that are not committed, the source archive has not",
+        );
+    }
     artefacts::build(session)?;
     let dist = session.path("dist");
     session.remove_folder(&dist)?;
@@ -266,6 +272,10 @@ mod tests {
             "1.2.x",
             "1.2.3-",
             "1.2.3-a/b",
+            "01.2.3",
+            "1.2.3-..",
+            "1.2.3-beta",
+            "1.2.3-rc.01",
             "1..3",
         ] {
             assert!(mistake(version).is_some(), "{version}");

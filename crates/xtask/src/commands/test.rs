@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::wheel;
 use crate::arguments::{TestPart, Verb};
 use crate::artefacts;
 use crate::checks::{self, Check, Suite};
@@ -148,8 +147,10 @@ fn wheels(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
         steps.skip("wheels (they could not be installed)");
         return Ok(());
     }
-    steps.step("the Python wheel in fresh environments", Check::Wheel);
-    wheel::install_into(session, Environment::Wheels)?;
+    steps.step(
+        "the Python wheel in fresh environments, and beside the clients",
+        Check::Wheel,
+    );
     steps.step(
         "dpnp on the installed wheel, without a variable",
         Check::WheelDpnp,

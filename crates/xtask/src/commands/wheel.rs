@@ -35,7 +35,7 @@ pub(super) fn run(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Packs the wheel from the release build, with the time of the last commit (or `SOURCE_DATE_EPOCH`) in all entries.
+/// Packs the wheel from the release build, with the time of the last commit in all entries.
 ///
 /// # Errors
 /// The tools cannot be installed, or a file is missing.
@@ -43,13 +43,16 @@ pub(crate) fn build(session: &Session) -> Result<PathBuf> {
     Environment::WheelTools
         .install(session)
         .context("the tools of python/tools.txt could not be installed: is there a network?")?;
-    let version = env!("CARGO_PKG_VERSION");
+    // Python's form of a release candidate.
+    let version = &env!("CARGO_PKG_VERSION").replacen("-rc.", "rc", 1);
     let stem = format!("{NAME}-{version}");
     let stage = session.path("target/wheel").join(&stem);
     session.remove_folder(&stage)?;
     libraries(session, &stage, &stem)?;
     package(session, &stage)?;
     metadata(session, &stage.join(format!("{stem}.dist-info")), version)?;
+    // The wheel keeps permissions, which depend on the user's mask.
+    session.run(&Program::new("chmod").words("-R u=rwX,go=rX").arg(&stage))?;
     let dist = session.path("dist");
     session.make_folder(&dist)?;
     let pack = Program::new(Environment::WheelTools.python(session))
@@ -60,12 +63,15 @@ pub(crate) fn build(session: &Session) -> Result<PathBuf> {
     Ok(dist.join(format!("{stem}-py3-none-{PLATFORM}.whl")))
 }
 
-/// Packs the wheel and installs it into an environment with clients, which then run on it.
+/// Installs the wheel into an environment with clients, which then run on it.
 ///
 /// # Errors
-/// As [`build`]; pip fails.
-pub(crate) fn install_into(session: &Session, environment: Environment) -> Result<()> {
-    let wheel = build(session)?;
+/// pip fails.
+pub(crate) fn install_into(
+    session: &Session,
+    wheel: &Path,
+    environment: Environment,
+) -> Result<()> {
     let pip = Program::new(environment.python(session))
         .words("-m pip install --quiet --disable-pip-version-check")
         .words("--force-reinstall --no-index --no-deps");
@@ -74,15 +80,14 @@ pub(crate) fn install_into(session: &Session, environment: Environment) -> Resul
 
 /// Seconds since 1970 that packed files carry, so that two builds of one commit are the same bytes.
 fn source_date(session: &Session) -> Result<String> {
-    /// The first date that a zip file can carry, for a checkout without git.
-    const NONE: &str = "315532800";
-    if let Ok(date) = std::env::var("SOURCE_DATE_EPOCH") {
-        return Ok(date);
-    }
+    /// The first date that a zip file can carry.
+    const FIRST: &str = "315532800";
     let commit = Program::new("git").words("log -1 --format=%ct");
     let date = session.capture(&commit, Capture::Output)?;
     let date = date.filter(|date| date.success && !date.text.is_empty());
-    Ok(date.map_or_else(|| NONE.to_owned(), |date| date.text))
+    // The sources may come from an archive, without git.
+    let given = || std::env::var("SOURCE_DATE_EPOCH").unwrap_or_else(|_| FIRST.to_owned());
+    Ok(date.map_or_else(given, |date| date.text))
 }
 
 fn libraries(session: &Session, stage: &Path, stem: &str) -> Result<()> {

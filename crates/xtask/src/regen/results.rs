@@ -66,7 +66,7 @@ pub(super) fn generate(root: &Path) -> Result<Vec<Output>> {
     Ok(outputs)
 }
 
-/// The recorded runs of kernels, the newest and of one day the longest last.
+/// The recorded runs of kernels: the longest, and of those the newest, last.
 fn runs(root: &Path) -> Result<Vec<Run>> {
     let folder = root.join("bench/results");
     let mut runs = Vec::new();
@@ -81,7 +81,7 @@ fn runs(root: &Path) -> Result<Vec<Run>> {
     }
     let key = |run: &Run| {
         let rows = run.record["rows"].as_array().map_or(0, Vec::len);
-        (run.record["date"].to_string(), rows)
+        (rows, run.record["date"].to_string())
     };
     runs.sort_by_key(key);
     Ok(runs)
@@ -171,8 +171,8 @@ fn comparison(run: &Run) -> Result<String> {
     text += "\n| their time divided by Solum's";
     let mut lines = [
         "| kernels".to_owned(),
-        "| geometric mean, time on the clock".to_owned(),
-        "| geometric mean, time of all processors".to_owned(),
+        "| geometric mean, elapsed time".to_owned(),
+        "| geometric mean, processor time of all threads".to_owned(),
         "| Solum is ahead by more than 5 %".to_owned(),
         "| **they are ahead** by more than 5 %".to_owned(),
     ];
@@ -215,9 +215,8 @@ fn comparison(run: &Run) -> Result<String> {
         };
         writeln!(text, "- {name}: {ahead}")?;
     }
-    text += "\n### All kernels\n\n![Each kernel's time in the other runtimes, divided by its time in Solum](comparison/kernels.svg)\n";
-    text +=
-        "\nMilliseconds of one launch on the clock, the best of all rounds:\n\n| kernel | Solum";
+    text += "\n### Each kernel\n\n![Each kernel's time in the other runtimes, divided by its time in Solum](comparison/kernels.svg)\n";
+    text += "\nMilliseconds of one launch, the best of all rounds (–: not measured):\n\n| kernel | Solum";
     for (_, name, _) in &peers {
         write!(text, " | {name}")?;
     }
@@ -364,8 +363,8 @@ mod tests {
         for part in [
             "Intel's CPU runtime: rt 1 |",
             "| kernels | 2 |",
-            "time on the clock | 1.41 |",
-            "time of all processors | 1.41 |",
+            "elapsed time | 1.41 |",
+            "processor time of all threads | 1.41 |",
             "Solum is ahead by more than 5 % | 1 |",
             "- Intel's CPU runtime: `b` (2.00 times as fast as Solum)",
             "| `a` | 1.00 | 4.00 |",

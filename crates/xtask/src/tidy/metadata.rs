@@ -1,4 +1,4 @@
-//! What cargo knows of the workspace.
+//! The workspace as cargo describes it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
