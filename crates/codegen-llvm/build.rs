@@ -123,14 +123,14 @@ fn link_statically(config: &str, folder: &str) {
     }
     // Inside too: a library that is built here then runs with the older C++ libraries of other systems.
     let path = ask("c++", &["-print-file-name=libstdc++.a"]);
-    let Some((folder, _)) = path.rsplit_once('/') else {
+    if !path.contains('/') {
         fail("libstdc++.a is missing: apt install g++");
-    };
-    println!("cargo:rustc-link-search=native={folder}");
+    }
+    without_destructors(&path, &format!("{own}/libstdc++.a"));
     println!("cargo:rustc-link-lib=static:-bundle=stdc++");
 }
 
-/// Copies an archive of LLVM's, so that its static variables are never destroyed.
+/// Copies an archive of LLVM's or of the C++ library, so that its static variables are never destroyed.
 ///
 /// `exit` would destroy them while other threads compile, which crashes. To wait for those threads is not enough: more than
 /// a hundred of the variables are made when they are first used, so their destructors run before any exit handler that was
