@@ -12,7 +12,8 @@
 //! A command is data (`program`) that the `session` runs, or prints with `--dry-run`; a `step` has a name, a time limit
 //! (`process_tree`) and a line that repeats it. `packages` and `python` install what is missing, `artefacts` and
 //! `client_programs` build what the verbs run, `links` finds dead ones in texts. `third_party` lists the software of others
-//! in the binaries, `published` the packages of the registry.
+//! in the binaries, `published` the packages of the
+//! registry; `stamp` has the version and the time that built files carry.
 //!
 //! Invariants: it writes into the target folder, `dist`, the folder that `install` names and the generated files only, and
 //! `release --prepare` into manifests and the changelog; with `--check` and `--dry-run` it writes nothing. Every verb can
@@ -34,6 +35,7 @@ mod program;
 mod published;
 mod python;
 mod session;
+mod stamp;
 mod step;
 mod third_party;
 

@@ -2,9 +2,6 @@
 //!
 //! The list is the manifests' (those without `publish = false`); `tidy` compares them.
 
-/// The version of all packages.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-
 /// Those that programs name. Their interfaces follow semantic versioning.
 pub(crate) const PUBLIC: [&str; 6] = [
     "sycl",
@@ -15,14 +12,8 @@ pub(crate) const PUBLIC: [&str; 6] = [
     "xpti-sys",
 ];
 
-/// All of them.
-pub(crate) const PUBLISHED: [&str; 28] = [
-    "sycl",
-    "sycl-macros",
-    "level-zero",
-    "level-zero-sys",
-    "xpti",
-    "xpti-sys",
+/// Those that they are built from, which may change in any version.
+const INTERNAL: [&str; 22] = [
     "solum-acceleration-structure",
     "solum-cancellation",
     "solum-codegen-llvm",
@@ -46,3 +37,8 @@ pub(crate) const PUBLISHED: [&str; 28] = [
     "solum-ze-layers",
     "solum-ze-spec",
 ];
+
+/// All of them.
+pub(crate) fn all() -> impl Iterator<Item = &'static str> {
+    PUBLIC.into_iter().chain(INTERNAL)
+}

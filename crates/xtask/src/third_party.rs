@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::artefacts::LIBRARIES;
 use crate::program::Program;
 use crate::session::{Capture, Session};
+use crate::stamp::VERSION;
 
 /// Linked in statically: the name, Debian's package, the licence. In a package's name `@` is the version of g++.
 const LINKED: [(&str, &str, &str); 4] = [
@@ -286,8 +287,7 @@ fn bill_of_materials(
     rust: &str,
     time: Option<&str>,
 ) -> Result<String> {
-    let version = env!("CARGO_PKG_VERSION");
-    let own = format!("pkg:generic/solum@{version}");
+    let own = format!("pkg:generic/solum@{VERSION}");
     let listed = components.iter().map(|component| {
         let mut entry = json!({
             "type": "library",
@@ -318,7 +318,7 @@ fn bill_of_materials(
                 "type": "application",
                 "bom-ref": own,
                 "name": "solum",
-                "version": version,
+                "version": VERSION,
                 "licenses": [{ "expression": "MIT OR Apache-2.0" }],
                 "purl": own,
             },

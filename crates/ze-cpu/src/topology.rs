@@ -7,7 +7,7 @@ use local_ranks::Rank;
 use std::fs;
 use std::path::Path;
 
-/// The PCI vendor ID of QEMU's virtual devices: of GPU-typed devices that nobody has selected.
+/// The PCI vendor ID of QEMU's virtual devices. GPU-typed devices have it until the user selects devices.
 pub(crate) const VIRTUAL: u32 = 0x1b36;
 
 /// The machine as far as the process may use it.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::program::Program;
-use crate::published::{PUBLISHED, VERSION};
+use crate::published;
 use crate::session::Session;
+use crate::stamp::VERSION;
 
 /// Variables and folders by which a program could find another loader or driver.
 pub(super) const LOADER_VARIABLES: [&str; 3] = [
@@ -90,7 +91,7 @@ pub(super) fn package(session: &Session, name: &str) -> PathBuf {
 
 /// Packages the crates, and unpacks them where the packages have changed.
 fn unpack(session: &Session) -> Result<()> {
-    let names = PUBLISHED.iter().flat_map(|name| ["-p", name]);
+    let names = published::all().flat_map(|name| ["-p", name]);
     let cargo = Program::cargo("package --quiet --no-verify --allow-dirty").args(names);
     session.run(&cargo)?;
     let packages = packages(session);
@@ -118,7 +119,7 @@ fn unpack(session: &Session) -> Result<()> {
 /// All packages, one after the other.
 fn packed(folder: &Path) -> Result<Vec<u8>> {
     let mut packed = Vec::new();
-    for name in PUBLISHED {
+    for name in published::all() {
         let file = folder.join(format!("{name}-{VERSION}.crate"));
         packed.extend(std::fs::read(&file).with_context(|| format!("reading {}", file.display()))?);
     }
@@ -127,8 +128,8 @@ fn packed(folder: &Path) -> Result<Vec<u8>> {
 
 /// The manifest of a crate that depends on `sycl`. A registry that has the packages is not needed: their folders stand in.
 fn manifest(name: &str, options: &str) -> String {
-    let folder = |name: &&str| format!("{name} = {{ path = \"../packages/{name}-{VERSION}\" }}\n");
-    let folders: String = PUBLISHED.iter().map(folder).collect();
+    let folder = |name: &str| format!("{name} = {{ path = \"../packages/{name}-{VERSION}\" }}\n");
+    let folders: String = published::all().map(folder).collect();
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
          [dependencies]\nsycl = {{ version = \"{VERSION}\"{options} }}\n\
@@ -146,7 +147,7 @@ mod tests {
         let sycl = format!("sycl = {{ version = \"{VERSION}\", default-features = false }}\n");
         assert!(text.contains(&sycl), "{text}");
         let (_, patches) = text.split_once("[patch.crates-io]\n").unwrap();
-        assert_eq!(patches.matches("path = ").count(), PUBLISHED.len());
+        assert_eq!(patches.matches("path = ").count(), published::all().count());
         let line = format!("solum-ze-cpu = {{ path = \"../packages/solum-ze-cpu-{VERSION}\" }}\n");
         assert!(patches.contains(&line), "{text}");
     }

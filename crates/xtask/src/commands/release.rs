@@ -10,10 +10,8 @@ use anyhow::{Context as _, Result, bail};
 use super::{install, wheel};
 use crate::program::Program;
 use crate::session::Session;
+use crate::stamp::{self, VERSION, version};
 use crate::{artefacts, third_party};
-
-/// The version of the workspace.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The files of the repository that are in the tarball.
 const TEXTS: [&str; 7] = [
@@ -69,28 +67,14 @@ pub(super) fn reproducible(session: &mut Session) -> Result<()> {
         let from = from.context("release needs folders whose paths have no spaces")?;
         flags.push(format!("--remap-path-prefix={from}={to}"));
     }
-    let time = time(session, "%ct", "SECONDS")?;
     session.set_variable("CARGO_ENCODED_RUSTFLAGS", None);
     session.set_variable("RUSTFLAGS", Some(&flags.join(" ")));
     session.set_variable("CARGO_INCREMENTAL", Some("0"));
     // It would contain the paths of the standard library's source where that is installed.
     session.set_variable("CARGO_PROFILE_RELEASE_DEBUG", Some("false"));
     session.set_variable("SOLUM_LLVM", Some("static"));
-    session.set_variable("SOURCE_DATE_EPOCH", Some(&time));
+    session.set_variable("SOURCE_DATE_EPOCH", Some(&stamp::seconds(session)?));
     Ok(())
-}
-
-/// The time of the commit; in a dry run `name`.
-fn time(session: &Session, format: &str, name: &str) -> Result<String> {
-    let log = Program::new("git")
-        .words("log -1")
-        .arg(format!("--format={format}"));
-    session.answer(&log, name)
-}
-
-/// The version in names of files; golden files have none.
-fn version(session: &Session) -> &'static str {
-    if session.is_dry { "VERSION" } else { VERSION }
 }
 
 /// Builds what belongs to a release.
@@ -176,7 +160,7 @@ fn tarball(session: &Session, dist: &Path, bill: &Path) -> Result<PathBuf> {
     let file = dist.join(format!("{name}.tar.xz"));
     let tar = Program::new("tar")
         .words("--create --format=gnu --sort=name --owner=0 --group=0 --numeric-owner")
-        .arg(format!("--mtime={}", time(session, "@%ct", "@SECONDS")?))
+        .arg(format!("--mtime=@{}", stamp::seconds(session)?))
         .words("--mode=u=rwX,go=rX")
         .arg(format!("--use-compress-program={XZ}"))
         .arg("--file")

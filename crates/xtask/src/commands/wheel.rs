@@ -10,8 +10,8 @@ use anyhow::{Context as _, Result};
 use crate::artefacts::{self, LIBRARIES};
 use crate::program::Program;
 use crate::python::Environment;
-use crate::session::{Capture, Session};
-use crate::third_party;
+use crate::session::Session;
+use crate::{stamp, third_party};
 
 /// Name of the distribution in file names.
 const NAME: &str = "solum_level_zero";
@@ -44,7 +44,7 @@ pub(crate) fn build(session: &Session) -> Result<PathBuf> {
         .install(session)
         .context("the tools of python/tools.txt could not be installed: is there a network?")?;
     // Python's form of a release candidate.
-    let version = &env!("CARGO_PKG_VERSION").replacen("-rc.", "rc", 1);
+    let version = &stamp::version(session).replacen("-rc.", "rc", 1);
     let stem = format!("{NAME}-{version}");
     let stage = session.path("target/wheel").join(&stem);
     session.remove_folder(&stage)?;
@@ -58,7 +58,7 @@ pub(crate) fn build(session: &Session) -> Result<PathBuf> {
     let pack = Program::new(Environment::WheelTools.python(session))
         .words("-m wheel pack --dest-dir")
         .args([&dist, &stage])
-        .env("SOURCE_DATE_EPOCH", source_date(session)?);
+        .env("SOURCE_DATE_EPOCH", stamp::seconds(session)?);
     session.run(&pack)?;
     Ok(dist.join(format!("{stem}-py3-none-{PLATFORM}.whl")))
 }
@@ -76,18 +76,6 @@ pub(crate) fn install_into(
         .words("-m pip install --quiet --disable-pip-version-check")
         .words("--force-reinstall --no-index --no-deps");
     session.run(&pip.arg(wheel))
-}
-
-/// Seconds since 1970 that packed files carry, so that two builds of one commit are the same bytes.
-fn source_date(session: &Session) -> Result<String> {
-    /// The first date that a zip file can carry.
-    const FIRST: &str = "315532800";
-    let commit = Program::new("git").words("log -1 --format=%ct");
-    let date = session.capture(&commit, Capture::Output)?;
-    let date = date.filter(|date| date.success && !date.text.is_empty());
-    // The sources may come from an archive, without git.
-    let given = || std::env::var("SOURCE_DATE_EPOCH").unwrap_or_else(|_| FIRST.to_owned());
-    Ok(date.map_or_else(given, |date| date.text))
 }
 
 fn libraries(session: &Session, stage: &Path, stem: &str) -> Result<()> {

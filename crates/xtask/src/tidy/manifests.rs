@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::metadata::{Metadata, Package};
-use crate::published::{PUBLIC, PUBLISHED, VERSION};
+use crate::published::{self, PUBLIC};
+use crate::stamp::VERSION;
 
 /// Words before a version of Rust, in texts, workflows and images.
 const BEFORE_RUST: [&str; 7] = [
@@ -21,13 +22,13 @@ pub(super) fn findings(metadata: &Metadata, read: &dyn Fn(&Path) -> Option<Strin
     let mut findings = Vec::new();
     for package in &metadata.packages {
         let name = package.name.as_str();
-        match (is_published(package), PUBLISHED.contains(&name)) {
+        match (is_published(package), published::all().any(|listed| listed == name)) {
             (true, true) => findings.extend(of_package(package, read)),
             (true, false) => findings.push(format!(
-                "{name}: add it to PUBLISHED in crates/xtask/src/published.rs, or `publish.workspace = true`, which is false"
+                "{name}: add it to the lists in crates/xtask/src/published.rs, or `publish.workspace = true`, which is false"
             )),
             (false, true) => {
-                findings.push(format!("{name}: is in PUBLISHED, but `publish` is false"));
+                findings.push(format!("{name}: is in crates/xtask/src/published.rs, but `publish` is false"));
             }
             (false, false) => {}
         }
@@ -94,7 +95,7 @@ fn of_package(package: &Package, read: &dyn Fn(&Path) -> Option<String>) -> Vec<
             &format!("{} needs version = \"={VERSION}\"", dependency.name),
         );
         expect(
-            PUBLISHED.contains(&dependency.name.as_str()),
+            published::all().any(|listed| listed == dependency.name),
             &format!("{} is not published", dependency.name),
         );
     }
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(found(sound(), MANIFEST), [""; 0]);
         type Spoil = fn(&mut Package);
         let cases: [(&str, Spoil); 12] = [
-            ("add it to PUBLISHED", |p| p.name = "solum-timeline".into()),
+            ("add it to the lists", |p| p.name = "solum-timeline".into()),
             ("`publish` is false", |p| p.publish = Some(Vec::new())),
             ("no description", |p| p.description = None),
             ("docs.rs", |p| p.documentation = None),
