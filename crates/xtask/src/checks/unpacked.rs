@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::program::Program;
 use crate::published;
 use crate::session::Session;
-use crate::stamp::VERSION;
+use crate::stamp::{self, VERSION};
 
 /// Variables and folders by which a program could find another loader or driver.
 pub(super) const LOADER_VARIABLES: [&str; 3] = [
@@ -86,7 +86,7 @@ fn packages(session: &Session) -> PathBuf {
 
 /// The folder of an unpacked package.
 pub(super) fn package(session: &Session, name: &str) -> PathBuf {
-    packages(session).join(format!("{name}-{VERSION}"))
+    packages(session).join(format!("{name}-{}", stamp::version(session)))
 }
 
 /// Packages the crates, and unpacks them where the packages have changed.
