@@ -13,9 +13,10 @@ pub(crate) const PUBLIC: [&str; 6] = [
 ];
 
 /// Those that they are built from, which may change in any version.
-const INTERNAL: [&str; 22] = [
+const INTERNAL: [&str; 23] = [
     "solum-acceleration-structure",
     "solum-cancellation",
+    "solum-check-report",
     "solum-codegen-llvm",
     "solum-compiler-build",
     "solum-cpu-target",

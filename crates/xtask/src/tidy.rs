@@ -38,6 +38,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("sycl-graph", 2),
     ("spirv-reflection", 2),
     ("device-selector", 2),
+    ("check-report", 2),
     ("level-zero", 3),
     ("sycl-macros", 3),
     ("timeline", 3),
