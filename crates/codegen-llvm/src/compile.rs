@@ -56,7 +56,7 @@ impl Ready {
         let built = kernel_ir::front::build(request)?;
         clock.ended(FRONT_END);
         let mut module = built.module;
-        prepare_for(&mut module, request.nulls.as_ref())?;
+        prepare_for(&mut module, request.nulls.as_ref(), request.checks)?;
         clock.ended(SCALAR_PASSES);
         stages::write(clock, || {
             let bytes: usize = request

@@ -163,6 +163,7 @@ impl Lower<'_> {
             // No pass profits from assumptions yet, and each costs compile time.
             Op::Assume(_) => return Ok(None),
             Op::Copy(v) => self.get(*v),
+            Op::Check(check, args) => return Ok(self.kernel_check(*check, args, word)),
         }))
     }
 }

@@ -42,6 +42,7 @@
 //! Kernels whose lanes may diverge at a barrier, and kernels with irreducible loops, have no plan.
 
 mod atomic;
+mod check;
 mod clamp;
 mod collective;
 mod divide;

@@ -42,6 +42,7 @@ mod archive;
 mod arguments;
 mod arith;
 mod atomic;
+mod check;
 mod compile;
 mod convert;
 mod counters;

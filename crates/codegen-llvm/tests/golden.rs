@@ -112,6 +112,7 @@ fn stages() {
             lanes: 0,
             nulls: None,
             transforms: kernel_ir::Transforms::default(),
+            checks: kernel_ir::Checks::default(),
         };
         let built = kernel_ir::front::build(&request).unwrap_or_else(|e| panic!("{name}: {e}"));
         let mut module = built.module;

@@ -21,6 +21,7 @@ fn request(words: &[u8], options: &str) -> Request {
         lanes: 0,
         nulls: None,
         transforms: kernel_ir::Transforms::default(),
+        checks: kernel_ir::Checks::default(),
     }
 }
 

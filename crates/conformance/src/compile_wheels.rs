@@ -184,6 +184,7 @@ fn request(words: &[u8]) -> Vec<u8> {
         lanes: 0,
         nulls: None,
         transforms: kernel_ir::Transforms::default(),
+        checks: kernel_ir::Checks::default(),
     };
     request.encode()
 }

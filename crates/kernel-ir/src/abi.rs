@@ -35,6 +35,10 @@ pub struct Launch {
     pub printf: u64,
     /// Address of a byte that is non-zero when the launch is to stop; 0 when there is none: offset 80.
     pub cancel: u64,
+    /// Opaque to the kernel, passed to the calls of [`check`]; 0 outside `solum check`: offset 88.
+    pub check: u64,
+    /// Address of the [`check::ArgumentBounds`] of the kernel's arguments, for kernels with checks: offset 96.
+    pub check_arguments: u64,
 }
 
 /// Byte offsets of [`Launch`], for code generators.
@@ -49,6 +53,8 @@ pub mod launch_offset {
     pub const SCRATCH_OFFSET: u64 = 64;
     pub const PRINTF: u64 = 72;
     pub const CANCEL: u64 = 80;
+    pub const CHECK: u64 = 88;
+    pub const CHECK_ARGUMENTS: u64 = 96;
 }
 const _: () = {
     use std::mem::offset_of;
@@ -61,6 +67,8 @@ const _: () = {
     assert!(offset_of!(Launch, scratch_offset) as u64 == launch_offset::SCRATCH_OFFSET);
     assert!(offset_of!(Launch, printf) as u64 == launch_offset::PRINTF);
     assert!(offset_of!(Launch, cancel) as u64 == launch_offset::CANCEL);
+    assert!(offset_of!(Launch, check) as u64 == launch_offset::CHECK);
+    assert!(offset_of!(Launch, check_arguments) as u64 == launch_offset::CHECK_ARGUMENTS);
 };
 
 /// Largest number of work-items in a group. Kernels rely on it; the driver and the interpreter refuse larger groups.
@@ -128,6 +136,7 @@ impl std::fmt::Display for Assertion {
 pub const CALLEE_SYMBOL: &str = "solum_callee";
 
 pub mod callable;
+pub mod check;
 
 /// Metadata of a module, for the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

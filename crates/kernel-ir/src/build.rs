@@ -22,6 +22,8 @@ pub struct Request {
     pub nulls: Option<NullArguments>,
     /// The transforms that may be used.
     pub transforms: crate::Transforms,
+    /// The checks that its kernels get.
+    pub checks: crate::Checks,
 }
 
 /// Pointers that are null in all launches of a kernel variant. Reads through them give zero, writes do nothing.
@@ -44,7 +46,7 @@ pub struct SpirvInput {
 
 /// The layout of an encoded request. Native binaries hold requests and outlive releases: a change of a field's place or
 /// meaning takes the next number. No small number: the first layout had none, and began with its count of modules.
-const REQUEST_FORMAT: u32 = u32::from_le_bytes(*b"SRQ1");
+const REQUEST_FORMAT: u32 = u32::from_le_bytes(*b"SRQ2");
 
 impl Request {
     /// The bytes of the request.
@@ -69,6 +71,7 @@ impl Request {
             w.list(&nulls.offsets, |w, offset| w.u32(*offset));
         });
         w.u32(self.transforms.bits());
+        w.u32(self.checks.bits());
         w.finish()
     }
     /// Reads the bytes of [`Self::encode`].
@@ -102,6 +105,7 @@ impl Request {
                 nulls.into_iter().next()
             },
             transforms: crate::Transforms::from_bits(r.u32()?),
+            checks: crate::Checks::from_bits(r.u32()?),
         };
         r.end()?;
         Ok(request)
@@ -469,11 +473,12 @@ mod tests {
     fn the_layout_of_a_request_belongs_to_its_format() {
         let transforms = Request::default().transforms.bits().to_le_bytes();
         let expected = [
-            b"SRQ1\x01\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0words".as_slice(),
+            b"SRQ2\x01\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0words".as_slice(),
             b"\x01\0\0\0\0\0\0\0\x07\0\0\0\x02\0\0\0\0\0\0\0\x08\x09",
             b"\x02\0\0\0\0\0\0\0-o\x06\0\0\0\0\0\0\0znver4\0\0\0\0\0\0\0\0",
             b"\x10\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0",
             &transforms,
+            b"\0\0\0\0",
         ];
         let request = one_module();
         assert_eq!(request.encode(), expected.concat());

@@ -60,6 +60,7 @@
 //! | [`parse()`], [`print()`] | the text form |
 //! | [`cfg`](mod@cfg) | dominators, loops and block orders of a function |
 //! | [`abi`], [`report`], [`image`], [`printf`] | what the driver, the kernel and the command line agree on |
+//! | `checks` | which checks a kernel gets: [`passes::instrument()`] |
 //! | `ir`, `op`, `types`, `ids` | modules, functions, blocks; operations; types and constants; handles |
 //! | [`wire`] | the byte form of requests and replies |
 //! | [`marks`] | coverage marks for the random tests |
@@ -77,6 +78,7 @@
 pub mod abi;
 pub mod build;
 pub mod cfg;
+mod checks;
 pub mod front;
 mod ids;
 pub mod image;
@@ -96,6 +98,7 @@ pub mod validate;
 pub mod wire;
 
 pub use build::{BuildError, BuildErrorKind, Options, Request};
+pub use checks::Checks;
 pub use ir::*;
 pub use parse::parse;
 pub use print::print;

@@ -487,6 +487,85 @@ pub enum GroupScope {
     Subgroup,
 }
 
+/// How a checked access touches memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Touch {
+    Read,
+    Write,
+    /// An atomic operation; `CompareExchange` and others that write count as both.
+    Atomic {
+        writes: bool,
+        scope: Scope,
+        order: Order,
+    },
+}
+
+/// A mistake in the values of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueMistake {
+    /// Integer division or remainder by zero, or of the least number by -1.
+    Division,
+    /// A shift by the width or more.
+    Shift,
+    /// A float that the integer type cannot hold.
+    Conversion,
+}
+
+/// An operation of `solum check`; only [`passes::instrument`](crate::passes::instrument) makes them. Operand lists in
+/// brackets; an `epoch` is an Int(32) that counts barriers: [`crate::abi::check`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckOp {
+    /// `[]`; Int(64): the first byte of the allocation that this pointer argument points into.
+    ArgumentStart(u32),
+    /// `[]`; Int(64): bytes of that allocation.
+    ArgumentSize(u32),
+    /// `[pointer]`; Int(64): the first byte of the allocation that it points into.
+    AllocationStart,
+    /// `[pointer]`; Int(64): bytes of that allocation.
+    AllocationSize,
+    /// `[is outside: Bool, pointer, first byte of the allocation Int(64)]`: reports an access of so many bytes outside its
+    /// allocation.
+    Bounds(Touch, u32),
+    /// `[is outside: Bool, offset in bytes Int(64), bytes of the variable Int(64)]`: as `Bounds`, for private arrays and
+    /// work-group variables.
+    VariableBounds(Touch, u32, AddressSpace),
+    /// `[pointer, epoch]`, or for a write `[pointer, epoch, value Int(64)]`: an access of so many bytes.
+    Access(Touch, u32),
+    /// `[epoch]`: an atomic fence.
+    Fence(Scope, Order),
+    /// `[epoch]`, or with a value that all work-items of the group have to agree on `[epoch, value Int(64)]`: the
+    /// work-item reaches a work-group barrier.
+    Arrive,
+    /// `[epoch]`: the work-item has ended.
+    Leave,
+    /// `[is wrong: Bool, operand Int(64), operand Int(64)]`.
+    Value(ValueMistake),
+}
+
+impl CheckOp {
+    /// Whether it only reads facts of the launch.
+    #[must_use]
+    pub const fn is_pure(self) -> bool {
+        matches!(
+            self,
+            Self::ArgumentStart(_)
+                | Self::ArgumentSize(_)
+                | Self::AllocationStart
+                | Self::AllocationSize
+        )
+    }
+
+    /// Whether its first operand says if there is anything to report.
+    #[must_use]
+    pub const fn is_conditional(self) -> bool {
+        matches!(
+            self,
+            Self::Bounds(..) | Self::VariableBounds(..) | Self::Value(_)
+        )
+    }
+}
+
 /// An operation.
 #[derive(Clone, Debug)]
 pub enum Op {
@@ -613,6 +692,8 @@ pub enum Op {
     Assume(ValueId),
     /// The value itself (OpCopyObject, freeze); not simplified.
     Copy(ValueId),
+    /// An operation of `solum check`; absent in all other programs.
+    Check(CheckOp, Vec<ValueId>),
 }
 
 impl Op {
@@ -655,6 +736,7 @@ impl Op {
             | Op::Group(_, _, args)
             | Op::Call(_, args)
             | Op::Printf(_, args)
+            | Op::Check(_, args)
             | Op::Trap(args) => args.iter_mut().for_each(f),
             Op::CallIndirect(callee, args) => {
                 f(callee);
@@ -692,6 +774,9 @@ impl Op {
     /// Whether it can be removed when its result is unused.
     #[must_use]
     pub fn is_pure(&self) -> bool {
+        if let Op::Check(check, _) = self {
+            return check.is_pure();
+        }
         !matches!(
             self,
             Op::Store { .. }

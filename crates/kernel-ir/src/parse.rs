@@ -7,6 +7,7 @@
 pub(crate) mod names;
 
 mod body;
+mod check;
 mod fault;
 mod lexer;
 mod parser;
@@ -15,6 +16,7 @@ use std::collections::HashMap;
 
 use crate::ir::{ArgKind, FunctionId, Global, GlobalId, Kernel, KernelArg, Module, ValueDef};
 use crate::types::{AddressSpace, Type, TypeId};
+pub(crate) use check::write_check;
 pub use fault::ParseError;
 use fault::Result;
 use lexer::{Lexer, Token};

@@ -11,6 +11,7 @@
 //! | scalar optimisations, repeated (`optimise`) | `simplify` (`value_numbering` with `algebra` and `fold`, `simplify_cfg`), `address_spaces`, `private_loops`, `promote` with `slots` |
 //! | unreachable functions are removed | `dead_functions` |
 //! | accesses through null arguments are removed, in variants for them | `null_arguments` |
+//! | `solum check` gets its operations | `instrument` |
 //! | work-group operations become local memory and barriers | `work_group` |
 //! | index arithmetic becomes canonical | `canonical_indices` |
 //! | trapping arms are redirected | `trap_arms` |
@@ -38,6 +39,7 @@ pub mod fold;
 mod if_convert;
 mod implicit_barriers;
 mod inline;
+mod instrument;
 mod null_arguments;
 mod optimise;
 mod peel;
@@ -52,12 +54,14 @@ mod value_numbering;
 mod work_group;
 
 use crate::build::{BuildError, NullArguments};
+use crate::checks::Checks;
 use crate::ir::{Function, FunctionId, Module};
 
 pub use crate::cfg::{self, loop_contiguous_order};
 pub use contract::contract;
 pub use facts::{KernelFacts, addressed_functions, facts, ids, may_be_written};
 pub use fission::Registers;
+pub use instrument::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS, instrument};
 pub use null_arguments::{remove_null_accesses, unchecked_pointers};
 pub use work_group::identity;
 
@@ -73,18 +77,24 @@ pub use work_group::identity;
 /// The program is too large, or has group operations that have no meaning for a work-group.
 /// The module is then unusable.
 pub fn prepare(module: &mut Module) -> Result<(), BuildError> {
-    prepare_for(module, None)
+    prepare_for(module, None, Checks::default())
 }
 
-/// As [`prepare`]; with `nulls` the module becomes a variant of one kernel, for launches with these null pointers.
+/// As [`prepare`]; with `nulls` the module becomes a variant of one kernel, for launches with these null pointers. The
+/// kernels get `checks`.
 ///
 /// # Errors
 /// As [`prepare`] and [`remove_null_accesses`].
-pub fn prepare_for(module: &mut Module, nulls: Option<&NullArguments>) -> Result<(), BuildError> {
+pub fn prepare_for(
+    module: &mut Module,
+    nulls: Option<&NullArguments>,
+    checks: Checks,
+) -> Result<(), BuildError> {
     stand_alone(module)?;
     if let Some(nulls) = nulls {
         remove_null_accesses(module, nulls)?;
     }
+    instrument(module, checks);
     expand(module)
 }
 

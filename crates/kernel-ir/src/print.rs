@@ -22,6 +22,7 @@ use crate::ir::{
     Op, Rounding, Terminator, ValueDef, ValueId,
 };
 use crate::parse::names;
+use crate::parse::write_check;
 use crate::types::{AddressSpace, ConstId, Constant, Type, TypeId};
 
 /// Deeper types and constants print as `?`: a hostile module must not exhaust the stack.
@@ -669,6 +670,10 @@ impl<'m> Printer<'m> {
             Op::Copy(a) => {
                 self.out.push_str("copy");
                 self.values(f, &[*a]);
+            }
+            Op::Check(check, args) => {
+                self.out.push_str(&write_check(*check));
+                self.values(f, args);
             }
         }
     }

@@ -279,6 +279,7 @@ fn request(options: &Options) -> Result<Request, Failure> {
             .unwrap_or(16),
         lanes: lanes.and_then(|lanes| lanes.parse().ok()).unwrap_or(0),
         nulls: None,
+        checks: kernel_ir::Checks::default(),
         transforms: match variable("SOLUM_TRANSFORMS")? {
             None => kernel_ir::Transforms::default(),
             Some(list) => kernel_ir::Transforms::parse(&list)

@@ -130,7 +130,12 @@ impl Block<'_> {
         let bytes = value.map_or(4, |v| types.size_of(function.ty(v)));
         let registers = (bytes * lanes).div_ceil(REGISTER).max(1);
         let (one, all) = match &inst.op {
-            Op::Phi(_) | Op::Alloca { .. } | Op::Assume(_) | Op::Trap(_) | Op::Barrier(_) => {
+            Op::Phi(_)
+            | Op::Alloca { .. }
+            | Op::Assume(_)
+            | Op::Trap(_)
+            | Op::Barrier(_)
+            | Op::Check(..) => {
                 return (0, 0);
             }
             Op::Load { ptr, .. } => {

@@ -64,6 +64,7 @@ pub(crate) fn unroll_and_jam(
             Op::Atomic { .. }
             | Op::CopyMemory { .. }
             | Op::Printf(..)
+            | Op::Check(..)
             | Op::Group(..)
             | Op::Call(..)
             | Op::CallIndirect(..) => {

@@ -103,6 +103,15 @@ impl NullArguments {
     }
 }
 
+/// What `solum check` looks for, and where findings go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckSettings {
+    /// The kinds of mistakes.
+    pub checks: check_report::Checks,
+    /// The folder of the streams; none: findings are printed to stderr when the process ends.
+    pub output: Option<PathBuf>,
+}
+
 /// The values of the variables, with defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -156,6 +165,8 @@ pub struct Settings {
     pub vendor_id: Option<u32>,
     /// Whether compiled kernels are named for `perf`.
     pub perf: bool,
+    /// What `solum check` looks for; never with elevated privileges.
+    pub check: Option<CheckSettings>,
 }
 
 /// Devices that one process may have.
@@ -304,6 +315,15 @@ impl Settings {
                 Some(number.ok_or_else(|| refuse("SOLUM_VENDOR_ID", &value))?)
             }
         };
+        let check = match get("SOLUM_CHECK")? {
+            Some(text) => check_report::Checks::from_variable(&text)
+                .map_err(|why| format!("{}: {why}", refuse("SOLUM_CHECK", &text)))?,
+            None => None,
+        };
+        let check = check.filter(|_| !privileged).map(|checks| CheckSettings {
+            checks,
+            output: path("SOLUM_CHECK_OUTPUT").map(PathBuf::from),
+        });
         Ok(Self {
             devices,
             discrete,
@@ -345,6 +365,7 @@ impl Settings {
             log_compile: logs.contains(&"compile"),
             log_calls: logs.contains(&"calls"),
             vendor_id,
+            check,
             perf: match get("SOLUM_PERF")?.as_deref().map(str::trim) {
                 // A process with more rights than its user uses no file in a folder that all users can write to.
                 Some("1") => !privileged,

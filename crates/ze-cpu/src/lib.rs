@@ -17,6 +17,7 @@
 //!   which lies below it;
 //! - `memory`: one address space of whole pages;
 //! - `cache`, `printf`, `image`, `location`: compiled code on disk, output of kernels, image records, places in a launch;
+//! - `check`: the side of `solum check` that runs in the checked process;
 //! - `program`: kernels from SPIR-V, a native binary or the cache;
 //! - `witness`: proof that a kernel ran here, for `solum run --require-kernels`;
 //! - `engine`: workers that run tasks;
@@ -35,6 +36,7 @@
 #[path = "../../object-loader/src/c_compiler.rs"]
 mod c_compiler;
 mod cache;
+mod check;
 mod clock;
 mod engine;
 mod entry;

@@ -1,8 +1,9 @@
 //! The platform: all parts together behind `ze_driver::device::Platform`.
 
+use crate::check::{self, Check};
 use crate::clock;
 use crate::engine::{self, Engine};
-use crate::environment::Settings;
+use crate::environment::{NullArguments, Settings, Tiers};
 use crate::facts;
 use crate::image;
 use crate::memory::Memory;
@@ -51,6 +52,7 @@ struct CpuPlatform {
     shares: Vec<&'static Engine>,
     builder: Builder,
     sensors: Sensors,
+    check: Option<&'static Check>,
 }
 
 struct CpuDevice {
@@ -65,6 +67,8 @@ impl Device for CpuDevice {
 
 impl CpuPlatform {
     fn new(settings: &Settings) -> Self {
+        let settings = &with_checks(settings);
+        let check = settings.check.as_ref().map(check::start);
         crate::witness::name(settings.witness.as_ref());
         crate::program::perf::want(settings.perf);
         crate::program::stages::want(settings.log_compile);
@@ -130,8 +134,21 @@ impl CpuPlatform {
             ),
             builder: Builder::new(settings, &machine),
             sensors,
+            check,
         }
     }
+}
+
+/// Settings that checks need: findings do not depend on timing, each kernel is compiled once, and null is null.
+fn with_checks(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    if settings.check.is_some() {
+        settings.workers = Some(1);
+        settings.run_while_waiting = false;
+        settings.tiers = Tiers::Full;
+        settings.null_arguments = NullArguments::Fault;
+    }
+    settings
 }
 
 impl CpuPlatform {
@@ -165,7 +182,19 @@ impl Platform for CpuPlatform {
     }
 
     fn allocate(&self, request: &AllocRequest) -> Result<*mut u8, AllocError> {
-        let base = self.memory.allocate(request)?;
+        let base = match (self.memory.allocate(request), self.check) {
+            (Err(AllocError::OutOfMemory), Some(check)) => {
+                // Freed memory that is kept may be what is missing.
+                check.release(&self.memory);
+                self.memory.allocate(request)?
+            }
+            (made, _) => made?,
+        };
+        if let Some(check) = self.check
+            && let Some(info) = self.memory.find(base)
+        {
+            check.allocated(&info);
+        }
         self.count(request.device, request.kind, request.size.cast_signed());
         Ok(base)
     }
@@ -179,8 +208,11 @@ impl Platform for CpuPlatform {
     }
 
     fn free(&self, base: *mut u8) -> bool {
-        let info = self.memory.find(base).filter(|info| !info.imported);
-        let freed = self.memory.free(base);
+        let info = self.find(base).filter(|info| !info.imported);
+        let freed = match self.check {
+            Some(check) => check.free(&self.memory, base),
+            None => self.memory.free(base),
+        };
         if let (true, Some(info)) = (freed, info) {
             self.count(
                 info.device,
@@ -192,11 +224,19 @@ impl Platform for CpuPlatform {
     }
 
     fn find(&self, ptr: *const u8) -> Option<AllocInfo> {
-        self.memory.find(ptr)
+        let found = self.memory.find(ptr)?;
+        match self.check {
+            Some(check) if check.is_freed(found.base) => None,
+            _ => Some(found),
+        }
     }
 
     fn range(&self, ptr: *const u8) -> Option<(*mut u8, u64)> {
-        self.memory.range(ptr)
+        let (base, size) = self.memory.range(ptr)?;
+        match self.check {
+            Some(check) if check.is_freed(base) => None,
+            _ => Some((base, size)),
+        }
     }
 
     fn build(&self, input: &ProgramInput) -> Result<Arc<dyn Program>, BuildFailure> {

@@ -64,6 +64,7 @@ impl Lanes<'_, '_, '_> {
                 Op::Group(op, _, operands) => {
                     self.collective(*op, operands, None, inst.word).map(|_| ())
                 }
+                Op::Check(check, args) => self.kernel_check(*check, args, inst),
                 op => self.scalarise(op, None, inst.word).map(|_| ()),
             };
         };

@@ -90,7 +90,7 @@ fn modules_of(case: &Case, name: &str, seed: u64, transforms: Transforms) -> (Mo
         kernel: 0,
         offsets: vec![0],
     });
-    passes::prepare_for(&mut prepared, nulls.as_ref())
+    passes::prepare_for(&mut prepared, nulls.as_ref(), kernel_ir::Checks::default())
         .unwrap_or_else(|e| panic!("{e}: {}", what()));
     if case.prepared || case.null {
         module = prepared.clone();

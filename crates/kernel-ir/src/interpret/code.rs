@@ -851,6 +851,10 @@ impl Builder<'_> {
                 }
             }
             Op::Clock => Code::Clock { dst },
+            Op::Check(..) => {
+                let text = "checks of kernels; the interpreter runs only kernels without";
+                return Err(BuildError::unsupported(0, text.to_owned()));
+            }
             Op::Trap(args) => Code::Trap(
                 args.iter()
                     .map(|&arg| self.slot(arg))

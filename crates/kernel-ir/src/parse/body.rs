@@ -134,7 +134,7 @@ impl Parser<'_> {
         self.lexer.number()
     }
 
-    fn named<T>(&mut self, read: impl Fn(&str) -> Option<T>, what: &str) -> Result<T> {
+    pub(super) fn named<T>(&mut self, read: impl Fn(&str) -> Option<T>, what: &str) -> Result<T> {
         let word = self.lexer.word()?;
         read(&word).ok_or_else(|| self.lexer.error(format!("{word:?} is no {what}")))
     }
@@ -340,6 +340,7 @@ impl Parser<'_> {
                     order,
                 })
             }
+            "check" => self.check(body, name)?,
             "group" => {
                 let Some(op) = group_op(name) else {
                     return Ok(None);

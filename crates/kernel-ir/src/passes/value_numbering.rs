@@ -211,6 +211,7 @@ fn encode(op: &Op, ty: TypeId, block: BlockId, key: &mut Vec<u32>) -> bool {
         | Op::Trap(_)
         | Op::Clock
         | Op::Assume(_)
+        | Op::Check(..)
         | Op::Copy(_) => return false,
     }
     true

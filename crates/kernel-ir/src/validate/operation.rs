@@ -1,8 +1,8 @@
 //! Validation of instructions: types of operands and result.
 
 use crate::ir::{
-    AtomicOp, BinaryOp, Builtin, ConvertOp, Function, GroupOp, Inst, MathFn, Module, Op, Predicate,
-    Reduction, Scope, UnaryOp, ValueId,
+    AtomicOp, BinaryOp, Builtin, CheckOp, ConvertOp, Function, GroupOp, Inst, MathFn, Module, Op,
+    Predicate, Reduction, Scope, Touch, UnaryOp, ValueId,
 };
 use crate::types::{AddressSpace, Type, TypeId};
 
@@ -260,8 +260,60 @@ pub(super) fn check(m: &Module, f: &Function, inst: &Inst) -> Result {
             "the result is no i64",
         ),
         Op::Trap(args) => trap(&c, args),
+        Op::Check(op, args) => kernel_check(&c, *op, args, result),
         Op::Assume(a) => ensure(c.scalar(*a)?.is_bool(), "the operand is no bool"),
         Op::Copy(a) => ensure(f.ty(*a) == must()?, "the result is of another type"),
+    }
+}
+
+/// The operands and result of an operation of `solum check`.
+fn kernel_check(c: &Checker<'_>, op: CheckOp, args: &[ValueId], result: Option<TypeId>) -> Result {
+    let integer = |v: ValueId, bits: u8| {
+        ensure(
+            c.scalar(v)?.kind == Kind::Int(bits),
+            "an operand of a check is not of its integer type",
+        )
+    };
+    let flag = |v: ValueId| {
+        ensure(
+            c.scalar(v)?.is_bool(),
+            "the condition of a check is no bool",
+        )
+    };
+    if op.is_pure() {
+        let is_word = result.is_some_and(|ty| *c.m.types.get(ty) == Type::Int(64));
+        ensure(is_word, "the result of a check is no i64")?;
+    } else {
+        ensure(result.is_none(), "a check has no result")?;
+    }
+    match (op, args) {
+        (CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_), []) => Ok(()),
+        (CheckOp::AllocationStart | CheckOp::AllocationSize, &[ptr]) => c.pointer(ptr).map(drop),
+        (CheckOp::Bounds(..), &[outside, ptr, start]) => {
+            flag(outside)?;
+            c.pointer(ptr)?;
+            integer(start, 64)
+        }
+        (CheckOp::VariableBounds(..) | CheckOp::Value(_), &[wrong, a, b]) => {
+            flag(wrong)?;
+            integer(a, 64)?;
+            integer(b, 64)
+        }
+        (CheckOp::Access(..), &[ptr, epoch]) => {
+            c.pointer(ptr)?;
+            integer(epoch, 32)
+        }
+        (CheckOp::Access(Touch::Write, _), &[ptr, epoch, value]) => {
+            c.pointer(ptr)?;
+            integer(epoch, 32)?;
+            integer(value, 64)
+        }
+        (CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::Leave, &[epoch]) => integer(epoch, 32),
+        (CheckOp::Arrive, &[epoch, value]) => {
+            integer(epoch, 32)?;
+            integer(value, 64)
+        }
+        _ => Err("another number of operands than the check has".into()),
     }
 }
 

@@ -40,7 +40,8 @@ fn module_for(
     }
     let mut module = built.module;
     if prepared {
-        passes::prepare_for(&mut module, nulls).map_err(|e| format!("prepare: {}", e.line()))?;
+        passes::prepare_for(&mut module, nulls, kernel_ir::Checks::default())
+            .map_err(|e| format!("prepare: {}", e.line()))?;
         validate(&module).map_err(|e| format!("after prepare: {e:?}"))?;
     }
     Ok(module)

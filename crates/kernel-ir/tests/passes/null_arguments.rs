@@ -161,7 +161,8 @@ fn without(body: &str, offsets: &[u32]) -> String {
         kernel: 0,
         offsets: offsets.to_vec(),
     };
-    prepare_for(&mut module, Some(&nulls)).unwrap_or_else(|e| panic!("{e}\n{body}"));
+    prepare_for(&mut module, Some(&nulls), kernel_ir::Checks::default())
+        .unwrap_or_else(|e| panic!("{e}\n{body}"));
     validate(&module).unwrap_or_else(|e| panic!("{e}\n{}", print(&module)));
     let printed = print(&module);
     let lines: Vec<&str> = printed.lines().skip(2).map(str::trim).collect();
@@ -301,7 +302,7 @@ e:
             kernel,
             offsets: vec![0],
         };
-        let made = prepare_for(&mut module, Some(&nulls));
+        let made = prepare_for(&mut module, Some(&nulls), kernel_ir::Checks::default());
         match refused {
             Some(words) => {
                 let error = made.expect_err("it is refused").line();

@@ -2,6 +2,7 @@
 
 use super::executor::{Executor, SAMPLE};
 use super::join;
+use crate::check::CheckedLaunch;
 use crate::clock::now_ns;
 use crate::fault::watchdog::Limit;
 use crate::fault::{Guard, MODES, MODES_FLUSH, with_default_modes};
@@ -147,6 +148,8 @@ pub(crate) struct Prepared {
     output: Option<Box<printf::Stream>>,
     /// The time by which the launch must have ended.
     limit: Limit,
+    /// For kernels with checks.
+    checked: Option<CheckedLaunch>,
 }
 
 /// How a part of a launch is timed; the number is the time of its start.
@@ -252,23 +255,33 @@ impl Prepared {
             .rev()
             .find(|&d| launch.group_size[d] > 1 || groups[d] > 1 || launch.offset[d] > 0)
             .map_or(1, |d| d as u32 + 1);
+        let record = abi::Launch {
+            group_size: [
+                launch.group_size[0] * joined,
+                launch.group_size[1],
+                launch.group_size[2],
+            ],
+            work_dim: dims,
+            group_count: [groups[0] / joined, groups[1], groups[2]],
+            items_per_group: items as u32,
+            global_offset: launch.offset,
+            state_offset: state,
+            scratch_offset: scratch,
+            printf: 0,
+            cancel: 0,
+            check: 0,
+            check_arguments: 0,
+        };
+        let checked = match &kernel.entry {
+            Entry::Checked(_, checked) => {
+                CheckedLaunch::new(checked, &info.args, &launch.args, &record)
+            }
+            _ => None,
+        };
         Ok(Self {
             args,
-            record: abi::Launch {
-                group_size: [
-                    launch.group_size[0] * joined,
-                    launch.group_size[1],
-                    launch.group_size[2],
-                ],
-                work_dim: dims,
-                group_count: [groups[0] / joined, groups[1], groups[2]],
-                items_per_group: items as u32,
-                global_offset: launch.offset,
-                state_offset: state,
-                scratch_offset: scratch,
-                printf: 0,
-                cancel: 0,
-            },
+            record,
+            checked,
             memory: memory as usize,
             groups: total / u64::from(joined),
             joined,
@@ -390,31 +403,35 @@ impl Prepared {
             cancel: std::ptr::from_ref(&self.cancel) as u64,
             ..self.record
         };
+        let native = |code: usize, record: &abi::Launch| {
+            executor.guard.set_modes(if kernel.info.flush_denorms {
+                MODES_FLUSH
+            } else {
+                MODES
+            });
+            let arguments = [
+                args as usize,
+                std::ptr::from_ref(record) as usize,
+                first as usize,
+                count as usize,
+                memory as usize,
+            ];
+            // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
+            // keeps alive; the arguments are those of the launch ABI and outlive the call.
+            unsafe { executor.guard.call_until(&self.limit, code, arguments) }.map_err(|fault| {
+                Failure {
+                    item: fault.item(),
+                    text: fault.to_string(),
+                    accessed: fault.signal == libc::SIGSEGV,
+                }
+            })
+        };
         match &kernel.entry {
-            Entry::Native(code) => {
-                let code = code.load(Ordering::Acquire);
-                executor.guard.set_modes(if kernel.info.flush_denorms {
-                    MODES_FLUSH
-                } else {
-                    MODES
-                });
-                let arguments = [
-                    args as usize,
-                    std::ptr::from_ref(&record) as usize,
-                    first as usize,
-                    count as usize,
-                    memory as usize,
-                ];
-                // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
-                // keeps alive; the arguments are those of the launch ABI and outlive the call.
-                unsafe { executor.guard.call_until(&self.limit, code, arguments) }.map_err(
-                    |fault| Failure {
-                        item: fault.item(),
-                        text: fault.to_string(),
-                        accessed: fault.signal == libc::SIGSEGV,
-                    },
-                )
-            }
+            Entry::Native(code) => native(code.load(Ordering::Acquire), &record),
+            Entry::Checked(code, _) => match &self.checked {
+                Some(checked) => checked.run(record, memory, |record| native(*code, record)),
+                None => native(*code, &record),
+            },
             Entry::Interpreted(interpreted) => {
                 let args = match &self.args {
                     Args::Given => &launch.args,

@@ -6,6 +6,7 @@ use kernel_ir::abi::ModuleInfo;
 use kernel_ir::build::{Compiled, Request};
 use object_loader::Image;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 /// Machine code in memory.
@@ -18,7 +19,7 @@ pub(super) struct Code {
 /// Loads code; `request` is its origin, if known.
 pub(super) fn load(
     compiled: &Compiled,
-    request: Option<&Request>,
+    request: Option<&Arc<Request>>,
 ) -> Result<(Vec<Kernel>, Code), String> {
     let image = object_loader::load(&compiled.object, &externals::resolve)?;
     // Calls inside a kernel are inlined: if only kernels are left, none calls another.
@@ -31,11 +32,22 @@ pub(super) fn load(
             .symbol(&info.symbol)
             .filter(|place| place.code)
             .ok_or_else(|| format!("kernel {:?} has no code", info.name))?;
-        kernels.push(Kernel::new(
-            info.clone(),
-            Entry::Native(AtomicUsize::new(place.address)),
-            is_plain,
-        ));
+        let checked = request
+            .filter(|request| !request.checks.is_empty())
+            .and_then(|request| Some(crate::check::get()?.kernel(info, request)));
+        kernels.push(match checked {
+            None => Kernel::new(
+                info.clone(),
+                Entry::Native(AtomicUsize::new(place.address)),
+                is_plain,
+            ),
+            Some(checked) => {
+                let mut info = info.clone();
+                // Reports name the program's own groups: none are joined.
+                info.row = 0;
+                Kernel::new(info, Entry::Checked(place.address, checked), false)
+            }
+        });
     }
     let named = compiled.info.kernels.iter().filter_map(|info| {
         let place = image.symbol(&info.symbol)?;
@@ -43,7 +55,7 @@ pub(super) fn load(
     });
     perf::name(named);
     let registration = debugger::is_asked()
-        .then(|| register(&compiled.info, &image, request))
+        .then(|| register(&compiled.info, &image, request.map(Arc::as_ref)))
         .flatten();
     for global in &compiled.info.globals {
         image

@@ -12,5 +12,14 @@ pub(super) fn resolve(name: &str) -> Option<usize> {
     if name == kernel_ir::abi::TRAP_SYMBOL {
         return Some(crate::fault::solum_trap as *const () as usize);
     }
+    if name == kernel_ir::abi::check::CHECK_SYMBOL {
+        return Some(crate::check::calls::solum_check as *const () as usize);
+    }
+    if name == kernel_ir::abi::check::CHECK_ROW_SYMBOL {
+        return Some(crate::check::calls::solum_check_row as *const () as usize);
+    }
+    if name == kernel_ir::abi::check::CHECK_LANES_SYMBOL {
+        return Some(crate::check::calls::solum_check_lanes as *const () as usize);
+    }
     object_loader::mathematics(name)
 }

@@ -44,7 +44,7 @@ impl Interpreted {
         let built = front::build(request)?;
         let mut module = built.module;
         if built.unresolved.is_empty() {
-            passes::prepare_for(&mut module, request.nulls.as_ref())?;
+            passes::prepare_for(&mut module, request.nulls.as_ref(), request.checks)?;
         }
         let program = Program::new(module, request.sub_group_size)?;
         let mut info = program.info().clone();

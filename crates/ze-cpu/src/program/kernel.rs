@@ -2,6 +2,7 @@
 
 use super::interpreted::InterpretedKernel;
 use super::tier::TierCounter;
+use crate::check::CheckedKernel;
 use kernel_ir::abi::KernelInfo;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,6 +15,8 @@ pub(crate) enum Entry {
     Native(AtomicUsize),
     /// By the interpreter.
     Interpreted(InterpretedKernel),
+    /// Address of compiled code with checks.
+    Checked(usize, CheckedKernel),
 }
 
 /// A kernel.

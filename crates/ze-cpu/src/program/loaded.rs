@@ -128,7 +128,7 @@ pub(super) fn native_program(
     compiled: Compiled,
     binary: Arc<[u8]>,
     identity: Identity,
-    request: Option<&Request>,
+    request: Option<&Arc<Request>>,
 ) -> Result<Loaded, String> {
     let (kernels, code) = load(&compiled, request)?;
     Ok(Loaded::whole(

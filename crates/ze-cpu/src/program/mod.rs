@@ -236,6 +236,7 @@ impl Builder {
             lanes: self.lanes,
             nulls: None,
             transforms: self.transforms,
+            checks: checks(),
         };
         self.request(request)
     }
@@ -372,6 +373,7 @@ impl Builder {
                 request.cpu.clone_from(&self.cpu);
                 request.features = self.features.to_owned();
                 request.transforms = self.transforms;
+                request.checks = checks();
                 self.request(request)
             }
             Kind::Code if self.compiler == Compiler::Interpreter => Err(refused(
@@ -487,6 +489,11 @@ impl Builder {
         }
         loaded
     }
+}
+
+/// The checks that kernels of this process get.
+fn checks() -> kernel_ir::Checks {
+    crate::check::get().map_or_else(kernel_ir::Checks::default, |check| check.of_kernels())
 }
 
 /// Whether code for `code` runs on a machine whose target is `machine`.

@@ -1,0 +1,111 @@
+//! The allocations of the process with their histories, and those that were freed.
+
+use std::collections::BTreeMap;
+
+use crate::history::History;
+
+/// Freed allocations that are remembered. Each takes some 100 bytes; not measured.
+const MOST_FREED: usize = 10_000;
+
+#[derive(Default)]
+pub(crate) struct Allocation {
+    pub(crate) start: u64,
+    pub(crate) size: u64,
+    pub(crate) id: u64,
+    pub(crate) history: History,
+}
+
+#[derive(Default)]
+pub(crate) struct Allocations {
+    live: BTreeMap<u64, Allocation>,
+    /// By start: size and id.
+    freed: BTreeMap<u64, (u64, u64)>,
+    /// The start of the allocation that was found last.
+    last: u64,
+}
+
+/// The allocation around an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Live { start: u64, size: u64, id: u64 },
+    Freed { start: u64, size: u64, id: u64 },
+    Unknown,
+}
+
+impl Allocations {
+    pub(crate) fn allocated(&mut self, start: u64, size: u64, id: u64) {
+        // Memory that was freed may be handed out again.
+        let end = start.saturating_add(size);
+        let over: Vec<u64> = self
+            .freed
+            .range(..end)
+            .rev()
+            .take(64)
+            .map(|(&at, _)| at)
+            .collect();
+        for at in over {
+            if self
+                .freed
+                .get(&at)
+                .is_some_and(|(size, _)| at + size > start)
+            {
+                self.freed.remove(&at);
+            }
+        }
+        let allocation = Allocation {
+            start,
+            size,
+            id,
+            ..Allocation::default()
+        };
+        self.live.insert(start, allocation);
+    }
+
+    pub(crate) fn freed(&mut self, start: u64) {
+        if let Some(allocation) = self.live.remove(&start) {
+            if self.freed.len() >= MOST_FREED {
+                self.freed.pop_first();
+            }
+            self.freed.insert(start, (allocation.size, allocation.id));
+        }
+    }
+
+    /// The allocation around `address`. The byte behind an allocation belongs to it, unless another begins there: pointers
+    /// may point there.
+    pub(crate) fn find(&self, address: u64) -> Found {
+        if let Some((&start, one)) = self.live.range(..=address).next_back()
+            && address - start <= one.size
+        {
+            let (size, id) = (one.size, one.id);
+            return Found::Live { start, size, id };
+        }
+        match self.freed.range(..=address).next_back() {
+            Some((&start, &(size, id))) if address - start <= size => {
+                Found::Freed { start, size, id }
+            }
+            _ => Found::Unknown,
+        }
+    }
+
+    /// The live allocation that holds the byte at `address`.
+    pub(crate) fn holding(&mut self, address: u64) -> Option<&mut Allocation> {
+        let start = match self.live.get(&self.last) {
+            Some(one) if address.wrapping_sub(one.start) < one.size => self.last,
+            _ => {
+                let (&start, one) = self.live.range(..=address).next_back()?;
+                if address - start >= one.size {
+                    return None;
+                }
+                self.last = start;
+                start
+            }
+        };
+        self.live.get_mut(&start)
+    }
+
+    pub(crate) fn clear_histories(&mut self) {
+        for allocation in self.live.values_mut() {
+            allocation.history.clear();
+        }
+    }
+}

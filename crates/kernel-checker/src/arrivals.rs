@@ -1,0 +1,129 @@
+//! Which work-items of a group have reached which barrier.
+
+use std::collections::BTreeMap;
+
+/// A work-item at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    pub(crate) item: u32,
+    /// The barrier's place in the module.
+    pub(crate) word: u32,
+    /// A value that all have to agree on.
+    pub(crate) value: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Meeting {
+    first: Arrival,
+    count: u32,
+}
+
+/// Barriers of one group, by the number of barriers before them.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    meetings: BTreeMap<u32, Meeting>,
+    /// The first work-item that ended after so few barriers.
+    ended: Option<(u32, u32)>,
+}
+
+/// What is wrong with a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Divergence {
+    /// Two work-items are at different barriers.
+    OtherBarrier(Arrival, Arrival),
+    /// The first is at a barrier, and the second work-item has ended.
+    Ended(Arrival, u32),
+    /// They disagree on a value.
+    OtherValue(Arrival, Arrival),
+}
+
+impl Arrivals {
+    /// A work-item reaches a barrier after `barriers` others, in a group of `items`.
+    pub(crate) fn arrive(
+        &mut self,
+        barriers: u32,
+        arrival: Arrival,
+        items: u32,
+    ) -> Option<Divergence> {
+        let meeting = self.meetings.entry(barriers).or_insert(Meeting {
+            first: arrival,
+            count: 0,
+        });
+        meeting.count += 1;
+        let first = meeting.first;
+        if meeting.count == items {
+            self.meetings.remove(&barriers);
+        }
+        if first.word != arrival.word {
+            return Some(Divergence::OtherBarrier(first, arrival));
+        }
+        (first.value != arrival.value).then_some(Divergence::OtherValue(first, arrival))
+    }
+
+    /// A work-item has ended after `barriers` barriers.
+    pub(crate) fn leave(&mut self, barriers: u32, item: u32) {
+        let is_earlier = self.ended.is_none_or(|(least, _)| barriers < least);
+        if is_earlier {
+            self.ended = Some((barriers, item));
+        }
+    }
+
+    /// The group has ended: barriers that some work-items never reached.
+    pub(crate) fn end(&mut self) -> Option<Divergence> {
+        let ended = self.ended.take();
+        let meeting = self.meetings.pop_first();
+        self.meetings.clear();
+        let (_, meeting) = meeting?;
+        let (_, item) = ended?;
+        Some(Divergence::Ended(meeting.first, item))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(item: u32, word: u32) -> Arrival {
+        Arrival {
+            item,
+            word,
+            value: None,
+        }
+    }
+
+    #[test]
+    fn a_barrier_that_all_reach_is_right() {
+        let mut arrivals = Arrivals::default();
+        for barriers in 0..3 {
+            for item in 0..4 {
+                assert_eq!(arrivals.arrive(barriers, at(item, 7), 4), None);
+            }
+        }
+        (0..4).for_each(|item| arrivals.leave(3, item));
+        assert_eq!(arrivals.end(), None);
+    }
+
+    #[test]
+    fn both_sides_are_named() {
+        let mut arrivals = Arrivals::default();
+        assert_eq!(arrivals.arrive(0, at(0, 7), 2), None);
+        let found = arrivals.arrive(0, at(1, 9), 2);
+        assert_eq!(found, Some(Divergence::OtherBarrier(at(0, 7), at(1, 9))));
+
+        assert_eq!(arrivals.arrive(1, at(0, 7), 2), None);
+        arrivals.leave(1, 1);
+        arrivals.leave(2, 0);
+        assert_eq!(arrivals.end(), Some(Divergence::Ended(at(0, 7), 1)));
+
+        let value = |item, value| Arrival {
+            value: Some(value),
+            ..at(item, 7)
+        };
+        assert_eq!(arrivals.arrive(0, value(0, 3), 2), None);
+        let found = arrivals.arrive(0, value(1, 4), 2);
+        assert_eq!(
+            found,
+            Some(Divergence::OtherValue(value(0, 3), value(1, 4)))
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! The runtime of `solum check`: told each access and each barrier of an instrumented kernel, it finds races, accesses
+//! outside their allocation, and barriers that not all work-items reach.
+//!
+//! # A race, found because it is there
+//! Work-items run one after another here; that one of them ran first does not order them. Two accesses of a word are ordered
+//! only by a barrier between them, or by a release and an acquire.
+//!
+//! ```
+//! use kernel_checker::{Checker, Kernel, Mistake, MistakeKind, Reporter, Rules, Run};
+//! use kernel_ir::abi::check::{What, who};
+//! use kernel_ir::{AddressSpace, CheckOp, Touch};
+//! use std::sync::{Arc, Mutex};
+//!
+//! struct Kinds(Arc<Mutex<Vec<MistakeKind>>>);
+//! impl Reporter for Kinds {
+//!     fn found(&mut self, _number: usize, mistake: &Mistake) {
+//!         self.0.lock().unwrap().push(mistake.kind);
+//!     }
+//!     fn read(&self, _address: u64, _bytes: &mut [u8]) -> bool {
+//!         false
+//!     }
+//! }
+//!
+//! let kinds = Arc::default();
+//! let checker = Checker::new(Rules::default(), Box::new(Kinds(Arc::clone(&kinds))));
+//! checker.allocated(0x10000, 256, 1);
+//! let kernel = Arc::new(Kernel {
+//!     name: "k".into(),
+//!     program: 1,
+//!     sub_group_size: 16,
+//!     has_old_atomics: false,
+//! });
+//! let launch = checker.begin(&kernel, [64, 1, 1], [1, 1, 1], [0; 3]);
+//! let run = Run::new(&checker, &launch, (0, 0));
+//! let call = |touch| What { op: CheckOp::Access(touch, 4), space: AddressSpace::Global }.encode();
+//!
+//! // Work-item 0 writes the first word, work-item 5 reads it, and no barrier lies between.
+//! run.one(who(0, 0), 0, call(Touch::Write), 0x10000, 42);
+//! run.one(who(0, 5), 0, call(Touch::Read), 0x10000, 0);
+//! assert_eq!(*kinds.lock().unwrap(), [MistakeKind::RaceOfWorkItems]);
+//! ```
+//!
+//! # Modules, each above the ones that it uses
+//! | module | content |
+//! |---|---|
+//! | `cell` | an access in 64 bits |
+//! | `history` | the last accesses to each word |
+//! | `synchronisation` | order by atomics and fences |
+//! | `arrivals` | barriers |
+//! | `launch`, `mistake` | launches; mistakes |
+//! | `allocations`, `checker` | all that is known of the process |
+//! | `run` | the calls of a kernel |
+//!
+//! # Invariants
+//! - What is bounded (groups, barriers, tags) hides races where it overflows, and never invents one.
+//! - Nothing here reads the program's memory, except through [`Reporter::read`].
+//! - No panic on any call.
+#![forbid(unsafe_code)]
+
+mod allocations;
+mod arrivals;
+mod cell;
+mod checker;
+mod history;
+mod launch;
+mod mistake;
+mod run;
+mod synchronisation;
+
+pub use checker::{Bounds, Checker, Rules};
+pub use launch::{Kernel, Launch};
+pub use mistake::{Mistake, MistakeKind, Place, Reporter, Side};
+pub use run::{Addresses, Lanes, Run};

@@ -1,0 +1,93 @@
+//! A mistake of a kernel, as the checker sees it.
+
+use std::sync::Arc;
+
+use kernel_ir::{AddressSpace, Touch, ValueMistake};
+
+use crate::launch::Launch;
+
+/// The kind of a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MistakeKind {
+    /// An access outside the allocation of the pointer that its address was computed from.
+    OutOfBounds,
+    /// The same of an allocation that was freed.
+    UseAfterFree,
+    /// The same of a null pointer.
+    NullPointer,
+    /// An access outside a private array, a work-group variable or a program-scope variable.
+    VariableBounds(AddressSpace),
+    /// Two accesses by work-items of a group, without a barrier between them.
+    RaceOfWorkItems,
+    /// Two accesses by groups of a launch.
+    RaceOfGroups,
+    /// Two accesses by launches that nothing orders.
+    RaceOfLaunches,
+    /// Two such writes of one value.
+    SameValueWrite,
+    /// Atomics of work-group scope, by different groups.
+    AtomicScope,
+    /// An atomic and a plain access that nothing orders.
+    MixedAtomic,
+    /// Work-items of a group at different barriers, or ended before one.
+    BarrierDivergence,
+    /// An operand on which the work-items of a group do not agree.
+    NonUniformArgument,
+    /// A value for which the instruction has no meaning.
+    Value(ValueMistake),
+}
+
+/// One side of a mistake.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Its launch.
+    pub launch: Arc<Launch>,
+    /// The instruction's place in the SPIR-V module; 0 when it is not known.
+    pub word: u32,
+    /// Linear work-group; the lowest 16 bits where only these are known.
+    pub group: u64,
+    /// Linear work-item in it.
+    pub item: u32,
+    /// How it touches memory; `None` for mistakes of other kinds.
+    pub touch: Option<Touch>,
+}
+
+/// A place in an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// First byte of the allocation.
+    pub start: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// The bytes from there to the access.
+    pub offset: i64,
+    /// The kind of memory.
+    pub space: AddressSpace,
+    /// The allocation's id; `None` for variables and local memory.
+    pub id: Option<u64>,
+}
+
+/// A mistake.
+#[derive(Clone, Debug)]
+pub struct Mistake {
+    /// Its kind.
+    pub kind: MistakeKind,
+    /// The access that was found to be wrong.
+    pub side: Side,
+    /// The other access of a race, or the other work-item of a barrier.
+    pub other: Option<Side>,
+    /// Bytes of the access.
+    pub size: u32,
+    /// What is stored, or the operands of an instruction.
+    pub values: [Option<u64>; 2],
+    /// The memory.
+    pub place: Option<Place>,
+}
+
+/// Receives mistakes: each once.
+pub trait Reporter: Send {
+    /// A new mistake, and its number.
+    fn found(&mut self, number: usize, mistake: &Mistake);
+    /// Reads memory of the program; `false` if it cannot.
+    fn read(&self, address: u64, bytes: &mut [u8]) -> bool;
+}

@@ -1,0 +1,598 @@
+//! The calls of an instrumented kernel, on the thread that runs it.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use kernel_ir::abi::check::{ITEM_BITS, What};
+use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
+use kernel_ir::{AddressSpace, CheckOp, Scope, Touch};
+
+use crate::allocations::Found;
+use crate::arrivals::{Arrival, Arrivals, Divergence};
+use crate::cell::{Cell, MOST_TAGS, Reach};
+use crate::checker::{Checker, Rules, State};
+use crate::history::{Access, Earlier, History, Order};
+use crate::launch::Launch;
+use crate::mistake::{Mistake, MistakeKind, Place, Side};
+use crate::synchronisation::Synchronisation;
+
+/// Work-groups of a launch that run one after another on one thread.
+pub struct Run<'a> {
+    checker: &'a Checker,
+    launch: Arc<Launch>,
+    groups: RefCell<Groups>,
+}
+
+/// The group at hand.
+struct Groups {
+    /// First byte and bytes of local memory.
+    local: (u64, u64),
+    history: History,
+    tag: u16,
+    group: Option<u64>,
+    arrivals: Arrivals,
+}
+
+/// The lanes of a call.
+pub struct Lanes<'a> {
+    /// A bit for each that takes part.
+    pub active: u64,
+    /// Their addresses.
+    pub addresses: Addresses<'a>,
+    /// What each stores.
+    pub values: Option<&'a [u64]>,
+}
+
+/// Addresses of lanes.
+#[derive(Clone, Copy)]
+pub enum Addresses<'a> {
+    /// `first`, and `step` more for each lane.
+    Row {
+        /// Lane 0's.
+        first: u64,
+        /// Bytes from lane to lane.
+        step: i64,
+    },
+    /// One for each lane.
+    Each(&'a [u64]),
+}
+
+/// A call in parts.
+#[derive(Clone, Copy)]
+struct Call {
+    group: u64,
+    item: u32,
+    epoch: u32,
+    word: u32,
+    what: What,
+}
+
+impl Call {
+    fn new(who: u64, site: u64, what: u64) -> Option<Self> {
+        Some(Self {
+            group: who >> ITEM_BITS,
+            item: (who & ((1 << ITEM_BITS) - 1)) as u32,
+            epoch: site as u32,
+            word: (site >> 32) as u32,
+            what: What::decode(what)?,
+        })
+    }
+
+    fn barriers(&self) -> u32 {
+        (self.epoch & !KNOWS_SUB_GROUPS) >> SUB_GROUP_BITS
+    }
+}
+
+impl<'a> Run<'a> {
+    /// `local`: first byte and bytes of the memory of a work-group.
+    #[must_use]
+    pub fn new(checker: &'a Checker, launch: &Arc<Launch>, local: (u64, u64)) -> Self {
+        let groups = Groups {
+            local,
+            history: History::default(),
+            tag: 0,
+            group: None,
+            arrivals: Arrivals::default(),
+        };
+        Self {
+            checker,
+            launch: Arc::clone(launch),
+            groups: RefCell::new(groups),
+        }
+    }
+
+    /// The last group has ended.
+    pub fn end(&self) {
+        if let Ok(mut groups) = self.groups.try_borrow_mut() {
+            self.end_group(&mut groups);
+        }
+    }
+
+    /// `solum_check`.
+    pub fn one(&self, who: u64, site: u64, what: u64, a: u64, b: u64) -> u64 {
+        let Some(call) = Call::new(who, site, what) else {
+            return 0;
+        };
+        match call.what.op {
+            CheckOp::AllocationStart => return self.pointer_bounds(a).0,
+            CheckOp::AllocationSize => return self.pointer_bounds(a).1,
+            CheckOp::Bounds(touch, size) => self.outside(&call, touch, size, a, b),
+            CheckOp::VariableBounds(touch, size, space) => {
+                let place = Place {
+                    start: 0,
+                    size: b,
+                    offset: a.cast_signed(),
+                    space,
+                    id: None,
+                };
+                self.tell(&call, MistakeKind::VariableBounds(space), |mistake| {
+                    mistake.side.touch = Some(touch);
+                    mistake.size = size;
+                    mistake.place = Some(place);
+                });
+            }
+            CheckOp::Value(kind) => self.tell(&call, MistakeKind::Value(kind), |mistake| {
+                mistake.values = [Some(a), Some(b)];
+            }),
+            CheckOp::Access(..) => {
+                let addresses = Addresses::Row { first: a, step: 0 };
+                let values = [b];
+                let lanes = Lanes {
+                    active: 1,
+                    addresses,
+                    values: Some(&values),
+                };
+                self.access(&call, &lanes);
+            }
+            _ => self.meet(&call, 1, (a != 0).then_some([b].as_slice())),
+        }
+        0
+    }
+
+    /// `solum_check_row` and `solum_check_lanes`.
+    pub fn lanes(&self, who: u64, site: u64, what: u64, lanes: &Lanes<'_>) {
+        let Some(call) = Call::new(who, site, what) else {
+            return;
+        };
+        match call.what.op {
+            CheckOp::Access(..) => self.access(&call, lanes),
+            _ => self.meet(&call, lanes.active, lanes.values),
+        }
+    }
+
+    fn pointer_bounds(&self, pointer: u64) -> (u64, u64) {
+        let bounds = self.checker.bounds(pointer);
+        (bounds.start, bounds.size)
+    }
+
+    /// An access outside the allocation that begins at `start`.
+    fn outside(&self, call: &Call, touch: Touch, size: u32, address: u64, start: u64) {
+        let found = match start {
+            0 => Found::Unknown,
+            _ => self.checker.state().allocations.find(start),
+        };
+        let (kind, place) = match found {
+            Found::Live { start, size, id } => (MistakeKind::OutOfBounds, Some((start, size, id))),
+            Found::Freed { start, size, id } => {
+                (MistakeKind::UseAfterFree, Some((start, size, id)))
+            }
+            Found::Unknown if start == 0 => (MistakeKind::NullPointer, None),
+            // A block of local memory.
+            Found::Unknown => (MistakeKind::VariableBounds(AddressSpace::Local), None),
+        };
+        let place = place.map_or(
+            Place {
+                start,
+                size: 0,
+                offset: address.wrapping_sub(start).cast_signed(),
+                space: call.what.space,
+                id: None,
+            },
+            |(start, size, id)| Place {
+                start,
+                size,
+                offset: address.wrapping_sub(start).cast_signed(),
+                space: AddressSpace::Global,
+                id: Some(id),
+            },
+        );
+        self.tell(call, kind, |mistake| {
+            mistake.side.touch = Some(touch);
+            mistake.size = size;
+            mistake.place = Some(place);
+        });
+    }
+
+    fn tell(&self, call: &Call, kind: MistakeKind, complete: impl FnOnce(&mut Mistake)) {
+        let mut mistake = self.mistake(call, call.item, kind);
+        complete(&mut mistake);
+        self.checker.state().tell(&mistake);
+    }
+
+    fn mistake(&self, call: &Call, item: u32, kind: MistakeKind) -> Mistake {
+        Mistake {
+            kind,
+            side: Side {
+                launch: Arc::clone(&self.launch),
+                word: call.word,
+                group: call.group,
+                item,
+                touch: None,
+            },
+            other: None,
+            size: 0,
+            values: [None; 2],
+            place: None,
+        }
+    }
+
+    /// Begins a group if it is not the one at hand.
+    fn enter(&self, groups: &mut Groups, group: u64) {
+        if groups.group == Some(group) {
+            return;
+        }
+        self.end_group(groups);
+        groups.group = Some(group);
+        groups.tag += 1;
+        if groups.tag > MOST_TAGS {
+            groups.tag = 1;
+            groups.history.clear();
+        }
+    }
+
+    fn end_group(&self, groups: &mut Groups) {
+        let Some(group) = groups.group.take() else {
+            return;
+        };
+        if let Some(divergence) = groups.arrivals.end() {
+            self.diverged(group, divergence);
+        }
+    }
+
+    /// Barriers, fences and ends of work-items.
+    fn meet(&self, call: &Call, active: u64, values: Option<&[u64]>) {
+        let Ok(mut groups) = self.groups.try_borrow_mut() else {
+            return;
+        };
+        self.enter(&mut groups, call.group);
+        let items = self.launch.items_per_group();
+        for lane in bits(active) {
+            let item = call.item + lane;
+            match call.what.op {
+                CheckOp::Arrive => {
+                    let arrival = Arrival {
+                        item,
+                        word: call.word,
+                        value: values.and_then(|values| values.get(lane as usize).copied()),
+                    };
+                    let found = groups.arrivals.arrive(call.barriers(), arrival, items);
+                    if let Some(divergence) = found {
+                        self.diverged(call.group, divergence);
+                    }
+                }
+                CheckOp::Leave => groups.arrivals.leave(call.barriers(), item),
+                CheckOp::Fence(scope, order) => {
+                    let by = Cell::new(self.launch.tag, call.group, call.epoch, Reach::Device);
+                    let mut state = self.checker.state();
+                    let known = state.synchronisation.entry(self.launch.tag).or_default();
+                    known.fence(by.by(item), scope, order);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn diverged(&self, group: u64, divergence: Divergence) {
+        let side = |word: u32, item: u32| Side {
+            launch: Arc::clone(&self.launch),
+            word,
+            group,
+            item,
+            touch: None,
+        };
+        let (kind, one, other, values) = match divergence {
+            Divergence::OtherBarrier(a, b) => (
+                MistakeKind::BarrierDivergence,
+                side(a.word, a.item),
+                side(b.word, b.item),
+                [None; 2],
+            ),
+            Divergence::Ended(a, item) => (
+                MistakeKind::BarrierDivergence,
+                side(a.word, a.item),
+                side(0, item),
+                [None; 2],
+            ),
+            Divergence::OtherValue(a, b) => (
+                MistakeKind::NonUniformArgument,
+                side(a.word, a.item),
+                side(b.word, b.item),
+                [a.value, b.value],
+            ),
+        };
+        self.checker.state().tell(&Mistake {
+            kind,
+            side: one,
+            other: Some(other),
+            size: 0,
+            values,
+            place: None,
+        });
+    }
+
+    fn access(&self, call: &Call, lanes: &Lanes<'_>) {
+        let CheckOp::Access(touch, size) = call.what.op else {
+            return;
+        };
+        let Ok(mut groups) = self.groups.try_borrow_mut() else {
+            return;
+        };
+        self.enter(&mut groups, call.group);
+        let groups = &mut *groups;
+        let mut state = self.checker.state();
+        let site = state.site(&self.launch.kernel, call.word, Some(touch));
+        let lenient = self.launch.kernel.has_old_atomics && !self.checker.rules.strict;
+        let reach = match touch {
+            Touch::Atomic { scope, .. } => match scope {
+                Scope::CrossDevice | Scope::Device => Reach::Device,
+                Scope::Workgroup if lenient => Reach::Device,
+                _ => Reach::WorkGroup,
+            },
+            _ => Reach::NotAtomic,
+        };
+        let mut raced = Vec::new();
+        for lane in bits(lanes.active) {
+            let address = match lanes.addresses {
+                Addresses::Row { first, step } => {
+                    first.wrapping_add(step.wrapping_mul(i64::from(lane)).cast_unsigned())
+                }
+                Addresses::Each(all) => match all.get(lane as usize) {
+                    Some(&address) => address,
+                    None => return,
+                },
+            };
+            let (base, len) = groups.local;
+            let is_local = match call.what.space {
+                AddressSpace::Global => false,
+                _ => address.wrapping_sub(base) < len,
+            };
+            let State {
+                allocations,
+                synchronisation,
+                ..
+            } = &mut *state;
+            let (history, start, tag) = if is_local {
+                (&mut groups.history, base, groups.tag)
+            } else if let Some(allocation) = allocations.holding(address) {
+                let room = allocation.size - (address - allocation.start);
+                if room < u64::from(size) {
+                    continue;
+                }
+                (&mut allocation.history, allocation.start, self.launch.tag)
+            } else {
+                continue;
+            };
+            let me = Cell::new(tag, call.group, call.epoch, reach).by(call.item + lane);
+            // An atomic access comes before its own release.
+            let releases = synchronisation
+                .get(&self.launch.tag)
+                .map_or(0, |known| known.releases(me));
+            let me = me.after_releases(releases);
+            if let Touch::Atomic {
+                writes,
+                scope,
+                order,
+            } = touch
+            {
+                let known = synchronisation.entry(self.launch.tag).or_default();
+                let by = Cell::new(self.launch.tag, call.group, call.epoch, reach);
+                let by = by.by(call.item + lane);
+                known.atomic(
+                    by,
+                    address,
+                    writes,
+                    (scope, order),
+                    self.checker.rules.strict,
+                );
+            }
+            let known = synchronisation.get(&self.launch.tag);
+            let order = AccessOrder {
+                rules: self.checker.rules,
+                launch: &self.launch,
+                synchronisation: known.filter(|known| !known.is_empty()),
+                knows_sub_groups: call.epoch & KNOWS_SUB_GROUPS != 0,
+            };
+            let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
+            let new = Access { cell: me, site };
+            let found = history.record(address - start, u64::from(size), new, writes, &order);
+            if let Some(earlier) = found {
+                raced.push((lane, address, is_local.then_some(groups.local), earlier));
+            }
+        }
+        for (lane, address, local, earlier) in raced {
+            self.race(&mut state, call, lanes, (lane, address, local), earlier);
+        }
+    }
+
+    fn race(
+        &self,
+        state: &mut State,
+        call: &Call,
+        lanes: &Lanes<'_>,
+        (lane, address, local): (u32, u64, Option<(u64, u64)>),
+        earlier: Earlier,
+    ) {
+        let CheckOp::Access(touch, size) = call.what.op else {
+            return;
+        };
+        let old = earlier.access.cell;
+        let item = call.item + lane;
+        let is_local = local.is_some();
+        let other_launch = match is_local {
+            true => Some(Arc::clone(&self.launch)),
+            false => state
+                .launches
+                .get(usize::from(old.tag()))
+                .cloned()
+                .flatten(),
+        };
+        let Some(other_launch) = other_launch else {
+            return;
+        };
+        let same_launch = Arc::ptr_eq(&other_launch, &self.launch);
+        let same_group = is_local || (same_launch && old.group() == call.group as u16);
+        let site = state.sites[usize::from(earlier.access.site)].clone();
+        let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
+        let value = lanes.values.and_then(|values| values.get(lane as usize));
+        let is_atomic = matches!(touch, Touch::Atomic { .. });
+        let kind = match (old.reach(), is_atomic) {
+            (Reach::NotAtomic, false) => {
+                let same = earlier.is_write
+                    && touch == Touch::Write
+                    && value.is_some_and(|&value| {
+                        has_value(
+                            state,
+                            lanes,
+                            call.item,
+                            (old, same_group),
+                            (address, size),
+                            value,
+                        )
+                    });
+                match same {
+                    true if self.checker.rules.allow_same_value => return,
+                    true => MistakeKind::SameValueWrite,
+                    false if !same_launch => MistakeKind::RaceOfLaunches,
+                    false if same_group => MistakeKind::RaceOfWorkItems,
+                    false => MistakeKind::RaceOfGroups,
+                }
+            }
+            (_, true) if old.reach() != Reach::NotAtomic => MistakeKind::AtomicScope,
+            _ => MistakeKind::MixedAtomic,
+        };
+        let group = match same_group {
+            true => call.group,
+            false => near(u64::from(old.group()), call.group, &other_launch),
+        };
+        let place = match local {
+            Some((start, size)) => Some((start, size, AddressSpace::Local, None)),
+            None => match state.allocations.find(address) {
+                Found::Live { start, size, id } => {
+                    Some((start, size, AddressSpace::Global, Some(id)))
+                }
+                _ => None,
+            },
+        };
+        let mut mistake = self.mistake(call, item, kind);
+        mistake.side.touch = Some(touch);
+        mistake.size = size;
+        mistake.values = [value.copied().filter(|_| writes), None];
+        mistake.other = Some(Side {
+            launch: other_launch,
+            word: site.word,
+            group,
+            item: old.item(),
+            touch: site.touch,
+        });
+        mistake.place = place.map(|(start, size, space, id)| Place {
+            start,
+            size,
+            offset: address.wrapping_sub(start).cast_signed(),
+            space,
+            id,
+        });
+        state.tell(&mistake);
+    }
+}
+
+/// Whether the earlier write has left `value` at the address.
+fn has_value(
+    state: &State,
+    lanes: &Lanes<'_>,
+    first: u32,
+    (old, same_group): (Cell, bool),
+    (address, size): (u64, u32),
+    value: u64,
+) -> bool {
+    // The earlier write may be a lane of this call, whose store is still to come.
+    if same_group
+        && lanes.active.count_ones() > 1
+        && let Some(lane) = old.item().checked_sub(first)
+        && lane < 64
+        && lanes.active >> lane & 1 != 0
+    {
+        return lanes.values.and_then(|values| values.get(lane as usize)) == Some(&value);
+    }
+    let mut bytes = [0u8; 8];
+    let Some(bytes) = bytes.get_mut(..size as usize) else {
+        return false;
+    };
+    let is_read = state.reporter.read(address, bytes);
+    let mut found = [0u8; 8];
+    found[..bytes.len()].copy_from_slice(bytes);
+    is_read && u64::from_le_bytes(found) == value
+}
+
+/// The order between accesses, from one access's point of view.
+struct AccessOrder<'s> {
+    rules: Rules,
+    launch: &'s Launch,
+    synchronisation: Option<&'s Synchronisation>,
+    knows_sub_groups: bool,
+}
+
+impl Order for AccessOrder<'_> {
+    fn races(&self, old: Access, new: Access, both_write: bool) -> bool {
+        let (cell, by) = (old.cell, new.cell);
+        if cell.tag() != by.tag() {
+            // Local memory of an earlier group, or an earlier launch: lanes of commands order these.
+            return false;
+        }
+        if cell.is_same_item(by) {
+            return false;
+        }
+        let same_group = cell.place() == by.place();
+        if cell.reach() != Reach::NotAtomic && by.reach() != Reach::NotAtomic {
+            let narrow = cell.reach() == Reach::WorkGroup || by.reach() == Reach::WorkGroup;
+            return narrow && !same_group;
+        }
+        let size = self.launch.kernel.sub_group_size.max(1);
+        if same_group {
+            if cell.is_separated(by, size) {
+                return false;
+            }
+            let in_lock_step = self.knows_sub_groups
+                && !self.rules.strict
+                && cell.item() / size == by.item() / size;
+            if in_lock_step && !(both_write && old.site == new.site) {
+                return false;
+            }
+        }
+        !self
+            .synchronisation
+            .is_some_and(|known| known.orders(cell, by, size))
+    }
+
+    fn is_separated(&self, old: Cell, new: Cell) -> bool {
+        old.is_separated(new, self.launch.kernel.sub_group_size)
+    }
+}
+
+/// The group with these lowest 16 bits that is nearest to `other`.
+fn near(low: u64, other: u64, launch: &Launch) -> u64 {
+    let groups: u64 = launch.group_count.iter().map(|&n| u64::from(n)).product();
+    let base = other & !0xffff | low;
+    match base < groups {
+        true => base,
+        false => low,
+    }
+}
+
+/// Numbers of the bits that are set.
+fn bits(mut active: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let lane = active.trailing_zeros();
+        active &= active.wrapping_sub(1);
+        (lane < 64).then_some(lane)
+    })
+}

@@ -1,0 +1,256 @@
+//! What atomics and fences order inside a launch: release and acquire, by groups and barriers.
+//!
+//! ```text
+//! group 3:   data = ...; atomic_store(flag, release)      flag's clock: this release
+//! group 7:   atomic_load(flag, acquire); ... = data       knows that release, which covers the data
+//! ```
+//!
+//! A clock holds releases. A release covers what its work-item did before it, and what barriers order before that. Where a
+//! clock grows too large it covers everything: that hides races, and never invents one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use kernel_ir::{Order, Scope};
+
+use crate::cell::Cell;
+
+/// Groups in a clock above which it counts as knowing everything: bounds the time of chains over many groups.
+const MOST_GROUPS: usize = 4096;
+/// Releases of one group between two barriers, above which the same holds.
+const MOST_RELEASES: usize = 256;
+/// Acquisitions of one group above which the oldest are joined into one.
+const MOST_ACQUISITIONS: usize = 64;
+
+/// What a release covers: for each group the releases since its last barrier that was seen.
+#[derive(Clone, Debug, Default)]
+struct Clock {
+    groups: HashMap<u16, Vec<Cell>>,
+    knows_all: bool,
+}
+
+impl Clock {
+    fn join(&mut self, other: &Self) {
+        self.knows_all |= other.knows_all;
+        for &release in other.groups.values().flatten() {
+            self.add(release);
+        }
+    }
+
+    fn add(&mut self, release: Cell) {
+        let known = self.groups.entry(release.group()).or_default();
+        let newest = known.iter().map(|old| old.barriers()).max();
+        if newest.is_some_and(|newest| newest > release.barriers()) {
+            return;
+        }
+        // A barrier later, all of the group's earlier accesses are covered.
+        known.retain(|old| old.barriers() == release.barriers() && !old.is_same_item(release));
+        known.push(release);
+        if known.len() > MOST_RELEASES || self.groups.len() > MOST_GROUPS {
+            self.groups.clear();
+            self.knows_all = true;
+        }
+    }
+
+    fn covers(&self, access: Cell, sub_group_size: u32) -> bool {
+        let covers = |release: &Cell| access.is_before_release(*release, sub_group_size);
+        self.knows_all
+            || self
+                .groups
+                .get(&access.group())
+                .is_some_and(|releases| releases.iter().any(covers))
+    }
+}
+
+/// Something that a work-item did, which counts for its group from the next barrier on.
+#[derive(Clone, Debug)]
+struct Event<T> {
+    item: u32,
+    barriers: u64,
+    what: T,
+}
+
+/// Stands for all work-items of a group.
+const ALL_ITEMS: u32 = u32::MAX;
+
+impl<T> Event<T> {
+    fn counts_for(&self, cell: Cell) -> bool {
+        self.item == ALL_ITEMS || self.item == cell.item() || self.barriers < cell.barriers()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Group {
+    acquired: Vec<Event<Arc<Clock>>>,
+    /// Relaxed reads of released values, for fences behind them.
+    read: Vec<Event<Arc<Clock>>>,
+    /// Release fences, for relaxed writes behind them.
+    fences: Vec<Event<()>>,
+    /// Releases since the barrier of that number.
+    releases: (u64, u8),
+}
+
+impl Group {
+    fn releases_since(&mut self, barriers: u64) -> &mut u8 {
+        if self.releases.0 != barriers {
+            self.releases = (barriers, 0);
+        }
+        &mut self.releases.1
+    }
+}
+
+/// The order that atomics of one launch make.
+#[derive(Debug, Default)]
+pub(crate) struct Synchronisation {
+    /// By address.
+    clocks: HashMap<u64, Arc<Clock>>,
+    groups: HashMap<u16, Group>,
+}
+
+fn releases(order: Order) -> bool {
+    matches!(
+        order,
+        Order::Release | Order::AcquireRelease | Order::SequentiallyConsistent
+    )
+}
+
+fn acquires(order: Order) -> bool {
+    matches!(
+        order,
+        Order::Acquire | Order::AcquireRelease | Order::SequentiallyConsistent
+    )
+}
+
+impl Synchronisation {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// An atomic access at `address`. Relaxed reads acquire, too, unless `strict`: programs rely on it, and processors do it.
+    pub(crate) fn atomic(
+        &mut self,
+        by: Cell,
+        address: u64,
+        writes: bool,
+        (scope, order): (Scope, Order),
+        strict: bool,
+    ) {
+        let reaches_groups = matches!(scope, Scope::CrossDevice | Scope::Device);
+        if !reaches_groups && strict {
+            return;
+        }
+        if let Some(clock) = self.clocks.get(&address).cloned() {
+            let group = self.groups.entry(by.group()).or_default();
+            let event = Event {
+                item: by.item(),
+                barriers: by.barriers(),
+                what: clock,
+            };
+            match acquires(order) || !strict {
+                true => remember(&mut group.acquired, event),
+                false => remember(&mut group.read, event),
+            }
+        }
+        if !writes {
+            return;
+        }
+        let fenced = self
+            .groups
+            .get(&by.group())
+            .is_some_and(|group| group.fences.iter().any(|fence| fence.counts_for(by)));
+        if releases(order) || fenced {
+            let own = self.known(by);
+            let clock = Arc::make_mut(self.clocks.entry(address).or_default());
+            clock.join(&own);
+            let group = self.groups.entry(by.group()).or_default();
+            let releases = group.releases_since(by.barriers());
+            clock.add(by.after_releases(*releases));
+            *releases = releases.saturating_add(1);
+        }
+    }
+
+    pub(crate) fn fence(&mut self, by: Cell, scope: Scope, order: Order) {
+        if !matches!(scope, Scope::CrossDevice | Scope::Device) {
+            return;
+        }
+        let group = self.groups.entry(by.group()).or_default();
+        let (item, barriers) = (by.item(), by.barriers());
+        if releases(order) {
+            let fence = Event {
+                item,
+                barriers,
+                what: (),
+            };
+            let known = group.fences.iter().any(|old| old.counts_for(by));
+            if !known {
+                group.fences.push(fence);
+            }
+        }
+        if acquires(order) {
+            let (now, later): (Vec<_>, Vec<_>) =
+                group.read.drain(..).partition(|read| read.counts_for(by));
+            group.read = later;
+            for read in now {
+                let event = Event {
+                    item,
+                    barriers,
+                    what: read.what,
+                };
+                remember(&mut group.acquired, event);
+            }
+        }
+    }
+
+    /// Whether `later` has seen `earlier`, of another group or of its own.
+    pub(crate) fn orders(&self, earlier: Cell, later: Cell, sub_group_size: u32) -> bool {
+        let Some(group) = self.groups.get(&later.group()) else {
+            return false;
+        };
+        group.acquired.iter().any(|acquired| {
+            acquired.counts_for(later) && acquired.what.covers(earlier, sub_group_size)
+        })
+    }
+
+    /// Releases of the group since its last barrier.
+    pub(crate) fn releases(&self, by: Cell) -> u8 {
+        match self.groups.get(&by.group()) {
+            Some(group) if group.releases.0 == by.barriers() => group.releases.1,
+            _ => 0,
+        }
+    }
+
+    /// All that a work-item has acquired.
+    fn known(&self, by: Cell) -> Clock {
+        let mut all = Clock::default();
+        if let Some(group) = self.groups.get(&by.group()) {
+            for acquired in group.acquired.iter().filter(|event| event.counts_for(by)) {
+                all.join(&acquired.what);
+            }
+        }
+        all
+    }
+}
+
+fn remember(list: &mut Vec<Event<Arc<Clock>>>, event: Event<Arc<Clock>>) {
+    let same = |old: &Event<Arc<Clock>>| {
+        old.item == event.item
+            && old.barriers == event.barriers
+            && Arc::ptr_eq(&old.what, &event.what)
+    };
+    if list.iter().any(same) {
+        return;
+    }
+    list.push(event);
+    if list.len() > MOST_ACQUISITIONS {
+        // The join counts for all work-items: coarser, which hides and does not invent.
+        let mut all = Clock::default();
+        for old in list.drain(..) {
+            all.join(&old.what);
+        }
+        list.push(Event {
+            item: ALL_ITEMS,
+            barriers: 0,
+            what: Arc::new(all),
+        });
+    }
+}

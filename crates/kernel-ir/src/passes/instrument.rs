@@ -1,0 +1,351 @@
+//! Adds the operations of `solum check` to a kernel: the only place that knows where checks belong.
+//!
+//! ```text
+//! %4: f32 = load %3 align 4    =>    %9: i64 = to.ptrtoint %3
+//!                                    %10: i64 = isub %9, %start
+//!                                    %11: bool = cmp.uge %10, %limit
+//!                                    check.bounds read 4 %11, %3, %start
+//!                                    check.access read 4 %3, %epoch
+//!                                    %4: f32 = load %3 align 4
+//! ```
+//!
+//! - **Bounds** belong to the pointer that an address was computed from (`roots`), not to the address: an access that
+//!   lands in the neighbouring allocation is outside all the same.
+//! - **Accesses** are told to the runtime with the work-item's *epoch*, which counts the barriers that it has passed. Two
+//!   accesses of a work-group are ordered if their epochs differ. A work-group barrier adds to the upper bits, a
+//!   sub-group barrier to the lower [`SUB_GROUP_BITS`].
+//! - **Arrivals** at barriers, and the ends of work-items, are told to the runtime, which compares them.
+//! - **Values** are tested before divisions, shifts and conversions.
+//!
+//! The pass runs after inlining and before work-group operations become local memory, so that it sees the program's
+//! accesses only. Functions that are still called are not instrumented.
+
+mod bounds;
+mod roots;
+mod values;
+
+use super::edit::Edit;
+use crate::checks::Checks;
+use crate::ir::{
+    AtomicOp, BinaryOp, BlockId, Builtin, CheckOp, ConvertOp, Flags, GroupOp, GroupScope, InstId,
+    Module, Op, Rounding, Scope, Terminator, Touch, ValueId,
+};
+use crate::types::{AddressSpace, Type};
+use bounds::Bounds;
+use roots::Roots;
+
+/// Bits of an epoch that count sub-group barriers since the last work-group barrier.
+pub const SUB_GROUP_BITS: u32 = 12;
+/// Bit of an epoch: the kernel asks for sub-groups or uses their operations, and may rely on their lock step.
+pub const KNOWS_SUB_GROUPS: u32 = 1 << 31;
+
+/// Adds `checks` to all kernels of a module that [`stand_alone`](super::stand_alone) has prepared.
+pub fn instrument(module: &mut Module, checks: Checks) {
+    if checks.is_empty() {
+        return;
+    }
+    for i in 0..module.kernels.len() {
+        let id = module.kernels[i].function;
+        let required = module.kernels[i].required_sub_group_size != 0;
+        let f = &mut module.functions[id.index()];
+        if f.blocks.is_empty() {
+            continue;
+        }
+        let roots = Roots::new(&module.types, &module.globals, f);
+        let edit = Edit::new(&mut module.types, &mut module.constants, f);
+        Instrument::new(edit, checks, roots, required).run();
+    }
+}
+
+struct Instrument<'m> {
+    e: Edit<'m>,
+    checks: Checks,
+    roots: Roots,
+    bounds: Bounds,
+    /// The private variable that holds the epoch; `None` in kernels without barriers.
+    epoch: Option<ValueId>,
+    first_epoch: u32,
+    has_barriers: bool,
+    /// Instructions for the start of the kernel.
+    prologue: Vec<InstId>,
+    /// The block at hand, as it becomes.
+    out: Vec<InstId>,
+    /// The position in the SPIR-V module of the instruction at hand.
+    word: u32,
+}
+
+impl<'m> Instrument<'m> {
+    fn new(e: Edit<'m>, checks: Checks, roots: Roots, requires_sub_groups: bool) -> Self {
+        let insts = || e.f.blocks.iter().flat_map(|block| &block.insts);
+        let is = |test: fn(&Op) -> bool| insts().any(|id| test(&e.f.insts[id.index()].op));
+        let has_barriers = is(is_group_stop);
+        let has_sub_groups = is(is_sub_group_stop);
+        let counts = has_barriers || has_sub_groups;
+        let knows = requires_sub_groups || has_sub_groups || is(asks_for_sub_groups);
+        let mut all = Self {
+            e,
+            checks,
+            roots,
+            bounds: Bounds::default(),
+            epoch: None,
+            first_epoch: if knows { KNOWS_SUB_GROUPS } else { 0 },
+            has_barriers,
+            prologue: Vec::new(),
+            out: Vec::new(),
+            word: 0,
+        };
+        if counts {
+            all.make_epoch();
+        }
+        all
+    }
+
+    fn run(mut self) {
+        for at in 0..self.e.f.blocks.len() {
+            self.block(BlockId(at as u32));
+        }
+        self.place_facts();
+        let entry = &mut self.e.f.blocks[0].insts;
+        entry.splice(0..0, self.prologue);
+    }
+
+    fn block(&mut self, id: BlockId) {
+        let old = std::mem::take(&mut self.e.f.blocks[id.index()].insts);
+        self.out = Vec::with_capacity(old.len() * 3);
+        for inst in old {
+            let op = self.e.f.insts[inst.index()].op.clone();
+            self.word = self.e.f.insts[inst.index()].word;
+            let result = self.e.f.insts[inst.index()].result;
+            self.before(&op, result);
+            self.out.push(inst);
+            self.after(&op);
+        }
+        let ends = matches!(self.e.f.blocks[id.index()].term, Terminator::Ret(_));
+        if ends && self.has_barriers && self.checks.barriers {
+            self.word = 0;
+            let epoch = self.load_epoch();
+            self.tell(CheckOp::Leave, vec![epoch]);
+        }
+        self.e.f.blocks[id.index()].insts = std::mem::take(&mut self.out);
+    }
+
+    /// Checks that go before an instruction.
+    fn before(&mut self, op: &Op, result: Option<ValueId>) {
+        match op {
+            Op::Load { ptr, .. } => {
+                let Some(result) = result else { return };
+                let size = self.e.types.unpadded_size_of(self.e.f.ty(result));
+                self.access(*ptr, size, Touch::Read, None);
+            }
+            Op::Store { ptr, value, .. } => {
+                let size = self.e.types.unpadded_size_of(self.e.f.ty(*value));
+                self.access(*ptr, size, Touch::Write, Some(*value));
+            }
+            Op::CopyMemory { dst, src, size, .. } => match self.e.known_int(*size) {
+                Some(bytes) => {
+                    self.access(*src, bytes, Touch::Read, None);
+                    self.access(*dst, bytes, Touch::Write, None);
+                }
+                None => {
+                    self.check_bounds_of(*src, *size, Touch::Read);
+                    self.check_bounds_of(*dst, *size, Touch::Write);
+                }
+            },
+            Op::Atomic {
+                op,
+                ptr,
+                value,
+                scope,
+                order,
+                ..
+            } => {
+                let operand = value.or(result.filter(|_| *op == AtomicOp::Load));
+                let size = operand.map_or(4, |v| self.e.types.size_of(self.e.f.ty(v)));
+                let touch = Touch::Atomic {
+                    writes: *op != AtomicOp::Load,
+                    scope: *scope,
+                    order: *order,
+                };
+                self.access(*ptr, size, touch, None);
+            }
+            Op::Fence(scope, order) if self.checks.races => {
+                let epoch = self.load_epoch();
+                self.tell(CheckOp::Fence(*scope, *order), vec![epoch]);
+            }
+            Op::Binary(binary, a, b, _) if self.checks.values => {
+                self.check_binary(*binary, *a, *b);
+            }
+            Op::Convert(convert @ (ConvertOp::FToS | ConvertOp::FToU), a, _)
+                if self.checks.values =>
+            {
+                if let Some(result) = result {
+                    self.check_conversion(*convert, *a, result);
+                }
+            }
+            op if is_group_stop(op) && self.checks.barriers => {
+                let epoch = self.load_epoch();
+                let mut operands = vec![epoch];
+                // All work-items have to name one source of a broadcast.
+                if let Op::Group(GroupOp::Broadcast, _, args) = op
+                    && let Some(&source) = args.get(1)
+                    && *self.e.ty(source) == Type::Int(64)
+                {
+                    operands.push(source);
+                }
+                self.tell(CheckOp::Arrive, operands);
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts a barrier behind it.
+    fn after(&mut self, op: &Op) {
+        let Some(place) = self.epoch else { return };
+        let next = if is_group_stop(op) {
+            let old = self.load_epoch();
+            let low = self.e.int(32, (1 << SUB_GROUP_BITS) - 1);
+            let full = self.binary(BinaryOp::Or, old, low);
+            let one = self.e.int(32, 1);
+            self.binary(BinaryOp::IAdd, full, one)
+        } else if is_sub_group_stop(op) {
+            let old = self.load_epoch();
+            let one = self.e.int(32, 1);
+            self.binary(BinaryOp::IAdd, old, one)
+        } else {
+            return;
+        };
+        self.tell_op(Op::Store {
+            ptr: place,
+            value: next,
+            align: 4,
+            volatile: false,
+        });
+    }
+
+    /// Checks of an access of `size` bytes; `value`: what is stored.
+    fn access(&mut self, ptr: ValueId, size: u64, touch: Touch, value: Option<ValueId>) {
+        let Ok(bytes) = u32::try_from(size) else {
+            return;
+        };
+        if self.checks.memory {
+            self.check_bounds(ptr, bytes, touch);
+        }
+        let is_shared = !matches!(
+            self.e.ty(ptr),
+            Type::Ptr(AddressSpace::Private | AddressSpace::Constant)
+        );
+        if !self.checks.races || !is_shared || self.roots.is_private(ptr) {
+            return;
+        }
+        let mut operands = vec![ptr, self.load_epoch()];
+        if touch == Touch::Write {
+            operands.extend(value.and_then(|value| self.as_word(value)));
+        }
+        self.tell(CheckOp::Access(touch, bytes), operands);
+    }
+
+    /// The bits of a scalar in an Int(64); `None` for other values.
+    fn as_word(&mut self, value: ValueId) -> Option<ValueId> {
+        let word = self.e.types.int(64);
+        let bits = match *self.e.ty(value) {
+            Type::Int(64) => return Some(value),
+            Type::Int(_) => value,
+            Type::Ptr(_) => return Some(self.convert(ConvertOp::PtrToInt, value, word)),
+            Type::Float(bits) => {
+                let integer = self.e.types.int(bits);
+                let integer = self.convert(ConvertOp::Bitcast, value, integer);
+                if bits == 64 {
+                    return Some(integer);
+                }
+                integer
+            }
+            _ => return None,
+        };
+        Some(self.convert(ConvertOp::ZExt, bits, word))
+    }
+
+    fn make_epoch(&mut self) {
+        let ty = self.e.types.ptr(AddressSpace::Private);
+        let (place, address) = self.e.make(Op::Alloca { size: 4, align: 4 }, ty, 0);
+        let first = self.e.int(32, u64::from(self.first_epoch));
+        let store = Op::Store {
+            ptr: address,
+            value: first,
+            align: 4,
+            volatile: false,
+        };
+        let (store, _) = self.e.f.add_inst(store, None, 0);
+        self.prologue.extend([place, store]);
+        self.epoch = Some(address);
+    }
+
+    fn load_epoch(&mut self) -> ValueId {
+        let Some(ptr) = self.epoch else {
+            return self.e.int(32, u64::from(self.first_epoch));
+        };
+        let ty = self.e.types.int(32);
+        let load = Op::Load {
+            ptr,
+            align: 4,
+            volatile: false,
+        };
+        self.emit(load, ty)
+    }
+
+    fn emit(&mut self, op: Op, ty: crate::types::TypeId) -> ValueId {
+        let (id, value) = self.e.make(op, ty, self.word);
+        self.out.push(id);
+        value
+    }
+
+    fn convert(&mut self, op: ConvertOp, value: ValueId, ty: crate::types::TypeId) -> ValueId {
+        self.emit(Op::Convert(op, value, Rounding::Default), ty)
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: ValueId, b: ValueId) -> ValueId {
+        let ty = self.e.f.ty(a);
+        self.emit(Op::Binary(op, a, b, Flags::default()), ty)
+    }
+
+    fn tell(&mut self, check: CheckOp, operands: Vec<ValueId>) {
+        self.tell_op(Op::Check(check, operands));
+    }
+
+    fn tell_op(&mut self, op: Op) {
+        let (id, _) = self.e.f.add_inst(op, None, self.word);
+        self.out.push(id);
+    }
+}
+
+/// Whether all work-items of the group meet here.
+fn is_group_stop(op: &Op) -> bool {
+    match op {
+        Op::Barrier(scope) => *scope == Scope::Workgroup,
+        Op::Group(op, GroupScope::Workgroup, _) => *op != GroupOp::Elect,
+        _ => false,
+    }
+}
+
+/// Whether the kernel looks at its sub-group.
+fn asks_for_sub_groups(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::WorkItem(
+            Builtin::SubgroupSize
+                | Builtin::SubgroupMaxSize
+                | Builtin::SubgroupId
+                | Builtin::NumSubgroups
+                | Builtin::NumEnqueuedSubgroups
+                | Builtin::SubgroupLocalInvocationId,
+            _
+        )
+    )
+}
+
+/// Whether the work-items of a sub-group meet here.
+fn is_sub_group_stop(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Barrier(Scope::Subgroup) | Op::Group(_, GroupScope::Subgroup, _)
+    )
+}

@@ -1,0 +1,206 @@
+//! `instrument`: the operations of `solum check`, in text. Each case shows a kernel before and after.
+
+use kernel_ir::passes::{instrument, prepare_for, stand_alone};
+use kernel_ir::{Checks, parse, print, validate};
+
+/// The kernel with `checks`, and its text without the closing lines.
+fn instrumented(text: &str, checks: Checks) -> String {
+    let mut module = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    stand_alone(&mut module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    instrument(&mut module, checks);
+    validate(&module).unwrap_or_else(|e| panic!("{e}\n{}", print(&module)));
+    // What is printed can be read again.
+    let printed = print(&module);
+    let again = parse(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+    assert_eq!(print(&again), printed);
+    printed
+}
+
+const NONE: Checks = Checks {
+    memory: false,
+    races: false,
+    barriers: false,
+    values: false,
+};
+
+#[test]
+fn bounds_belong_to_the_pointer_that_an_address_comes_from() {
+    let text = "kernel @k(%x: ptr<global>, %n: i64) {
+e:
+  %i: i64 = wi.GlobalInvocationId 0
+  br loop
+loop:
+  %p: ptr<global> = phi e: %x, loop: %next
+  %v: i32 = load %p align 4
+  %next: ptr<global> = offset %p [%n * 4 + 0]
+  %q: ptr<global> = offset %x [%i * 4 + 0]
+  store %q, %v align 4
+  %more: bool = cmp.ine %v, i32 0
+  br_if %more, loop, end
+end:
+  ret
+}
+";
+    let checks = Checks {
+        memory: true,
+        ..NONE
+    };
+    assert_eq!(
+        instrumented(text, checks),
+        "kernel @k(%0: ptr<global>, %1: i64) {
+b0:
+  %2: i64 = check.argument_start 0
+  %3: i64 = check.argument_size 0
+  %4: i64 = uaddsat %3, i64 1
+  %5: i64 = usubsat %4, i64 4
+  %6: i64 = wi.GlobalInvocationId 0
+  br b1
+b1:
+  %7: ptr<global> = phi b0: %0, b1: %12
+  %8: i64 = to.ptrtoint %7
+  %9: i64 = isub %8, %2
+  %10: bool = cmp.uge %9, %5
+  check.bounds read 4 %10, %7, %2
+  %11: i32 = load %7 align 4
+  %12: ptr<global> = offset %7 [%1 * 4 + 0]
+  %13: ptr<global> = offset %0 [%6 * 4 + 0]
+  %14: i64 = to.ptrtoint %13
+  %15: i64 = isub %14, %2
+  %16: bool = cmp.uge %15, %5
+  check.bounds write 4 %16, %13, %2
+  store %13, %11 align 4
+  %17: bool = cmp.ine %11, i32 0
+  br_if %17, b1, b2
+b2:
+  ret
+}
+"
+    );
+}
+
+#[test]
+fn accesses_are_told_with_the_barriers_before_them() {
+    let text = "kernel @k(%t: ptr<local>) {
+e:
+  %v: i32 = load %t align 4
+  barrier Workgroup
+  store %t, %v align 4
+  ret
+}
+";
+    let checks = Checks {
+        races: true,
+        barriers: true,
+        ..NONE
+    };
+    let mut module = parse(text).unwrap();
+    prepare_for(&mut module, None, checks).unwrap();
+    // The epoch has become a value: 0 | 4095 + 1.
+    assert_eq!(
+        print(&module),
+        "kernel @k(%0: ptr<local>) {
+b0:
+  check.access read 4 %0, i32 0
+  %1: i32 = load %0 align 4
+  check.arrive i32 0
+  barrier Workgroup
+  %2: i64 = to.zext %1
+  check.access write 4 %0, i32 4096, %2
+  store %0, %1 align 4
+  check.leave i32 4096
+  ret
+}
+"
+    );
+}
+
+#[test]
+fn private_arrays_are_checked_by_index() {
+    let text = "kernel @k(%x: ptr<global>, %i: i64) {
+e:
+  %a: ptr<private> = alloca 40 align 4
+  %p: ptr<private> = offset %a [%i * 4 + 8]
+  store %p, i32 1 align 4
+  %v: i32 = load %p align 4
+  store %x, %v align 4
+  ret
+}
+";
+    let checks = Checks {
+        memory: true,
+        ..NONE
+    };
+    let printed = instrumented(text, checks);
+    let wanted = "  %8: i64 = imul %1, i64 4
+  %9: i64 = iadd i64 8, %8
+  %10: bool = cmp.uge %9, i64 37
+  check.variable_bounds write 4 private %10, %9, i64 40
+";
+    assert!(printed.contains(wanted), "{printed}");
+}
+
+#[test]
+fn pointers_from_memory_are_looked_up() {
+    let text = "kernel @k(%x: ptr<global>) {
+e:
+  %p: ptr<global> = load %x align 8
+  %v: i32 = load %p align 4
+  store %x, %v align 4
+  ret
+}
+";
+    let checks = Checks {
+        memory: true,
+        ..NONE
+    };
+    let printed = instrumented(text, checks);
+    let wanted = ": ptr<global> = load %0 align 8
+  %11: i64 = check.allocation_start %10
+  %12: i64 = check.allocation_size %10
+";
+    assert!(printed.contains(wanted), "{printed}");
+}
+
+#[test]
+fn values_without_a_meaning_are_tested() {
+    let text = "kernel @k(%x: ptr<global>, %a: i32, %b: i32, %f: f32) {
+e:
+  %q: i32 = sdiv %a, %b
+  %seven: i32 = udiv %q, i32 7
+  %masked: i32 = and %b, i32 31
+  %s: i32 = shl %seven, %masked
+  %t: i32 = shl %s, %b
+  %c: i32 = to.ftos %f
+  %sum: i32 = iadd %t, %c
+  store %x, %sum align 4
+  ret
+}
+";
+    let checks = Checks {
+        values: true,
+        ..NONE
+    };
+    let printed = instrumented(text, checks);
+    for (check, count) in [
+        ("check.value division", 1),
+        ("check.value shift", 1),
+        ("check.value conversion", 1),
+    ] {
+        assert_eq!(printed.matches(check).count(), count, "{check}\n{printed}");
+    }
+}
+
+#[test]
+fn without_checks_nothing_changes() {
+    let text = "kernel @k(%x: ptr<global>) {
+e:
+  barrier Workgroup
+  store %x, i32 1 align 4
+  ret
+}
+";
+    let mut module = parse(text).unwrap();
+    let before = print(&module);
+    instrument(&mut module, Checks::default());
+    assert_eq!(print(&module), before);
+}

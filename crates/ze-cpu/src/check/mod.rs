@@ -1,0 +1,217 @@
+//! The side of `solum check` that runs in the checked process: it feeds [`kernel_checker`] and writes what that finds.
+//!
+//! `SOLUM_CHECK` turns it on before the first device is shown, for the life of the process. Kernels are then compiled with
+//! checks ([`kernel_ir::passes::instrument()`]), whose calls arrive in `calls`; freed memory is kept for a while
+//! (`quarantine`), so that late accesses do not hit a new allocation; work-groups run in order on one thread, so that two
+//! runs give the same report.
+
+pub(crate) mod calls;
+mod quarantine;
+mod report;
+mod settings;
+
+use crate::environment::CheckSettings;
+use crate::memory::Memory;
+use kernel_checker::{Checker, Run};
+use kernel_ir::abi::Launch as LaunchRecord;
+use kernel_ir::abi::check::ArgumentBounds;
+use kernel_ir::abi::{ArgInfo, KernelInfo};
+use kernel_ir::build::Request;
+use quarantine::Quarantine;
+use report::{Output, Programs};
+use std::sync::{Arc, Mutex, OnceLock};
+use ze_driver::device::AllocInfo;
+
+/// The checker of this process.
+pub(crate) struct Check {
+    checker: Checker,
+    checks: kernel_ir::Checks,
+    programs: Arc<Programs>,
+    output: Arc<Output>,
+    quarantine: Mutex<Quarantine>,
+}
+
+static CHECK: OnceLock<Check> = OnceLock::new();
+
+/// The checker, if kernels are checked.
+pub(crate) fn get() -> Option<&'static Check> {
+    CHECK.get()
+}
+
+/// Begins to check. The first call counts.
+pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
+    CHECK.get_or_init(|| {
+        let programs = Arc::<Programs>::default();
+        let output = Arc::new(Output::open(settings));
+        let reporter = report::reporter(settings, &programs, &output);
+        // SAFETY: the function takes nothing and returns; the library stays loaded, like its threads.
+        unsafe { libc::atexit(at_exit) };
+        Check {
+            checker: Checker::new(settings.rules(), reporter),
+            checks: settings.of_kernels(),
+            programs,
+            output,
+            quarantine: Mutex::default(),
+        }
+    })
+}
+
+extern "C" fn at_exit() {
+    if let Some(check) = CHECK.get() {
+        // A panic here would end a program that has already ended well.
+        let _ = std::panic::catch_unwind(|| check.output.end(&check.checker.counts()));
+    }
+}
+
+/// A kernel with checks.
+#[derive(Clone)]
+pub(crate) struct CheckedKernel {
+    kernel: Arc<kernel_checker::Kernel>,
+}
+
+impl Check {
+    /// The checks that kernels get.
+    pub(crate) fn of_kernels(&self) -> kernel_ir::Checks {
+        self.checks
+    }
+
+    /// A kernel of a program that was compiled from `request`.
+    pub(crate) fn kernel(&self, info: &KernelInfo, request: &Arc<Request>) -> CheckedKernel {
+        let kernel = kernel_checker::Kernel {
+            name: info.name.clone(),
+            program: self.programs.number(request),
+            sub_group_size: info.sub_group_size,
+            has_old_atomics: request
+                .modules
+                .iter()
+                .any(|module| is_opencl_c(&module.words)),
+        };
+        CheckedKernel {
+            kernel: Arc::new(kernel),
+        }
+    }
+
+    pub(crate) fn allocated(&self, info: &AllocInfo) {
+        self.programs.allocated(info);
+        self.checker.allocated(info.base as u64, info.size, info.id);
+    }
+
+    /// Memory is freed by the program: it is kept for a while. `false` if it is no allocation.
+    pub(crate) fn free(&self, memory: &Memory, base: *mut u8) -> bool {
+        let Some(info) = memory.find(base).filter(|info| info.base == base) else {
+            return false;
+        };
+        let mut quarantine = crate::sync::lock(&self.quarantine);
+        if quarantine.holds(base) {
+            return false;
+        }
+        self.checker.freed(base as u64);
+        for old in quarantine.put(base, info.size) {
+            memory.free(old);
+        }
+        true
+    }
+
+    /// Frees all memory that is kept; for allocations that find no room.
+    pub(crate) fn release(&self, memory: &Memory) {
+        for old in crate::sync::lock(&self.quarantine).take() {
+            memory.free(old);
+        }
+    }
+
+    /// Whether the program has freed the allocation at `base`.
+    pub(crate) fn is_freed(&self, base: *mut u8) -> bool {
+        crate::sync::lock(&self.quarantine).holds(base)
+    }
+}
+
+/// Whether a module was compiled from OpenCL C, as far as it says so.
+fn is_opencl_c(words: &[u8]) -> bool {
+    /// `OpSource`, and its number of the language.
+    const SOURCE: u16 = 3;
+    const OPENCL_C: u32 = 3;
+    let Ok(words) = spirv_reader::Words::new(words) else {
+        return false;
+    };
+    let mut instructions = words.instructions().map_while(Result::ok);
+    instructions.any(|one| one.opcode == SOURCE && one.operands.first() == Some(&OPENCL_C))
+}
+
+/// A launch of a kernel with checks.
+pub(crate) struct CheckedLaunch {
+    check: &'static Check,
+    launch: Arc<kernel_checker::Launch>,
+    bounds: Box<[ArgumentBounds]>,
+    /// Groups run on one thread at a time.
+    turn: Mutex<()>,
+}
+
+impl CheckedLaunch {
+    /// `args`: the argument block, in which a local argument is its size.
+    pub(crate) fn new(
+        kernel: &CheckedKernel,
+        infos: &[ArgInfo],
+        args: &[u8],
+        record: &LaunchRecord,
+    ) -> Option<Self> {
+        let check = get()?;
+        let bounds = infos.iter().map(|info| {
+            let value = args
+                .get(info.offset as usize..)
+                .and_then(<[u8]>::first_chunk);
+            let value = value.map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+            match info.kind {
+                1 => {
+                    let bounds = check.checker.bounds(value);
+                    ArgumentBounds {
+                        start: bounds.start,
+                        size: bounds.size,
+                    }
+                }
+                2 => ArgumentBounds {
+                    start: 0,
+                    size: value,
+                },
+                _ => ArgumentBounds::default(),
+            }
+        });
+        let launch = check.checker.begin(
+            &kernel.kernel,
+            record.group_size,
+            record.group_count,
+            record.global_offset,
+        );
+        Some(Self {
+            check,
+            launch,
+            bounds: bounds.collect(),
+            turn: Mutex::new(()),
+        })
+    }
+
+    /// Calls `run` with the launch record for groups whose local memory is at `memory`.
+    pub(crate) fn run<R>(
+        &self,
+        record: LaunchRecord,
+        memory: *mut u8,
+        run: impl FnOnce(&LaunchRecord) -> R,
+    ) -> R {
+        let _turn = crate::sync::lock(&self.turn);
+        let local = (memory as u64, record.state_offset);
+        let groups = Run::new(&self.check.checker, &self.launch, local);
+        let record = LaunchRecord {
+            check: std::ptr::from_ref(&groups) as u64,
+            check_arguments: self.bounds.as_ptr() as u64,
+            ..record
+        };
+        let result = run(&record);
+        groups.end();
+        result
+    }
+}
+
+impl Drop for CheckedLaunch {
+    fn drop(&mut self) {
+        self.check.checker.end(&self.launch);
+    }
+}

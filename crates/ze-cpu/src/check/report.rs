@@ -1,0 +1,364 @@
+//! Findings for people, from mistakes as the checker sees them.
+
+use crate::environment::CheckSettings;
+use check_report::stream::Writer;
+use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, MemoryKind};
+use kernel_checker::{Mistake, MistakeKind, Place, Reporter, Side};
+use kernel_ir::build::Request;
+use kernel_ir::front::source_lines;
+use kernel_ir::{AddressSpace, Touch, ValueMistake};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+use ze_driver::device::AllocInfo;
+
+/// Programs and allocations, for the texts of findings.
+#[derive(Default)]
+pub(super) struct Programs {
+    requests: Mutex<HashMap<u64, Arc<Request>>>,
+    /// Kind of memory by the allocation's id.
+    kinds: Mutex<HashMap<u64, MemoryKind>>,
+}
+
+impl Programs {
+    /// The number of a program: equal for equal sources.
+    pub(super) fn number(&self, request: &Arc<Request>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for module in &request.modules {
+            module.words.hash(&mut hasher);
+        }
+        let number = hasher.finish();
+        let mut requests = crate::sync::lock(&self.requests);
+        requests
+            .entry(number)
+            .or_insert_with(|| Arc::clone(request));
+        number
+    }
+
+    pub(super) fn allocated(&self, info: &AllocInfo) {
+        use ze_driver::device::MemoryKind as Source;
+        let kind = match info.kind {
+            Source::Host => MemoryKind::Host,
+            Source::Device => MemoryKind::Device,
+            Source::Shared => MemoryKind::Shared,
+        };
+        crate::sync::lock(&self.kinds).insert(info.id, kind);
+    }
+
+    /// The place of an instruction in the source.
+    fn frames(&self, program: u64, kernel: &str, word: u32) -> Vec<Frame> {
+        let request = crate::sync::lock(&self.requests).get(&program).cloned();
+        let Some(module) = request.as_ref().and_then(|request| request.modules.first()) else {
+            return Vec::new();
+        };
+        let Ok(words) = spirv_reader::Words::new(&module.words) else {
+            return Vec::new();
+        };
+        let lines = source_lines(&words, &[word as usize]);
+        let Some(line) = lines.into_iter().next().flatten() else {
+            return Vec::new();
+        };
+        vec![Frame {
+            function: kernel.to_owned(),
+            file: line.file,
+            line: line.line,
+            column: line.column,
+        }]
+    }
+}
+
+/// Where findings go.
+pub(super) struct Output {
+    writer: Option<Writer>,
+    /// Findings with their numbers at the writer, by the checker's numbers; `None` where a kind is not wanted.
+    told: Mutex<Vec<Option<(u64, Finding)>>>,
+}
+
+impl Output {
+    pub(super) fn open(settings: &CheckSettings) -> Self {
+        let program = std::env::current_exe()
+            .map(|path| path.display().to_string())
+            .unwrap_or_default();
+        let open = |folder: &std::path::PathBuf| {
+            let version = env!("CARGO_PKG_VERSION");
+            match Writer::open(folder, &program, version, &settings.checks) {
+                Ok(writer) => Some(writer),
+                Err(error) => {
+                    let text = format!(
+                        "solum: SOLUM_CHECK_OUTPUT={}: {error}; findings are printed when the program ends\n",
+                        folder.display()
+                    );
+                    signal_mask::write_stderr(text.as_bytes());
+                    None
+                }
+            }
+        };
+        Self {
+            writer: settings.output.as_ref().and_then(open),
+            told: Mutex::default(),
+        }
+    }
+
+    fn tell(&self, number: usize, finding: Option<Finding>) {
+        let mut told = crate::sync::lock(&self.told);
+        let entry = finding.map(|finding| {
+            let id = self
+                .writer
+                .as_ref()
+                .map_or(0, |writer| writer.finding(&finding));
+            (id, finding)
+        });
+        if told.len() <= number {
+            told.resize_with(number + 1, || None);
+        }
+        told[number] = entry;
+    }
+
+    /// The process ends.
+    pub(super) fn end(&self, counts: &[u64]) {
+        let mut told = crate::sync::lock(&self.told);
+        for (entry, &count) in told.iter_mut().zip(counts) {
+            if let Some((id, finding)) = entry {
+                finding.count = count;
+                if let Some(writer) = &self.writer {
+                    writer.count(*id, count);
+                }
+            }
+        }
+        if let Some(writer) = &self.writer {
+            writer.end();
+            return;
+        }
+        let findings: Vec<Finding> = told
+            .iter()
+            .flatten()
+            .map(|(_, finding)| finding.clone())
+            .collect();
+        if findings.is_empty() {
+            return;
+        }
+        let style = check_report::text::Style::for_stderr();
+        let mut sources = check_report::text::Sources::default();
+        let text = style.report(&findings, 0, &mut |file, line| sources.line(file, line));
+        signal_mask::write_stderr(text.as_bytes());
+    }
+}
+
+struct Findings {
+    checks: Checks,
+    programs: Arc<Programs>,
+    output: Arc<Output>,
+}
+
+pub(super) fn reporter(
+    settings: &CheckSettings,
+    programs: &Arc<Programs>,
+    output: &Arc<Output>,
+) -> Box<dyn Reporter> {
+    Box::new(Findings {
+        checks: settings.checks,
+        programs: Arc::clone(programs),
+        output: Arc::clone(output),
+    })
+}
+
+impl Reporter for Findings {
+    fn found(&mut self, number: usize, mistake: &Mistake) {
+        let kind = kind(mistake.kind);
+        let finding = self.checks.has(kind).then(|| self.finding(kind, mistake));
+        self.output.tell(number, finding);
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
+        crate::fault::copy_here(bytes.as_mut_ptr(), address as *const u8, bytes.len())
+    }
+}
+
+impl Findings {
+    fn finding(&self, kind: Kind, mistake: &Mistake) -> Finding {
+        let size = (mistake.size != 0).then_some(u64::from(mistake.size));
+        let mut access = self.access(&mistake.side, mistake);
+        access.size = size;
+        access.value = mistake.values[0]
+            .filter(|_| mistake.side.touch.is_some())
+            .map(|value| {
+                let digits = 2 * size.map_or(8, |size| size.clamp(1, 8) as usize);
+                format!("0x{value:0digits$x}")
+            });
+        let other = mistake.other.as_ref().map(|other| {
+            let mut access = self.access(other, mistake);
+            if other.touch.is_some() {
+                access.size = size;
+            }
+            access
+        });
+        Finding {
+            kernel: Some(mistake.side.launch.kernel.name.clone()),
+            launch: Some(mistake.side.launch.number),
+            access: Some(access),
+            other,
+            allocation: mistake.place.map(|place| self.allocation(&place)),
+            ..Finding::new(kind, message(mistake))
+        }
+    }
+
+    fn access(&self, side: &Side, mistake: &Mistake) -> Access {
+        let launch = &side.launch;
+        let (local, group) = launch.position(side.group, side.item);
+        let action = match (side.touch, mistake.kind) {
+            (Some(Touch::Read), _) => "read",
+            (Some(Touch::Write), _) => "write",
+            (Some(Touch::Atomic { .. }), _) => "atomic",
+            (None, MistakeKind::BarrierDivergence) if side.word == 0 => "return",
+            (None, MistakeKind::BarrierDivergence | MistakeKind::NonUniformArgument) => "barrier",
+            (None, MistakeKind::Value(ValueMistake::Division)) => "division",
+            (None, MistakeKind::Value(ValueMistake::Shift)) => "shift",
+            (None, MistakeKind::Value(ValueMistake::Conversion)) => "conversion",
+            (None, _) => "access",
+        };
+        let is_other_kernel = launch.kernel.name != mistake.side.launch.kernel.name;
+        let frames = match side.word {
+            0 => Vec::new(),
+            word => self
+                .programs
+                .frames(launch.kernel.program, &launch.kernel.name, word),
+        };
+        Access {
+            word: (side.word != 0).then_some(u64::from(side.word)),
+            kernel: is_other_kernel.then(|| launch.kernel.name.clone()),
+            item: Some(Item {
+                global: launch.global_id(side.group, side.item),
+                local: local.map(u64::from),
+                group: group.map(u64::from),
+            }),
+            frames,
+            ..Access::new(action)
+        }
+    }
+
+    fn allocation(&self, place: &Place) -> Allocation {
+        let kind = match (place.id, place.space) {
+            (Some(id), _) => crate::sync::lock(&self.programs.kinds)
+                .get(&id)
+                .copied()
+                .unwrap_or_default(),
+            (None, AddressSpace::Local) => MemoryKind::Local,
+            (None, AddressSpace::Private) => MemoryKind::Private,
+            (None, AddressSpace::Constant) => MemoryKind::Constant,
+            (None, _) => MemoryKind::None,
+        };
+        Allocation {
+            kind,
+            size: (place.size != 0).then_some(place.size),
+            offset: Some(place.offset),
+            ..Allocation::default()
+        }
+    }
+}
+
+fn kind(kind: MistakeKind) -> Kind {
+    match kind {
+        MistakeKind::OutOfBounds => Kind::OutOfBounds,
+        MistakeKind::UseAfterFree => Kind::UseAfterFree,
+        MistakeKind::NullPointer => Kind::NullPointer,
+        MistakeKind::VariableBounds(AddressSpace::Private) => Kind::PrivateBounds,
+        MistakeKind::VariableBounds(AddressSpace::Local) => Kind::LocalBounds,
+        MistakeKind::VariableBounds(_) => Kind::OutOfBounds,
+        MistakeKind::RaceOfWorkItems => Kind::RaceWorkItems,
+        MistakeKind::RaceOfGroups => Kind::RaceGroups,
+        MistakeKind::RaceOfLaunches => Kind::RaceCommands,
+        MistakeKind::SameValueWrite => Kind::SameValueWrite,
+        MistakeKind::AtomicScope => Kind::AtomicScope,
+        MistakeKind::MixedAtomic => Kind::MixedAtomic,
+        MistakeKind::BarrierDivergence => Kind::BarrierDivergence,
+        MistakeKind::NonUniformArgument => Kind::NonUniformArgument,
+        MistakeKind::Value(ValueMistake::Division) => Kind::DivisionByZero,
+        MistakeKind::Value(ValueMistake::Shift) => Kind::ShiftWidth,
+        MistakeKind::Value(ValueMistake::Conversion) => Kind::ConversionRange,
+    }
+}
+
+/// One sentence about what happened.
+fn message(mistake: &Mistake) -> String {
+    let verb = |touch: Option<Touch>| match touch {
+        Some(Touch::Write) => "writes",
+        Some(Touch::Atomic { .. }) => "updates atomically",
+        _ => "reads",
+    };
+    let does = verb(mistake.side.touch);
+    let size = mistake.size;
+    let where_it_is = |place: &Place| {
+        let (offset, end) = (place.offset, i64::try_from(place.size).unwrap_or(i64::MAX));
+        match offset {
+            ..0 => format!("{} bytes before the start of", offset.unsigned_abs()),
+            _ if offset >= end => format!("{} bytes behind the end of", offset - end),
+            _ => "over the end of".to_owned(),
+        }
+    };
+    match (mistake.kind, &mistake.place) {
+        (MistakeKind::OutOfBounds, Some(place)) => format!(
+            "a work-item {does} {size} bytes {} an allocation of {} bytes",
+            where_it_is(place),
+            place.size
+        ),
+        (MistakeKind::VariableBounds(AddressSpace::Local), Some(place)) if place.size == 0 => {
+            format!(
+                "a work-item {does} {size} bytes at byte {} of a local argument that is smaller",
+                place.offset
+            )
+        }
+        (MistakeKind::VariableBounds(_), Some(place)) => format!(
+            "a work-item {does} {size} bytes {} a variable of {} bytes",
+            where_it_is(place),
+            place.size
+        ),
+        (MistakeKind::UseAfterFree, _) => {
+            format!("a work-item {does} {size} bytes of an allocation that was freed")
+        }
+        (MistakeKind::NullPointer, _) => {
+            format!("a work-item {does} {size} bytes through a null pointer")
+        }
+        (MistakeKind::RaceOfWorkItems, _) => {
+            "two work-items of a group access the same bytes without a barrier between them".into()
+        }
+        (MistakeKind::RaceOfGroups, _) => {
+            "two work-groups of one launch access the same bytes without order".into()
+        }
+        (MistakeKind::RaceOfLaunches, _) => {
+            "two launches access the same bytes, and neither waits for the other".into()
+        }
+        (MistakeKind::SameValueWrite, _) => {
+            "two work-items write the same value to the same bytes without order".into()
+        }
+        (MistakeKind::AtomicScope, _) => {
+            "two work-groups update the same object with atomics of work-group scope".into()
+        }
+        (MistakeKind::MixedAtomic, _) => {
+            "an atomic and a plain access of the same bytes have no order".into()
+        }
+        (MistakeKind::BarrierDivergence, _) => match &mistake.other {
+            Some(other) if other.word == 0 => {
+                "a work-item waits at a barrier, and another one of its group has returned".into()
+            }
+            _ => "work-items of a group wait at different barriers".into(),
+        },
+        (MistakeKind::NonUniformArgument, _) => {
+            let [a, b] = mistake.values.map(|value| value.unwrap_or(0).cast_signed());
+            format!("work-items of a group disagree on an argument: {a} and {b}")
+        }
+        (MistakeKind::Value(ValueMistake::Division), _) => match mistake.values[1] {
+            Some(0) | None => "an integer is divided by zero".into(),
+            _ => "the least integer is divided by -1".into(),
+        },
+        (MistakeKind::Value(ValueMistake::Shift), _) => {
+            let by = mistake.values[1].unwrap_or(0).cast_signed();
+            format!("an integer is shifted by {by} bits, which is not less than its width")
+        }
+        (MistakeKind::Value(ValueMistake::Conversion), _) => {
+            "a floating-point number is converted to an integer type that cannot hold it".into()
+        }
+        (MistakeKind::OutOfBounds | MistakeKind::VariableBounds(_), None) => {
+            format!("a work-item {does} {size} bytes outside an allocation")
+        }
+    }
+}
