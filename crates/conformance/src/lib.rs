@@ -1,12 +1,15 @@
 //! Real programs against the built libraries: what the crates' own tests cannot see.
 //!
 //! The libraries are opened as clients open them, through `dlopen` or the linker; nothing of the driver is linked in.
-//! [`artefacts`] is the folder they lie in. Beside the tests live three programs: `bench`, `compile-wheels` and `endings`.
+//! [`artefacts`] is the folder they lie in. Beside the tests live three programs: `bench`, `compile-wheels` and `endings`, and
+//! the example `launch_kernels`, which runs the kernels of `tests/check`.
 //!
 //! Invariants: a test fails when it cannot run; nothing is read from outside the repository but the system's own
 //! packages.
 //!
-//! Non-goals: no unit tests; those live beside the code.
+//! Non-goals: no unit tests of other crates; those live beside the code.
+
+pub mod check_kernels;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,0 +1,12 @@
+// run histogram global=256 local=64 args=buffer(u32,256,random),buffer(i32,64)
+// note: no barrier between clearing the bins and counting into them
+kernel void histogram(global const uint *in, global int *out) {
+  local int bins[16];
+  int l = get_local_id(0);
+  if (l < 16)
+    bins[l] = 0; //~ race-work-items|mixed-atomic
+  atomic_inc(&bins[in[get_global_id(0)] % 16]); //~^other
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l < 16)
+    out[get_group_id(0) * 16 + l] = bins[l];
+}

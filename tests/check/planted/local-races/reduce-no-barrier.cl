@@ -1,0 +1,15 @@
+// run reduce global=256 local=64 args=buffer(i32,256,iota),buffer(i32,4)
+// note: a tree reduction without a barrier in the loop
+kernel void reduce(global const int *in, global int *out) {
+  local int sums[64];
+  int l = get_local_id(0);
+  sums[l] = in[get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int step = 32; step > 0; step /= 2) {
+    if (l < step)
+      sums[l] += sums[l + step]; //~ race-work-items
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l == 0)
+    out[get_group_id(0)] = sums[0];
+}
