@@ -118,7 +118,9 @@ impl What {
             CheckOp::Arrive => (6, 0),
             CheckOp::Leave => (7, 0),
             CheckOp::Value(mistake) => (8, index(&MISTAKES, &mistake) << 8),
-            CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_) => (9, 0),
+            CheckOp::ArriveSubGroup => (9, 0),
+            CheckOp::Alignment(how, size) => (10, touch(how, size)),
+            CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_) => (u64::from(u8::MAX), 0),
         };
         let space = match self.op {
             CheckOp::VariableBounds(_, _, space) => space,
@@ -155,6 +157,8 @@ impl What {
             6 => CheckOp::Arrive,
             7 => CheckOp::Leave,
             8 => CheckOp::Value(*MISTAKES.get(byte(8))?),
+            9 => CheckOp::ArriveSubGroup,
+            10 => CheckOp::Alignment(touch()?, size),
             _ => return None,
         };
         Some(Self { op, space })
@@ -176,6 +180,7 @@ mod tests {
             CheckOp::AllocationStart,
             CheckOp::AllocationSize,
             CheckOp::Arrive,
+            CheckOp::ArriveSubGroup,
             CheckOp::Leave,
             CheckOp::Fence(Scope::Device, Order::SequentiallyConsistent),
         ];
@@ -185,6 +190,7 @@ mod tests {
             for size in [1, 16, (1 << 24) - 1] {
                 ops.push(CheckOp::Bounds(touch, size));
                 ops.push(CheckOp::Access(touch, size));
+                ops.push(CheckOp::Alignment(touch, size));
                 ops.push(CheckOp::VariableBounds(touch, size, AddressSpace::Private));
             }
         }
@@ -198,7 +204,7 @@ mod tests {
                 assert_eq!(What::decode(what.encode()), Some(what));
             }
         }
-        for bits in [9, 0xff, 0xff << 32, 0xff << 8 | 4] {
+        for bits in [11, 0xff, 0xff << 32, 0xff << 8 | 4] {
             assert_eq!(What::decode(bits), None, "{bits:#x}");
         }
     }

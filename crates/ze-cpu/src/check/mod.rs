@@ -9,8 +9,10 @@ pub(crate) mod calls;
 mod quarantine;
 mod report;
 mod settings;
+mod transfers;
 
 use crate::environment::CheckSettings;
+use crate::fault::{Fault, Known};
 use crate::memory::Memory;
 use kernel_checker::{Checker, Run};
 use kernel_ir::abi::Launch as LaunchRecord;
@@ -29,6 +31,9 @@ pub(crate) struct Check {
     programs: Arc<Programs>,
     output: Arc<Output>,
     quarantine: Mutex<Quarantine>,
+    /// What copies and fills are called in reports.
+    copy: Arc<kernel_checker::Kernel>,
+    fill: Arc<kernel_checker::Kernel>,
 }
 
 static CHECK: OnceLock<Check> = OnceLock::new();
@@ -40,10 +45,19 @@ pub(crate) fn get() -> Option<&'static Check> {
 
 /// Begins to check. The first call counts.
 pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
-    CHECK.get_or_init(|| {
+    let check = CHECK.get_or_init(|| {
         let programs = Arc::<Programs>::default();
         let output = Arc::new(Output::open(settings));
         let reporter = report::reporter(settings, &programs, &output);
+        let transfer = |name: &str| {
+            Arc::new(kernel_checker::Kernel {
+                name: name.to_owned(),
+                program: 0,
+                sub_group_size: 1,
+                has_old_atomics: false,
+            })
+        };
+        crate::memory::keep_apart();
         // SAFETY: the function takes nothing and returns; the library stays loaded, like its threads.
         unsafe { libc::atexit(at_exit) };
         Check {
@@ -52,8 +66,12 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
             programs,
             output,
             quarantine: Mutex::default(),
+            copy: transfer("memory copy"),
+            fill: transfer("memory fill"),
         }
-    })
+    });
+    ze_driver::command_order::watch_command_order(check);
+    check
 }
 
 extern "C" fn at_exit() {
@@ -180,6 +198,7 @@ impl CheckedLaunch {
             record.group_size,
             record.group_count,
             record.global_offset,
+            transfers::position(),
         );
         Some(Self {
             check,
@@ -190,12 +209,12 @@ impl CheckedLaunch {
     }
 
     /// Calls `run` with the launch record for groups whose local memory is at `memory`.
-    pub(crate) fn run<R>(
+    pub(crate) fn run(
         &self,
         record: LaunchRecord,
         memory: *mut u8,
-        run: impl FnOnce(&LaunchRecord) -> R,
-    ) -> R {
+        run: impl FnOnce(&LaunchRecord) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let _turn = crate::sync::lock(&self.turn);
         let local = (memory as u64, record.state_offset);
         let groups = Run::new(&self.check.checker, &self.launch, local);
@@ -205,8 +224,21 @@ impl CheckedLaunch {
             ..record
         };
         let result = run(&record);
-        groups.end();
+        match &result {
+            Err(fault) => tell_fault(&groups, fault),
+            Ok(()) => groups.end(),
+        }
         result
+    }
+}
+
+/// A fault as a mistake, as far as it is one that was not told before.
+fn tell_fault(groups: &Run<'_>, fault: &Fault) {
+    match &fault.known {
+        Known::Trapped(trapped) => {
+            groups.stopped(trapped.item, trapped.word(), trapped.is_assertion());
+        }
+        Known::Nothing | Known::StackEnd => groups.faulted(fault.address as u64),
     }
 }
 
