@@ -28,7 +28,7 @@ pub struct Log<'l> {
     /// What was found.
     pub findings: &'l [Finding],
     /// What was found and suppressed, with the rules.
-    pub suppressed: &'l [(Finding, &'l Rule)],
+    pub suppressed: &'l [(Finding, Rule)],
     /// The program's exit code.
     pub exit_code: u8,
     /// What was not checked, and other remarks.
@@ -49,7 +49,7 @@ pub fn log(log: &Log<'_>) -> Value {
         .collect();
     let rules: Vec<Value> = kinds.iter().map(|kind| rule(*kind)).collect();
     let suppressed = log.suppressed.iter();
-    let suppressed = suppressed.map(|(finding, rule)| (finding, Some(*rule)));
+    let suppressed = suppressed.map(|(finding, rule)| (finding, Some(rule)));
     let all = log.findings.iter().map(|finding| (finding, None));
     let results = all.chain(suppressed).map(|(finding, rule)| {
         let index = kinds.iter().position(|kind| *kind == finding.kind);
