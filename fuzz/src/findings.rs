@@ -27,6 +27,7 @@ pub fn findings(data: &[u8]) {
     let log = sarif::log(&sarif::Log {
         version: "0",
         root: "/src".as_ref(),
+        program: "prog".as_ref(),
         findings: &findings,
         suppressed: &suppressed,
         exit_code: 0,

@@ -137,7 +137,9 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
         .map_err(|error| wrapper(format!("the findings are lost: {error}")))?;
     let report = Report::new(all, &mut suppressions, checks, code);
     // First, because it does not depend on who reads the rest.
-    let written = sarif.as_ref().map_or(Ok(()), |sarif| sarif.write(&report));
+    let written = sarif
+        .as_ref()
+        .map_or(Ok(()), |sarif| sarif.write(&report, program.as_ref()));
     let shown = report.show(options.json);
     match written {
         Ok(()) => Ok(shown),
@@ -208,8 +210,8 @@ impl<'o> Sarif<'o> {
         }
     }
 
-    fn write(&self, report: &Report) -> Result<(), Failure> {
-        let text = report.sarif();
+    fn write(&self, report: &Report, program: &Path) -> Result<(), Failure> {
+        let text = report.sarif(program);
         crate::folder::write(self.path, text.as_bytes()).map_err(|error| self.failure(&error))
     }
 }

@@ -1,5 +1,7 @@
 //! The report of a checked program: as text, JSON and SARIF.
 
+use std::path::Path;
+
 use check_report::stream::Dropped;
 use check_report::suppress::{Rule, Suppressions};
 use check_report::text::{Sources, Style};
@@ -215,7 +217,7 @@ impl Report {
     }
 
     /// The document of `--sarif`.
-    pub(super) fn sarif(&self) -> String {
+    pub(super) fn sarif(&self, program: &Path) -> String {
         let root = std::env::current_dir().unwrap_or_default();
         let mut remarks = self.remarks();
         if self.processes.is_empty() {
@@ -224,6 +226,7 @@ impl Report {
         let log = sarif::log(&sarif::Log {
             version: env!("CARGO_PKG_VERSION"),
             root: &root,
+            program,
             findings: &self.findings,
             suppressed: &self.suppressed,
             exit_code: self.code,

@@ -382,6 +382,9 @@ fn sarif_is_written_beside_the_report() {
     let place = &results[0]["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "scale.cl");
     assert_eq!(place["region"]["startLine"], 2);
+    // A finding without a line is at the program: code hosts refuse logs with results that have no file.
+    let place = &results[1]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "sh");
     assert_eq!(results[1]["suppressions"][0]["justification"], "on purpose");
 }
 
