@@ -6,7 +6,7 @@
 //! only by a barrier between them, or by a release and an acquire.
 //!
 //! ```
-//! use kernel_checker::{Checker, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run};
+//! use kernel_checker::{Checker, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run, Scratch};
 //! use kernel_ir::abi::check::{What, who};
 //! use kernel_ir::{AddressSpace, CheckOp, Touch};
 //! use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@
 //!     has_old_atomics: false,
 //! });
 //! let launch = checker.begin(&kernel, [64, 1, 1], [1, 1, 1], [0; 3], Position::default());
-//! let run = Run::new(&checker, &launch, (0, 0));
+//! let run = Run::new(&checker, &launch, (0, 0), Scratch::default());
 //! let call = |touch| What { op: CheckOp::Access(touch, 4), space: AddressSpace::Global }.encode();
 //!
 //! // Work-item 0 writes the first word, work-item 5 reads it, and no barrier lies between.
@@ -75,4 +75,4 @@ pub use checker::{Bounds, Checker};
 pub use commands::{Position, Start};
 pub use launch::{Kernel, Launch};
 pub use mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
-pub use run::{Addresses, Lanes, Run};
+pub use run::{Addresses, Lanes, Run, Scratch};

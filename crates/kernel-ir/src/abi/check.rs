@@ -42,6 +42,8 @@ pub struct ArgumentBounds {
     pub start: u64,
     /// Bytes.
     pub size: u64,
+    /// Not 0 if reads through the argument are told: something may write the allocation meanwhile.
+    pub is_written: u64,
 }
 
 /// A check without its operands, in 64 bits: operation, access, scope, order, address space in bytes from the lowest on,
@@ -111,6 +113,8 @@ impl What {
             CheckOp::Bounds(how, size) => (2, touch(how, size)),
             CheckOp::VariableBounds(how, size, _) => (3, touch(how, size)),
             CheckOp::Access(how, size) => (4, touch(how, size)),
+            // Told as any other read.
+            CheckOp::ArgumentRead(_, size) => (4, touch(Touch::Read, size)),
             CheckOp::Fence(scope, order) => (
                 5,
                 index(&SCOPES, &scope) << 16 | index(&ORDERS, &order) << 24,
