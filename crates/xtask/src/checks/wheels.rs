@@ -186,12 +186,16 @@ fn traced(session: &Session, name: &str, device: Device) -> Program {
         .args(["--as", device.word()])
 }
 
-/// A trace of a SYCL program names lines of its source.
+/// A trace of a SYCL program names lines of its source, and is as docs/tracing.md shows it.
 pub(super) fn trace_pipeline(session: &Session, device: Device) -> Result<()> {
     let program = client_programs::sycl(session, "pipeline")?;
     let mut trace = traced(session, "pipeline", device);
     for line in PIPELINE_LINES {
         trace = trace.args(["--line", line]);
+    }
+    // The page shows the report of this device.
+    if device == Device::Cpu {
+        trace = trace.arg("--shown").arg(session.path("docs/tracing.md"));
     }
     session.run(&trace.arg("--").arg(program))
 }
