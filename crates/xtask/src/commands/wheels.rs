@@ -35,7 +35,7 @@ pub(super) fn run(session: &Session, options: &Wheels) -> Result<ExitCode> {
         Environment::Wheels
     };
     environment.install(session).context(NOT_INSTALLED)?;
-    wheel::install_into(session, &wheel::build(session)?, environment)?;
+    wheel::install_into(session, &wheel::build_once(session)?, environment)?;
     match options.part {
         WheelsPart::Sklearnex => sklearnex(session, &mut steps, options),
         WheelsPart::Mpi => {
