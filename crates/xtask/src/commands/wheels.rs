@@ -10,7 +10,7 @@ use crate::arguments::{Wheels, WheelsPart};
 use crate::artefacts;
 use crate::checks::{self, Check, Suite};
 use crate::client_programs;
-use crate::clients::{Device, Mpi};
+use crate::clients::{Device, Mpi, Word as _};
 use crate::packages;
 use crate::program::Program;
 use crate::python::Environment;
