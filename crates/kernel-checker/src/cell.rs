@@ -68,12 +68,14 @@ impl Cell {
     }
 
     /// The cell of the work-item that many places behind this one's, in the same group.
+    #[inline(always)]
     pub(crate) fn later_item(self, lanes: u32) -> Self {
         Self(self.0.wrapping_add(u64::from(lanes) << ITEM_AT))
     }
 
     /// Whether an earlier access may be unordered with this one, as far as one look at the bits tells: of the same launch,
     /// and of another group, or of another work-item of the group at the same number of barriers.
+    #[inline(always)]
     pub(crate) fn may_race(self, earlier: Self) -> bool {
         let differs = self.0 ^ earlier.0;
         let same_launch = differs >> TAG_AT == 0;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, MutexGuard};
 
-use kernel_ir::abi::check::{ITEM_BITS, What};
+use kernel_ir::abi::check::{ITEM_BITS, PlainAccess, What};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
 use kernel_ir::{AddressSpace, CheckOp, Scope, Touch};
 
@@ -293,15 +293,14 @@ impl<'a> Run<'a> {
 
     /// `solum_check_row` and `solum_check_lanes`.
     pub fn lanes(&self, who: u64, site: u64, what: u64, lanes: &Lanes<'_>) {
+        if What::plain_access(what).is_some_and(|plain| self.row(who, site, (what, plain), lanes)) {
+            return;
+        }
         let Some(call) = Call::new(who, site, what) else {
             return;
         };
         match call.what.op {
-            CheckOp::Access(touch, size) => {
-                if !self.row(&call, what, (touch, size), lanes) {
-                    self.access(&call, lanes);
-                }
-            }
+            CheckOp::Access(..) => self.access(&call, lanes),
             _ => self.meet(&call, lanes.active, lanes.values),
         }
     }
@@ -534,48 +533,64 @@ impl<'a> Run<'a> {
         self.with_state(|state| state.tell(&mistake));
     }
 
-    /// Records a plain access by neighbouring work-items to neighbouring words, or to one, if one look tells that it does
-    /// not race; otherwise `false`. This is where a check spends its time.
-    fn row(&self, call: &Call, what: u64, (touch, size): (Touch, u32), lanes: &Lanes<'_>) -> bool {
-        let Addresses::Row { first, step } = lanes.addresses else {
-            return false;
-        };
-        let writes = touch == Touch::Write;
-        let is_row = step == i64::from(size);
-        let is_one = step == 0 && !writes;
-        let from_first = lanes.active & lanes.active.wrapping_add(1) == 0;
-        let is_plain = matches!(touch, Touch::Read | Touch::Write);
-        if !is_plain || !from_first || size % 4 != 0 || !(is_row || is_one) || size == 0 {
-            return false;
-        }
-        let Ok(mut groups) = self.groups.try_borrow_mut() else {
-            return false;
-        };
-        self.enter(&mut groups, call.group);
-        let groups = &mut *groups;
-        if groups.is_synchronised {
-            return false;
-        }
-        let key = (call.word, what);
-        let tag = groups.scratch.tag;
-        let known = &mut groups.scratch.known[call.word as usize % KNOWN];
+    /// What is known of an instruction.
+    fn known<'s>(&self, scratch: &'s mut Scratch, key: (u32, u64), touch: Touch) -> &'s mut Known {
+        let known = &mut scratch.known[key.0 as usize % KNOWN];
         if known.key != key {
-            let site = |state: &mut State| state.site(&self.launch.kernel, call.word, Some(touch));
+            let site = |state: &mut State| state.site(&self.launch.kernel, key.0, Some(touch));
             *known = Known {
                 key,
                 site: self.with_state(site).unwrap_or(0),
                 hint: 0,
             };
         }
+        known
+    }
+
+    /// Records a plain access by neighbouring work-items to neighbouring words, or to one, if one look tells that it does
+    /// not race; otherwise `false`. This is where a check spends its time.
+    fn row(
+        &self,
+        who: u64,
+        place: u64,
+        (what, access): (u64, PlainAccess),
+        lanes: &Lanes<'_>,
+    ) -> bool {
+        let Addresses::Row { first, step } = lanes.addresses else {
+            return false;
+        };
+        let PlainAccess { writes, size, .. } = access;
+        let is_row = step == i64::from(size);
+        let is_one = step == 0 && !writes;
+        let from_first = lanes.active & lanes.active.wrapping_add(1) == 0;
+        if !from_first || size % 4 != 0 || !(is_row || is_one) || size == 0 {
+            return false;
+        }
+        let Ok(mut groups) = self.groups.try_borrow_mut() else {
+            return false;
+        };
+        let (group, item) = (who >> ITEM_BITS, who as u32 & ((1 << ITEM_BITS) - 1));
+        let (word, epoch) = ((place >> 32) as u32, place as u32);
+        self.enter(&mut groups, group);
+        let groups = &mut *groups;
+        if groups.is_synchronised {
+            return false;
+        }
+        let tag = groups.scratch.tag;
+        let touch = match writes {
+            true => Touch::Write,
+            false => Touch::Read,
+        };
+        let known = self.known(&mut groups.scratch, (word, what), touch);
         let count = lanes.active.count_ones();
         let (base, len) = groups.local;
-        let is_local = call.what.space != AddressSpace::Global && first.wrapping_sub(base) < len;
+        let is_local = access.may_be_local && first.wrapping_sub(base) < len;
         let tag = match is_local {
             true => tag,
             false => self.launch.tag,
         };
-        let cell = Cell::new(tag, call.group, call.epoch, Reach::NotAtomic).by(call.item);
-        let access = Access {
+        let cell = Cell::new(tag, group, epoch, Reach::NotAtomic).by(item);
+        let new = Access {
             cell,
             site: known.site,
         };
@@ -588,14 +603,14 @@ impl<'a> Run<'a> {
                 offset,
                 words: size / 4,
                 lanes: if is_one { 1 } else { count },
-                first: access,
+                first: new,
                 writes,
             };
             // Of many readers of one word two are enough.
             let second = Row {
                 first: Access {
                     cell: cell.later_item(1),
-                    ..access
+                    ..new
                 },
                 ..row
             };
@@ -627,7 +642,11 @@ impl<'a> Run<'a> {
             return;
         };
         self.enter(&mut groups, call.group);
-        self.with_state(|state| self.access_in(state, &mut groups, call, lanes, (touch, size)));
+        let key = (call.word, call.what.encode());
+        let known = *self.known(&mut groups.scratch, key, touch);
+        self.with_state(|state| {
+            self.access_in(state, &mut groups, call, lanes, (touch, size, known));
+        });
     }
 
     fn access_in(
@@ -636,10 +655,9 @@ impl<'a> Run<'a> {
         groups: &mut Groups,
         call: &Call,
         lanes: &Lanes<'_>,
-        (touch, size): (Touch, u32),
+        (touch, size, known): (Touch, u32, Known),
     ) {
-        let mut hint = 0;
-        let site = state.site(&self.launch.kernel, call.word, Some(touch));
+        let Known { site, mut hint, .. } = known;
         let lenient = self.launch.kernel.has_old_atomics && !self.checker.rules.strict;
         let reach = match touch {
             Touch::Atomic { scope, .. } => match scope {

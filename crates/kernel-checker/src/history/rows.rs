@@ -24,6 +24,24 @@ impl History {
     /// Records a row, if one look tells that none of its accesses races; `false` if it does not. Nothing is then recorded
     /// that [`Self::record`] may not record again.
     pub(crate) fn record_row(&mut self, row: &Row) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature.
+            return unsafe { self.record_row_avx2(row) };
+        }
+        self.record_row_anywhere(row)
+    }
+
+    /// The same code with four cells in a register. `bench`'s saxpy took 1.4 times as long without it (2026-11, Xeon with
+    /// AVX-512, two processors).
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn record_row_avx2(&mut self, row: &Row) -> bool {
+        self.record_row_anywhere(row)
+    }
+
+    #[inline(always)]
+    fn record_row_anywhere(&mut self, row: &Row) -> bool {
         match row.words {
             1 => self.record_words::<1>(row),
             2 => self.record_words::<2>(row),
@@ -32,6 +50,7 @@ impl History {
         }
     }
 
+    #[inline(always)]
     fn record_words<const WORDS: usize>(&mut self, row: &Row) -> bool {
         let index = (row.offset / CHUNK) as usize;
         let Some(chunk) = self.chunks.get_mut(index).and_then(Option::as_mut) else {
@@ -50,6 +69,7 @@ impl History {
 }
 
 impl Chunk {
+    #[inline(always)]
     fn write_row<const WORDS: usize>(&mut self, range: Range<usize>, row: &Row) -> bool {
         let new = row.first.cell;
         for plane in self.reads.iter().chain([&self.write]).flatten() {
@@ -63,6 +83,7 @@ impl Chunk {
         true
     }
 
+    #[inline(always)]
     fn read_row<const WORDS: usize>(&mut self, range: Range<usize>, row: &Row) -> bool {
         let new = row.first.cell;
         if let Some(plane) = &self.write
@@ -106,6 +127,7 @@ impl Plane {
 }
 
 /// Whether any of the earlier accesses may race with the row that begins with `new`.
+#[inline(always)]
 fn any<const WORDS: usize>(new: Cell, earlier: &[u64]) -> bool {
     let mut new = new;
     let mut any = false;
@@ -119,20 +141,24 @@ fn any<const WORDS: usize>(new: Cell, earlier: &[u64]) -> bool {
 }
 
 /// Whether both readers of each word stay: they are of the row's group, and other work-items than the row's.
+#[inline(always)]
 fn all<const WORDS: usize>(new: Cell, first: &[u64], second: &[u64]) -> bool {
     let mut new = new;
     let mut all = true;
-    for (a, b) in first.chunks_exact(WORDS).zip(second.chunks_exact(WORDS)) {
-        for (&a, &b) in a.iter().zip(b) {
-            let (a, b) = (Cell(a), Cell(b));
-            let stays = new.may_race(a) & new.may_race(b);
-            all &= stays & (a.place() == new.place()) & (b.place() == new.place());
+    let count = first.len().min(second.len()) / WORDS;
+    let (first, second) = (&first[..count * WORDS], &second[..count * WORDS]);
+    for at in 0..count * WORDS {
+        let (a, b) = (Cell(first[at]), Cell(second[at]));
+        let stays = new.may_race(a) & new.may_race(b);
+        all &= stays & (a.place() == new.place()) & (b.place() == new.place());
+        if at % WORDS == WORDS - 1 {
+            new = new.later_item(1);
         }
-        new = new.later_item(1);
     }
     all
 }
 
+#[inline(always)]
 fn store<const WORDS: usize>(plane: &mut Plane, range: Range<usize>, first: Access) {
     let mut new = first.cell;
     for cells in plane.cells[range.clone()].chunks_exact_mut(WORDS) {

@@ -56,6 +56,17 @@ pub struct What {
     pub space: AddressSpace,
 }
 
+/// See [`What::plain_access`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainAccess {
+    /// Whether it writes.
+    pub writes: bool,
+    /// Bytes.
+    pub size: u32,
+    /// Whether the pointer may point into local memory.
+    pub may_be_local: bool,
+}
+
 const SCOPES: [Scope; 5] = [
     Scope::CrossDevice,
     Scope::Device,
@@ -133,6 +144,24 @@ impl What {
         number | rest | index(&SPACES, &space) << 32
     }
 
+    /// What most calls are, without decoding the rest: a read or write that is not atomic.
+    #[must_use]
+    pub const fn plain_access(bits: u64) -> Option<PlainAccess> {
+        const ACCESS: u64 = 4;
+        const LOCAL: u64 = 2;
+        const GENERIC: u64 = 4;
+        let how = bits >> 8 & 0xff;
+        let space = bits >> 32 & 0xff;
+        if bits & 0xff != ACCESS || how > 1 {
+            return None;
+        }
+        Some(PlainAccess {
+            writes: how == 1,
+            size: (bits >> 40) as u32,
+            may_be_local: space == LOCAL || space == GENERIC,
+        })
+    }
+
     /// The inverse of [`Self::encode`]; `None` for other bits.
     #[must_use]
     pub fn decode(bits: u64) -> Option<Self> {
@@ -206,6 +235,17 @@ mod tests {
                 };
                 let what = What { op, space };
                 assert_eq!(What::decode(what.encode()), Some(what));
+                let plain = match op {
+                    CheckOp::Access(Touch::Read, size) => Some((false, size)),
+                    CheckOp::Access(Touch::Write, size) => Some((true, size)),
+                    _ => None,
+                };
+                let plain = plain.map(|(writes, size)| PlainAccess {
+                    writes,
+                    size,
+                    may_be_local: matches!(space, AddressSpace::Local | AddressSpace::Generic),
+                });
+                assert_eq!(What::plain_access(what.encode()), plain);
             }
         }
         for bits in [11, 0xff, 0xff << 32, 0xff << 8 | 4] {
