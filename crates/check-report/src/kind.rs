@@ -246,6 +246,19 @@ InvalidLifetime "invalid-lifetime" Lifetime Error
 }
 
 impl Kind {
+    /// Whether the checker looks for it. The names of the others are kept for it.
+    #[must_use]
+    pub const fn is_looked_for(self) -> bool {
+        !matches!(
+            self,
+            Self::ReadOnlyWrite
+                | Self::RaceHost
+                | Self::UninitialisedValue
+                | Self::Leak
+                | Self::InvalidLifetime
+        )
+    }
+
     fn facts(self) -> &'static Facts {
         &FACTS[self as usize]
     }

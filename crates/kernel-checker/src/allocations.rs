@@ -12,6 +12,8 @@ pub(crate) struct Allocation {
     pub(crate) start: u64,
     pub(crate) size: u64,
     pub(crate) id: u64,
+    /// The context that it was allocated in.
+    pub(crate) context: usize,
     pub(crate) history: History,
 }
 
@@ -35,7 +37,7 @@ pub(crate) enum Found {
 }
 
 impl Allocations {
-    pub(crate) fn allocated(&mut self, start: u64, size: u64, id: u64) {
+    pub(crate) fn allocated(&mut self, start: u64, size: u64, id: u64, context: usize) {
         // Memory that was freed may be handed out again.
         let end = start.saturating_add(size);
         let over: Vec<u64> = self
@@ -58,6 +60,7 @@ impl Allocations {
             start,
             size,
             id,
+            context,
             ..Allocation::default()
         };
         let place = match self.unused.pop() {
@@ -117,6 +120,12 @@ impl Allocations {
             *hint = place;
         }
         self.all.get_mut(*hint).filter(|one| holds(one))
+    }
+
+    /// The context of the live allocation that begins at `start`.
+    pub(crate) fn context(&self, start: u64) -> Option<usize> {
+        let place = *self.live.get(&start)?;
+        self.all.get(place).map(|one| one.context)
     }
 
     pub(crate) fn clear_histories(&mut self) {

@@ -137,7 +137,7 @@ impl Cell {
         if self.item() == release.item() {
             return self.phase() <= release.phase();
         }
-        is_same_sub_group(self, release, sub_group_size) && self.sub() < release.sub()
+        is_same_sub_group(self.item(), release.item(), sub_group_size) && self.sub() < release.sub()
     }
 
     /// Whether a barrier lies between two accesses of different work-items of one group.
@@ -146,14 +146,14 @@ impl Cell {
         if barriers != other.barriers() || barriers == MOST_BARRIERS {
             return true;
         }
-        is_same_sub_group(self, other, sub_group_size)
+        is_same_sub_group(self.item(), other.item(), sub_group_size)
             && (self.sub() != other.sub() || self.sub() == MOST_SUB)
     }
 }
 
 /// Whether two work-items of a group are in one sub-group. Sizes of sub-groups are powers of two.
-fn is_same_sub_group(a: Cell, b: Cell, size: u32) -> bool {
-    (a.item() ^ b.item()) >> size.max(1).trailing_zeros() == 0
+pub(crate) fn is_same_sub_group(a: u32, b: u32, size: u32) -> bool {
+    (a ^ b) >> size.max(1).trailing_zeros() == 0
 }
 
 #[cfg(test)]

@@ -120,8 +120,9 @@ impl Checker {
     }
 
     /// Memory was allocated.
-    pub fn allocated(&self, start: u64, size: u64, id: u64) {
-        self.state().allocations.allocated(start, size, id);
+    pub fn allocated(&self, start: u64, size: u64, id: u64, context: usize) {
+        let mut state = self.state();
+        state.allocations.allocated(start, size, id, context);
     }
 
     /// Memory was freed.
@@ -129,10 +130,11 @@ impl Checker {
         self.state().allocations.freed(start);
     }
 
-    /// The bounds of a pointer's accesses: none are allowed through null and freed pointers.
+    /// The bounds of a pointer's accesses by a kernel of a context (0: of any): none are allowed through null and freed
+    /// pointers, and into memory of another context.
     #[must_use]
-    pub fn bounds(&self, pointer: u64) -> Bounds {
-        self.state().bounds(pointer)
+    pub fn bounds(&self, pointer: u64, context: usize) -> Bounds {
+        self.state().bounds(pointer, context)
     }
 
     /// A launch begins.
@@ -143,16 +145,16 @@ impl Checker {
         group_size: [u32; 3],
         group_count: [u32; 3],
         offset: [u64; 3],
-        position: Position,
+        (position, context): (Position, usize),
     ) -> Arc<Launch> {
         let mut state = self.state();
-        state.begin(kernel, group_size, group_count, offset, position)
+        state.begin(kernel, group_size, group_count, offset, (position, context))
     }
 
     /// A copy or fill by the command at `position` accesses memory: first byte, bytes, and whether it writes.
     pub fn transfer(&self, command: &Arc<Kernel>, position: Position, ranges: &[(u64, u64, bool)]) {
         let mut state = self.state();
-        let launch = state.begin(command, [1; 3], [1; 3], [0; 3], position);
+        let launch = state.begin(command, [1; 3], [1; 3], [0; 3], (position, 0));
         for &range in ranges {
             state.transfer(&launch, range, self.rules);
         }
@@ -216,7 +218,7 @@ impl State {
         group_size: [u32; 3],
         group_count: [u32; 3],
         offset: [u64; 3],
-        position: Position,
+        (position, context): (Position, usize),
     ) -> Arc<Launch> {
         let state = self;
         state.next_tag += 1;
@@ -246,6 +248,7 @@ impl State {
             offset,
             tag: state.next_tag,
             position,
+            context,
             clock,
             after: (0..=MOST_TAGS).map(|_| AtomicU8::new(0)).collect(),
             is_after_all,
@@ -331,12 +334,19 @@ impl State {
     }
 
     /// As [`Checker::bounds`].
-    pub(crate) fn bounds(&self, pointer: u64) -> Bounds {
+    pub(crate) fn bounds(&self, pointer: u64, context: usize) -> Bounds {
         if pointer < NULL {
             return Bounds { start: 0, size: 0 };
         }
         match self.allocations.find(pointer) {
-            Found::Live { start, size, .. } => Bounds { start, size },
+            Found::Live { start, size, .. } => {
+                let own = self.allocations.context(start).unwrap_or(0);
+                let is_foreign = context != 0 && own != 0 && own != context;
+                Bounds {
+                    start,
+                    size: if is_foreign { 0 } else { size },
+                }
+            }
             Found::Freed { start, .. } => Bounds { start, size: 0 },
             Found::Unknown => Bounds::UNKNOWN,
         }

@@ -36,6 +36,8 @@ pub struct Launch {
     pub(crate) tag: u16,
     /// Its command, and what that knows to have finished; `None`: everything before it.
     pub(crate) position: Position,
+    /// The context of its command; 0 if it belongs to none.
+    pub(crate) context: usize,
     pub(crate) clock: Option<Arc<Clock>>,
     /// Whether it is ordered after all launches before it.
     pub(crate) is_after_all: bool,

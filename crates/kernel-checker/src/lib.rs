@@ -23,14 +23,14 @@
 //!
 //! let kinds = Arc::default();
 //! let checker = Checker::new(Rules::default(), Box::new(Kinds(Arc::clone(&kinds))));
-//! checker.allocated(0x10000, 256, 1);
+//! checker.allocated(0x10000, 256, 1, 0);
 //! let kernel = Arc::new(Kernel {
 //!     name: "k".into(),
 //!     program: 1,
 //!     sub_group_size: 16,
 //!     has_old_atomics: false,
 //! });
-//! let launch = checker.begin(&kernel, [64, 1, 1], [1, 1, 1], [0; 3], Position::default());
+//! let launch = checker.begin(&kernel, [64, 1, 1], [1, 1, 1], [0; 3], (Position::default(), 0));
 //! let run = Run::new(&checker, &launch, (0, 0), Scratch::default());
 //! let call = |touch| What { op: CheckOp::Access(touch, 4), space: AddressSpace::Global }.encode();
 //!

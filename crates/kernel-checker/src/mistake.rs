@@ -22,12 +22,16 @@ pub enum MistakeKind {
     OutOfBounds,
     /// The same of an allocation that was freed.
     UseAfterFree,
+    /// An access to memory of another context than the kernel's.
+    ForeignContext,
     /// The same of a null pointer.
     NullPointer,
     /// An access outside a private array, a work-group variable or a program-scope variable.
     VariableBounds(AddressSpace),
     /// Two accesses by work-items of a group, without a barrier between them.
     RaceOfWorkItems,
+    /// The same by work-items of one sub-group, at different instructions of a kernel that knows its sub-groups.
+    LockStep,
     /// Two accesses by groups of a launch.
     RaceOfGroups,
     /// Two accesses by launches that nothing orders.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cell::{Cell, Reach};
+use crate::cell::{Cell, Reach, is_same_sub_group};
 use crate::history::{Access, Order};
 use crate::launch::Launch;
 use crate::mistake::Rules;
@@ -50,7 +50,7 @@ impl Order for AccessOrder<'_> {
             }
             let in_lock_step = self.knows_sub_groups
                 && !self.rules.strict
-                && cell.item() / size == by.item() / size;
+                && is_same_sub_group(cell.item(), by.item(), size);
             if in_lock_step && !(both_write && old.site == new.site) {
                 return false;
             }

@@ -9,7 +9,7 @@ use kernel_ir::{AddressSpace, CheckOp, Scope, Touch};
 
 use crate::allocations::Found;
 use crate::arrivals::{Arrival, Arrivals, Divergence};
-use crate::cell::{Cell, MOST_TAGS, Reach};
+use crate::cell::{Cell, MOST_TAGS, Reach, is_same_sub_group};
 use crate::checker::{Bounds, Checker, NULL, State};
 use crate::history::{Access, Earlier, History, Row};
 use crate::launch::Launch;
@@ -307,7 +307,7 @@ impl<'a> Run<'a> {
 
     fn pointer_bounds(&self, pointer: u64) -> (u64, u64) {
         let bounds = self
-            .with_state(|state| state.bounds(pointer))
+            .with_state(|state| state.bounds(pointer, self.launch.context))
             .unwrap_or(Bounds::UNKNOWN);
         (bounds.start, bounds.size)
     }
@@ -321,7 +321,16 @@ impl<'a> Run<'a> {
                 .unwrap_or(Found::Unknown),
         };
         let (kind, place) = match found {
-            Found::Live { start, size, id } => (MistakeKind::OutOfBounds, Some((start, size, id))),
+            Found::Live { start, size, id } => {
+                let is_foreign = || {
+                    self.with_state(|state| state.bounds(start, self.launch.context).size != size)
+                };
+                let kind = match is_foreign() {
+                    Some(true) => MistakeKind::ForeignContext,
+                    _ => MistakeKind::OutOfBounds,
+                };
+                (kind, Some((start, size, id)))
+            }
             Found::Freed { start, size, id } => {
                 (MistakeKind::UseAfterFree, Some((start, size, id)))
             }
@@ -805,7 +814,16 @@ impl<'a> Run<'a> {
                     true if self.checker.rules.allow_same_value => return,
                     true => MistakeKind::SameValueWrite,
                     false if !same_launch => MistakeKind::RaceOfLaunches,
-                    false if same_group => MistakeKind::RaceOfWorkItems,
+                    false if same_group => {
+                        let size = self.launch.kernel.sub_group_size;
+                        let knows = call.epoch & KNOWS_SUB_GROUPS != 0;
+                        let is_near = is_same_sub_group(old.item(), item, size);
+                        // Both sides of one instruction cannot be in any order, whatever runs in lock step.
+                        match knows && is_near && site.word != call.word {
+                            true => MistakeKind::LockStep,
+                            false => MistakeKind::RaceOfWorkItems,
+                        }
+                    }
                     false => MistakeKind::RaceOfGroups,
                 }
             }

@@ -9,6 +9,7 @@
 //! Without a watcher each of these places costs a load and a branch.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A command: the number of its lane, which is never used again, and its number in the lane, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,6 +18,20 @@ pub struct Position {
     pub lane: u64,
     /// The command.
     pub number: u64,
+}
+
+impl Position {
+    /// The command of that number of a lane.
+    #[must_use]
+    pub const fn new(lane: u64, number: u64) -> Self {
+        Self { lane, number }
+    }
+}
+
+/// The number of a new lane.
+pub(crate) fn next_lane() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// How a command starts.
@@ -28,6 +43,16 @@ pub struct Start<'a> {
     pub delays_later: bool,
     /// The signals that it has waited for.
     pub waits: &'a [usize],
+}
+
+impl<'a> Start<'a> {
+    pub(crate) const fn new(drained: bool, delays_later: bool, waits: &'a [usize]) -> Self {
+        Self {
+            drained,
+            delays_later,
+            waits,
+        }
+    }
 }
 
 /// Told what orders commands, by any thread. Signals are numbers that may be used again once they are out of use.

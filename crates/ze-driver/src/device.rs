@@ -696,6 +696,10 @@ pub trait Task: Send + Sync {
     fn position(&self) -> crate::command_order::Position {
         crate::command_order::Position::default()
     }
+    /// The context, as [`AllocRequest::context`] has it; 0 if it belongs to none.
+    fn context(&self) -> usize {
+        0
+    }
     /// Called once when the work's effects are visible to all threads, by the thread that ran it
     /// ([`Platform::submit`] says which).
     fn finished(self: Arc<Self>, outcome: Outcome);

@@ -31,16 +31,12 @@ use crate::signal::{self, wait_until, wake_sleepers};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use ze_abi::Object as _;
 
 /// A signal that lanes wait for.
 pub(crate) type Signal = signal::Signal<CommandLane>;
-
-/// The number of a signal for [`command_order`].
-pub(crate) fn signal_number(signal: &Arc<Signal>) -> usize {
-    Arc::as_ptr(signal).addr()
-}
 
 /// The work of a command.
 pub(crate) enum Op {
@@ -345,9 +341,6 @@ fn is_empty(launch: &Launch) -> bool {
 /// program submits faster than the device works.
 const MOST_OUTSTANDING: usize = 1 << 15;
 
-/// The last number of a lane.
-static LAST_LANE: AtomicU64 = AtomicU64::new(0);
-
 /// The commands of a queue or an immediate list.
 pub(crate) struct CommandLane {
     context: Arc<Context>,
@@ -394,7 +387,7 @@ impl CommandLane {
             context: Arc::clone(context),
             device,
             priority,
-            id: LAST_LANE.fetch_add(1, Ordering::Relaxed) + 1,
+            id: command_order::next_lane(),
             state: Mutex::new(LaneState::default()),
             retired: Milestone::new(),
             word: AtomicU32::new(0),
@@ -406,15 +399,12 @@ impl CommandLane {
 
     /// Its command of that number.
     pub(crate) fn position(&self, number: u64) -> Position {
-        Position {
-            lane: self.id,
-            number,
-        }
+        Position::new(self.id, number)
     }
 
     fn tell_end(&self, batch: &Batch, first: u64) {
         command_order::tell(|watcher| {
-            let signal = batch.first().signal.as_ref().map(signal_number);
+            let signal = batch.first().signal.as_ref().map(|signal| signal.number());
             watcher.finished(self.position(first), batch.len() as u64, signal);
         });
     }
@@ -441,21 +431,23 @@ impl CommandLane {
         drain_first: bool,
     ) -> u64 {
         let mut state = lock(&self.state);
-        let (last, is_long) = state.enqueue(commands, drain_first, true);
-        command_order::tell(|watcher| watcher.pushed(self.position(last)));
-        let mut ready = Ready::new();
-        self.drive_locked(state, &mut ready);
-        run(ready);
-        if is_long {
-            self.shorten(last);
-        }
-        last
+        let pushed = state.enqueue(commands, drain_first, true);
+        self.start_pushed(state, pushed)
     }
 
     /// As [`Self::push`] of all commands of a list, the first as a barrier.
     pub(crate) fn push_list(self: &Arc<Self>, list: &Arc<Executable>) -> u64 {
         let mut state = lock(&self.state);
-        let (last, is_long) = state.enqueue_list(list);
+        let pushed = state.enqueue_list(list);
+        self.start_pushed(state, pushed)
+    }
+
+    /// Starts those of the pushed commands that can start. Returns the number of the last.
+    fn start_pushed<'a>(
+        self: &'a Arc<Self>,
+        state: MutexGuard<'a, LaneState>,
+        (last, is_long): (u64, bool),
+    ) -> u64 {
         command_order::tell(|watcher| watcher.pushed(self.position(last)));
         let mut ready = Ready::new();
         self.drive_locked(state, &mut ready);
@@ -480,7 +472,6 @@ impl CommandLane {
             let mut state = lock(&lane.state);
             let (number, _) = state.enqueue(commands.iter().cloned(), false, false);
             command_order::tell(|watcher| watcher.pushed(lane.position(number)));
-            drop(state);
             if i == 0 {
                 last = number;
             }
@@ -582,12 +573,10 @@ impl CommandLane {
             let task = state.begin(batch.len() as u64);
             command_order::tell(|watcher| {
                 let command = batch.first();
-                let waits: Vec<usize> = command.waits.iter().map(signal_number).collect();
-                let how = command_order::Start {
-                    drained,
-                    delays_later: matches!(command.op, Op::Nothing),
-                    waits: &waits,
-                };
+                let waits: Vec<usize> =
+                    command.waits.iter().map(|signal| signal.number()).collect();
+                let delays_later = matches!(command.op, Op::Nothing);
+                let how = command_order::Start::new(drained, delays_later, &waits);
                 watcher.started(self.position(first), batch.len() as u64, how);
             });
             drop(state);
@@ -879,6 +868,10 @@ impl Task for LaneTask {
 
     fn position(&self) -> Position {
         self.lane.position(self.first)
+    }
+
+    fn context(&self) -> usize {
+        self.lane.context.handle() as usize
     }
 
     fn needed_by(&self) -> [Need; 2] {

@@ -310,6 +310,11 @@ impl<Subscriber> Signal<Subscriber> {
         }
     }
 
+    /// Its number for [`crate::command_order`]: it may be used again once the signal is gone.
+    pub(crate) fn number(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     /// True once signalled; all effects of the signalling command are visible then.
     pub(crate) fn is_set(&self) -> bool {
         self.is_reached(self.wait_value())

@@ -23,20 +23,21 @@
 mod bounds;
 mod intervals;
 mod roots;
+mod state;
+mod stops;
 mod values;
 mod written;
-
-use std::collections::HashSet;
 
 use super::edit::Edit;
 use crate::checks::Checks;
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, Builtin, CheckOp, ConvertOp, Flags, GroupOp, GroupScope, InstId,
-    Module, Op, Rounding, Scope, Terminator, Touch, ValueId,
+    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, Module, Op, Terminator, Touch,
+    ValueId,
 };
 use crate::types::{AddressSpace, Type};
-use bounds::Bounds;
 use roots::{Root, Roots};
+use state::{Bounds, Instrument};
+use stops::{asks_for_sub_groups, is_group_stop, is_sub_group_stop};
 pub use written::written_arguments;
 
 /// Bits of an epoch that count sub-group barriers since the last work-group barrier.
@@ -60,28 +61,6 @@ pub fn instrument(module: &mut Module, checks: Checks) {
         let edit = Edit::new(&mut module.types, &mut module.constants, f);
         Instrument::new(edit, checks, roots, required).run();
     }
-}
-
-struct Instrument<'m> {
-    e: Edit<'m>,
-    checks: Checks,
-    roots: Roots,
-    /// Loads that cannot race.
-    quiet: HashSet<InstId>,
-    /// Arguments that the kernel writes through; `None` if these are not known.
-    written: Option<HashSet<u32>>,
-    bounds: Bounds,
-    /// The private variable that holds the epoch; `None` in kernels without barriers.
-    epoch: Option<ValueId>,
-    first_epoch: u32,
-    /// Instructions for the start of the kernel.
-    prologue: Vec<InstId>,
-    /// The block at hand, as it becomes.
-    out: Vec<InstId>,
-    /// The position in the SPIR-V module of the instruction at hand.
-    word: u32,
-    /// Whether it is a load that cannot race.
-    is_quiet: bool,
 }
 
 impl<'m> Instrument<'m> {
@@ -280,109 +259,4 @@ impl<'m> Instrument<'m> {
             .as_ref()
             .is_some_and(|written| !written.contains(&argument))
     }
-
-    /// The bits of a scalar in an Int(64); `None` for other values.
-    fn as_word(&mut self, value: ValueId) -> Option<ValueId> {
-        let word = self.e.types.int(64);
-        let bits = match *self.e.ty(value) {
-            Type::Int(64) => return Some(value),
-            Type::Int(_) => value,
-            Type::Ptr(_) => return Some(self.convert(ConvertOp::PtrToInt, value, word)),
-            Type::Float(bits) => {
-                let integer = self.e.types.int(bits);
-                let integer = self.convert(ConvertOp::Bitcast, value, integer);
-                if bits == 64 {
-                    return Some(integer);
-                }
-                integer
-            }
-            _ => return None,
-        };
-        Some(self.convert(ConvertOp::ZExt, bits, word))
-    }
-
-    fn make_epoch(&mut self) {
-        let ty = self.e.types.ptr(AddressSpace::Private);
-        let (place, address) = self.e.make(Op::Alloca { size: 4, align: 4 }, ty, 0);
-        let first = self.e.int(32, u64::from(self.first_epoch));
-        let store = Op::Store {
-            ptr: address,
-            value: first,
-            align: 4,
-            volatile: false,
-        };
-        let (store, _) = self.e.f.add_inst(store, None, 0);
-        self.prologue.extend([place, store]);
-        self.epoch = Some(address);
-    }
-
-    fn load_epoch(&mut self) -> ValueId {
-        let Some(ptr) = self.epoch else {
-            return self.e.int(32, u64::from(self.first_epoch));
-        };
-        let ty = self.e.types.int(32);
-        let load = Op::Load {
-            ptr,
-            align: 4,
-            volatile: false,
-        };
-        self.emit(load, ty)
-    }
-
-    fn emit(&mut self, op: Op, ty: crate::types::TypeId) -> ValueId {
-        let (id, value) = self.e.make(op, ty, self.word);
-        self.out.push(id);
-        value
-    }
-
-    fn convert(&mut self, op: ConvertOp, value: ValueId, ty: crate::types::TypeId) -> ValueId {
-        self.emit(Op::Convert(op, value, Rounding::Default), ty)
-    }
-
-    fn binary(&mut self, op: BinaryOp, a: ValueId, b: ValueId) -> ValueId {
-        let ty = self.e.f.ty(a);
-        self.emit(Op::Binary(op, a, b, Flags::default()), ty)
-    }
-
-    fn tell(&mut self, check: CheckOp, operands: Vec<ValueId>) {
-        self.tell_op(Op::Check(check, operands));
-    }
-
-    fn tell_op(&mut self, op: Op) {
-        let (id, _) = self.e.f.add_inst(op, None, self.word);
-        self.out.push(id);
-    }
-}
-
-/// Whether all work-items of the group meet here.
-fn is_group_stop(op: &Op) -> bool {
-    match op {
-        Op::Barrier(scope) => *scope == Scope::Workgroup,
-        Op::Group(op, GroupScope::Workgroup, _) => *op != GroupOp::Elect,
-        _ => false,
-    }
-}
-
-/// Whether the kernel looks at its sub-group.
-fn asks_for_sub_groups(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::WorkItem(
-            Builtin::SubgroupSize
-                | Builtin::SubgroupMaxSize
-                | Builtin::SubgroupId
-                | Builtin::NumSubgroups
-                | Builtin::NumEnqueuedSubgroups
-                | Builtin::SubgroupLocalInvocationId,
-            _
-        )
-    )
-}
-
-/// Whether the work-items of a sub-group meet here.
-fn is_sub_group_stop(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Barrier(Scope::Subgroup) | Op::Group(_, GroupScope::Subgroup, _)
-    )
 }

@@ -28,7 +28,7 @@ use crate::{exit, install, pass_through, regular_file, run, variables};
 #[derive(Args)]
 pub(crate) struct Options {
     /// What to look for: groups (memory, race, uninitialised, sync, value, lifetime) and kinds, separated by commas.
-    #[arg(long, value_name = "LIST", value_parser = Checks::parse)]
+    #[arg(long, value_name = "LIST", value_parser = Checks::asked_for)]
     only: Option<Checks>,
     /// Also report what is wrong on some devices only, such as the expectation of sub-groups in lock step.
     #[arg(long)]

@@ -291,11 +291,13 @@ fn kind(kind: MistakeKind) -> Kind {
     match kind {
         MistakeKind::OutOfBounds => Kind::OutOfBounds,
         MistakeKind::UseAfterFree => Kind::UseAfterFree,
+        MistakeKind::ForeignContext => Kind::ForeignContext,
         MistakeKind::NullPointer => Kind::NullPointer,
         MistakeKind::VariableBounds(AddressSpace::Private) => Kind::PrivateBounds,
         MistakeKind::VariableBounds(AddressSpace::Local) => Kind::LocalBounds,
         MistakeKind::VariableBounds(_) => Kind::OutOfBounds,
         MistakeKind::RaceOfWorkItems => Kind::RaceWorkItems,
+        MistakeKind::LockStep => Kind::LockStep,
         MistakeKind::RaceOfGroups => Kind::RaceGroups,
         MistakeKind::RaceOfLaunches => Kind::RaceCommands,
         MistakeKind::SameValueWrite => Kind::SameValueWrite,
@@ -351,11 +353,18 @@ fn message(mistake: &Mistake) -> String {
         (MistakeKind::UseAfterFree, _) => {
             format!("a work-item {does} {size} bytes of an allocation that was freed")
         }
+        (MistakeKind::ForeignContext, _) => {
+            format!("a work-item {does} {size} bytes of memory of another context")
+        }
         (MistakeKind::NullPointer, _) => {
             format!("a work-item {does} {size} bytes through a null pointer")
         }
         (MistakeKind::RaceOfWorkItems, _) => {
             "two work-items of a group access the same bytes without a barrier between them".into()
+        }
+        (MistakeKind::LockStep, _) => {
+            "two work-items of a sub-group access the same bytes without a barrier between them"
+                .into()
         }
         (MistakeKind::RaceOfGroups, _) => {
             "two work-groups of one launch access the same bytes without order".into()

@@ -1,6 +1,6 @@
 //! Commands: their order, and what copies and fills access.
 
-use super::Check;
+use super::process::Check;
 use kernel_checker::Position;
 use std::cell::Cell;
 use ze_driver::command_order::{CommandOrder, Position as CommandPosition, Start};
@@ -9,11 +9,18 @@ use ze_driver::device::{RegionCopy, Task, Work};
 thread_local! {
     /// The command that this thread runs.
     static POSITION: Cell<Position> = const { Cell::new(Position { lane: 0, number: 0 }) };
+    /// Its context; 0 if it belongs to none.
+    static CONTEXT: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The command that this thread runs.
 pub(super) fn position() -> Position {
     POSITION.get()
+}
+
+/// The context of that command; 0 if it belongs to none.
+pub(super) fn context() -> usize {
+    CONTEXT.get()
 }
 
 fn of(position: CommandPosition) -> Position {
@@ -29,6 +36,7 @@ impl Check {
     pub(crate) fn begin_task(&self, task: &dyn Task) {
         let position = of(task.position());
         POSITION.set(position);
+        CONTEXT.set(task.context());
         match task.work() {
             &Work::Copy { dst, src, len } => {
                 let ranges = [(src as u64, len, false), (dst as u64, len, true)];

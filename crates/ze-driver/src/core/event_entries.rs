@@ -8,7 +8,7 @@ use crate::core::device::Device;
 use crate::core::event::{Event, Kind, Owner, SCOPES};
 use crate::core::event_pool::EventPool;
 use crate::dispatch;
-use crate::schedule::{Ready, Signal, run, signal_number};
+use crate::schedule::{Ready, Signal, run};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Enumerate, Handle, Head, In, Object, Out, OutHandle, ZeResult};
@@ -67,7 +67,7 @@ pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
     } else {
         0
     };
-    command_order::tell(|watcher| watcher.host_signals(signal_number(signal)));
+    command_order::tell(|watcher| watcher.host_signals(signal.number()));
     let mut ready = Ready::new();
     signal.set(now, now, &mut ready);
     run(ready);
@@ -85,7 +85,7 @@ pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) ->
     if !met {
         return not_ready();
     }
-    command_order::tell(|watcher| watcher.host_waited_for(signal_number(&signal)));
+    command_order::tell(|watcher| watcher.host_waited_for(signal.number()));
     Ok(())
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
     if !signal.is_set() {
         return not_ready();
     }
-    command_order::tell(|watcher| watcher.host_waited_for(signal_number(&signal)));
+    command_order::tell(|watcher| watcher.host_waited_for(signal.number()));
     Ok(())
 }
 

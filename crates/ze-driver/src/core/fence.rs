@@ -5,7 +5,7 @@ use crate::command_order;
 use crate::core::object;
 use crate::core::queue::CommandQueue;
 use crate::dispatch;
-use crate::schedule::{Ready, Signal, signal_number};
+use crate::schedule::{Ready, Signal};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Head, In, Object, OutHandle, ZeResult};
@@ -77,7 +77,7 @@ pub(crate) fn zeFenceHostSynchronize(hFence: Handle<'_, Fence>, timeout: u64) ->
     if !met {
         return not_ready();
     }
-    command_order::tell(|watcher| watcher.host_waited_for(signal_number(&hFence.signal)));
+    command_order::tell(|watcher| watcher.host_waited_for(hFence.signal.number()));
     Ok(())
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn zeFenceQueryStatus(hFence: Handle<'_, Fence>) -> ZeResult {
     if !hFence.signal.is_set() {
         return not_ready();
     }
-    command_order::tell(|watcher| watcher.host_waited_for(signal_number(&hFence.signal)));
+    command_order::tell(|watcher| watcher.host_waited_for(hFence.signal.number()));
     Ok(())
 }
 

@@ -1,24 +1,11 @@
 //! Bounds of accesses.
 
-use std::collections::HashMap;
-
-use super::Instrument;
 use super::roots::Root;
+use super::state::Instrument;
 use crate::ir::{
     BinaryOp, CheckOp, ConvertOp, Flags, InstId, Op, Predicate, Rounding, Touch, ValueId,
 };
 use crate::types::{AddressSpace, Type};
-
-/// The allocations of roots, as values of the kernel.
-#[derive(Default)]
-pub(super) struct Bounds {
-    /// First byte and size, both Int(64).
-    of: HashMap<Root, (ValueId, ValueId)>,
-    /// First offset at which an access of so many bytes is outside.
-    limits: HashMap<(Root, u32), ValueId>,
-    /// Instructions that go behind the definition of a root.
-    behind: HashMap<ValueId, Vec<InstId>>,
-}
 
 impl Instrument<'_> {
     /// Checks that `bytes` bytes from `ptr` on lie in the allocation of its root.

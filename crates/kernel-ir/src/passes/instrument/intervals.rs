@@ -12,8 +12,8 @@
 
 use std::collections::HashSet;
 
-use super::is_group_stop;
 use super::roots::{Root, Roots};
+use super::stops::is_group_stop;
 use crate::ir::{BlockId, Function, InstId, Op, ValueId};
 use crate::types::{AddressSpace, Type, Types};
 

@@ -1,6 +1,6 @@
 //! Values for which an instruction has no meaning: zero divisors, shifts beyond the width, floats beyond the integer.
 
-use super::Instrument;
+use super::state::Instrument;
 use crate::ir::{BinaryOp, CheckOp, ConvertOp, Op, Predicate, UnaryOp, ValueId, ValueMistake};
 use crate::types::{Constant, Type, TypeId};
 

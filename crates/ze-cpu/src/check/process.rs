@@ -1,0 +1,146 @@
+//! The checker of this process.
+
+use super::quarantine::Quarantine;
+use super::report::{self, Output, Programs};
+use crate::environment::CheckSettings;
+use crate::memory::Memory;
+use kernel_checker::{Checker, Scratch};
+use kernel_ir::abi::KernelInfo;
+use kernel_ir::build::Request;
+use std::sync::{Arc, Mutex, OnceLock};
+use ze_driver::device::AllocInfo;
+
+/// The checker of this process.
+pub(crate) struct Check {
+    pub(super) checker: Checker,
+    checks: kernel_ir::Checks,
+    programs: Arc<Programs>,
+    output: Arc<Output>,
+    quarantine: Mutex<Quarantine>,
+    /// Held by the launch that runs.
+    pub(super) turn: Mutex<Scratch>,
+    /// What copies and fills are called in reports.
+    pub(super) copy: Arc<kernel_checker::Kernel>,
+    pub(super) fill: Arc<kernel_checker::Kernel>,
+}
+
+static CHECK: OnceLock<Check> = OnceLock::new();
+
+/// The checker, if kernels are checked.
+pub(crate) fn get() -> Option<&'static Check> {
+    CHECK.get()
+}
+
+/// Begins to check. The first call counts.
+pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
+    let check = CHECK.get_or_init(|| {
+        let programs = Arc::<Programs>::default();
+        let output = Arc::new(Output::open(settings));
+        let reporter = report::reporter(settings, &programs, &output);
+        let transfer = |name: &str| {
+            Arc::new(kernel_checker::Kernel {
+                name: name.to_owned(),
+                program: 0,
+                sub_group_size: 1,
+                has_old_atomics: false,
+            })
+        };
+        crate::memory::keep_apart();
+        // SAFETY: the function takes nothing and returns; the library stays loaded, like its threads.
+        unsafe { libc::atexit(at_exit) };
+        Check {
+            checker: Checker::new(settings.rules(), reporter),
+            checks: settings.of_kernels(),
+            programs,
+            output,
+            quarantine: Mutex::default(),
+            turn: Mutex::default(),
+            copy: transfer("memory copy"),
+            fill: transfer("memory fill"),
+        }
+    });
+    ze_driver::command_order::watch_command_order(check);
+    check
+}
+
+extern "C" fn at_exit() {
+    if let Some(check) = CHECK.get() {
+        // A panic here would end a program that has already ended well.
+        let _ = std::panic::catch_unwind(|| check.output.end(&check.checker.counts()));
+    }
+}
+
+/// A kernel with checks.
+#[derive(Clone)]
+pub(crate) struct CheckedKernel {
+    pub(super) kernel: Arc<kernel_checker::Kernel>,
+}
+
+impl Check {
+    /// The checks that kernels get.
+    pub(crate) fn of_kernels(&self) -> kernel_ir::Checks {
+        self.checks
+    }
+
+    /// A kernel of a program that was compiled from `request`.
+    pub(crate) fn kernel(&self, info: &KernelInfo, request: &Arc<Request>) -> CheckedKernel {
+        let kernel = kernel_checker::Kernel {
+            name: info.name.clone(),
+            program: self.programs.number(request),
+            sub_group_size: info.sub_group_size,
+            has_old_atomics: request
+                .modules
+                .iter()
+                .any(|module| is_opencl_c(&module.words)),
+        };
+        CheckedKernel {
+            kernel: Arc::new(kernel),
+        }
+    }
+
+    pub(crate) fn allocated(&self, info: &AllocInfo) {
+        self.programs.allocated(info);
+        self.checker
+            .allocated(info.base as u64, info.size, info.id, info.context);
+    }
+
+    /// Memory is freed by the program: it is kept for a while. `false` if it is no allocation.
+    pub(crate) fn free(&self, memory: &Memory, base: *mut u8) -> bool {
+        let Some(info) = memory.find(base).filter(|info| info.base == base) else {
+            return false;
+        };
+        let mut quarantine = crate::sync::lock(&self.quarantine);
+        if quarantine.holds(base) {
+            return false;
+        }
+        self.checker.freed(base as u64);
+        for old in quarantine.put(base, info.size) {
+            memory.free(old);
+        }
+        true
+    }
+
+    /// Frees all memory that is kept; for allocations that find no room.
+    pub(crate) fn release(&self, memory: &Memory) {
+        for old in crate::sync::lock(&self.quarantine).take() {
+            memory.free(old);
+        }
+    }
+
+    /// Whether the program has freed the allocation at `base`.
+    pub(crate) fn is_freed(&self, base: *mut u8) -> bool {
+        crate::sync::lock(&self.quarantine).holds(base)
+    }
+}
+
+/// Whether a module was compiled from OpenCL C, as far as it says so.
+fn is_opencl_c(words: &[u8]) -> bool {
+    /// `OpSource`, and its number of the language.
+    const SOURCE: u16 = 3;
+    const OPENCL_C: u32 = 3;
+    let Ok(words) = spirv_reader::Words::new(words) else {
+        return false;
+    };
+    let mut instructions = words.instructions().map_while(Result::ok);
+    instructions.any(|one| one.opcode == SOURCE && one.operands.first() == Some(&OPENCL_C))
+}
