@@ -1,10 +1,10 @@
 //! The operations of `solum check`: calls of the runtime, behind a branch where the check itself is arithmetic.
 
-use kernel_ir::abi::check::{CHECK_SYMBOL, ITEM_BITS, What};
+use kernel_ir::abi::check::{ArgumentBounds, CHECK_SYMBOL, ITEM_BITS, What};
 use kernel_ir::abi::launch_offset;
 use kernel_ir::{AddressSpace, CheckOp, Type, ValueId};
 
-use crate::llvm::Val;
+use crate::llvm::{Bb, IntPred, Val};
 use crate::lower::Lower;
 
 impl Lower<'_> {
@@ -12,7 +12,8 @@ impl Lower<'_> {
     pub(crate) fn kernel_check(&mut self, op: CheckOp, args: &[ValueId], word: u32) -> Option<Val> {
         let ir = self.ir;
         let at = |table: Val, n: u32, field: u64| {
-            ir.load(ir.i64, ir.offset_by(table, u64::from(n) * 16 + field), 8)
+            let size = size_of::<ArgumentBounds>() as u64;
+            ir.load(ir.i64, ir.offset_by(table, u64::from(n) * size + field), 8)
         };
         match op {
             CheckOp::ArgumentStart(n) => return Some(at(self.argument_bounds(), n, 0)),
@@ -34,8 +35,14 @@ impl Lower<'_> {
             ir.at_end(next);
             return None;
         }
+        let next = match op {
+            CheckOp::ArgumentRead(n, _) => Some(self.if_written(n)),
+            _ => None,
+        };
         let (a, epoch, b) = match op {
-            CheckOp::Access(..) => (values[0], values[1], values.get(2).copied()),
+            CheckOp::Access(..) | CheckOp::ArgumentRead(..) => {
+                (values[0], values[1], values.get(2).copied())
+            }
             CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::ArriveSubGroup | CheckOp::Leave => {
                 // Whether there is a value.
                 let has_value = ir.i64c(u64::from(values.len() > 1));
@@ -46,7 +53,25 @@ impl Lower<'_> {
         let a = self.as_word(a);
         let b = b.map_or(zero, |b| self.as_word(b));
         let result = self.call_check([what, a, b], epoch, word);
+        if let Some(next) = next {
+            ir.br(next);
+            ir.at_end(next);
+        }
         op.is_pure().then_some(result)
+    }
+
+    /// Branches to a new block, now at hand, if reads through an argument count, and otherwise to the block returned.
+    pub(crate) fn if_written(&mut self, argument: u32) -> Bb {
+        let ir = self.ir;
+        let size = size_of::<ArgumentBounds>() as u64;
+        let field = std::mem::offset_of!(ArgumentBounds, is_written) as u64;
+        let at = u64::from(argument) * size + field;
+        let is_written = ir.load(ir.i64, ir.offset_by(self.argument_bounds(), at), 8);
+        let [tell, next] = [c"tell", c"told"].map(|name| self.new_block(name));
+        let is_written = ir.icmp(IntPred::LLVMIntNE, is_written, ir.i64c(0));
+        ir.cond_br(is_written, tell, next);
+        ir.at_end(tell);
+        next
     }
 
     fn call_check(&mut self, [what, a, b]: [Val; 3], epoch: Val, word: u32) -> Val {

@@ -14,7 +14,7 @@ mod transfers;
 use crate::environment::CheckSettings;
 use crate::fault::{Fault, Known};
 use crate::memory::Memory;
-use kernel_checker::{Checker, Run};
+use kernel_checker::{Checker, Run, Scratch};
 use kernel_ir::abi::Launch as LaunchRecord;
 use kernel_ir::abi::check::ArgumentBounds;
 use kernel_ir::abi::{ArgInfo, KernelInfo};
@@ -31,6 +31,8 @@ pub(crate) struct Check {
     programs: Arc<Programs>,
     output: Arc<Output>,
     quarantine: Mutex<Quarantine>,
+    /// Held by the launch that runs.
+    turn: Mutex<Scratch>,
     /// What copies and fills are called in reports.
     copy: Arc<kernel_checker::Kernel>,
     fill: Arc<kernel_checker::Kernel>,
@@ -66,6 +68,7 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
             programs,
             output,
             quarantine: Mutex::default(),
+            turn: Mutex::default(),
             copy: transfer("memory copy"),
             fill: transfer("memory fill"),
         }
@@ -160,39 +163,45 @@ pub(crate) struct CheckedLaunch {
     check: &'static Check,
     launch: Arc<kernel_checker::Launch>,
     bounds: Box<[ArgumentBounds]>,
-    /// Groups run on one thread at a time.
-    turn: Mutex<()>,
 }
 
 impl CheckedLaunch {
     /// `args`: the argument block, in which a local argument is its size.
     pub(crate) fn new(
         kernel: &CheckedKernel,
-        infos: &[ArgInfo],
+        info: &KernelInfo,
         args: &[u8],
         record: &LaunchRecord,
     ) -> Option<Self> {
+        /// Kinds of arguments: [`ArgInfo::kind`].
+        const POINTER: u8 = 1;
+        const LOCAL: u8 = 2;
         let check = get()?;
-        let bounds = infos.iter().map(|info| {
-            let value = args
+        let (infos, written) = (&info.args, &info.written);
+        let value_of = |info: &ArgInfo| {
+            let bytes = args
                 .get(info.offset as usize..)
                 .and_then(<[u8]>::first_chunk);
-            let value = value.map_or(0, |bytes| u64::from_ne_bytes(*bytes));
-            match info.kind {
-                1 => {
-                    let bounds = check.checker.bounds(value);
+            bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+        };
+        let mut bounds: Vec<ArgumentBounds> = infos
+            .iter()
+            .map(|info| match info.kind {
+                POINTER => {
+                    let bounds = check.checker.bounds(value_of(info));
                     ArgumentBounds {
                         start: bounds.start,
                         size: bounds.size,
+                        is_written: 0,
                     }
                 }
-                2 => ArgumentBounds {
-                    start: 0,
-                    size: value,
+                LOCAL => ArgumentBounds {
+                    size: value_of(info),
+                    ..ArgumentBounds::default()
                 },
                 _ => ArgumentBounds::default(),
-            }
-        });
+            })
+            .collect();
         let launch = check.checker.begin(
             &kernel.kernel,
             record.group_size,
@@ -200,11 +209,24 @@ impl CheckedLaunch {
             record.global_offset,
             transfers::position(),
         );
+        let written: Vec<u64> = written
+            .iter()
+            .filter_map(|&argument| bounds.get(argument as usize))
+            .map(|bounds| bounds.start)
+            .collect();
+        let may_overlap = check.checker.may_overlap(&launch);
+        for bounds in &mut bounds {
+            // Where nothing is known of a pointer it may point into any allocation.
+            let is_written = may_overlap
+                || bounds.size == u64::MAX
+                || written.contains(&bounds.start)
+                || written.contains(&0);
+            bounds.is_written = u64::from(is_written);
+        }
         Some(Self {
             check,
             launch,
-            bounds: bounds.collect(),
-            turn: Mutex::new(()),
+            bounds: bounds.into_boxed_slice(),
         })
     }
 
@@ -215,9 +237,11 @@ impl CheckedLaunch {
         memory: *mut u8,
         run: impl FnOnce(&LaunchRecord) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let _turn = crate::sync::lock(&self.turn);
+        // Launches that may overlap take turns.
+        let mut turn = crate::sync::lock(&self.check.turn);
         let local = (memory as u64, record.state_offset);
-        let groups = Run::new(&self.check.checker, &self.launch, local);
+        let scratch = std::mem::take(&mut *turn);
+        let groups = Run::new(&self.check.checker, &self.launch, local, scratch);
         let record = LaunchRecord {
             check: std::ptr::from_ref(&groups) as u64,
             check_arguments: self.bounds.as_ptr() as u64,
@@ -228,6 +252,7 @@ impl CheckedLaunch {
             Err(fault) => tell_fault(&groups, fault),
             Ok(()) => groups.end(),
         }
+        *turn = groups.into_scratch();
         result
     }
 }

@@ -277,9 +277,7 @@ impl Prepared {
             check_arguments: 0,
         };
         let checked = match &kernel.entry {
-            Entry::Checked(_, checked) => {
-                CheckedLaunch::new(checked, &info.args, &launch.args, &record)
-            }
+            Entry::Checked(_, checked) => CheckedLaunch::new(checked, info, &launch.args, &record),
             _ => None,
         };
         Ok(Self {
