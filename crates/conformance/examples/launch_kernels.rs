@@ -1,5 +1,6 @@
-//! `launch_kernels FILE.cl FILE.spv`: carries out the first lines of a kernel of `tests/check`, whose format is in the
-//! README there. `FILE.spv` is `FILE.cl`, compiled with `-g`.
+//! `launch_kernels FILE.cl FILE.spv [N]`: carries out the first lines of a kernel of `tests/check`, whose format is in the
+//! README there. `FILE.spv` is `FILE.cl`, compiled with `-g`. With N, it prints the sum of the 32-bit numbers in the buffer
+//! of argument N, a line for each launch.
 //!
 //! Buffers get their content, then the commands go to two immediate lists without a wait between them, then device
 //! memory is copied to the host and all is freed. Exit code 0: that was done; 1: the driver refused; 2: a wrong header or
@@ -13,12 +14,21 @@ use std::process::ExitCode;
 use conformance::check_kernels::{Action, Argument, Element, Fill, KernelFile, Memory, Place};
 use level_zero::{Allocation, CommandList, Context, Device, Kernel, Loader, ModuleSource, Plain};
 
-#[expect(clippy::print_stderr, reason = "a program that talks")]
+#[expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that talks"
+)]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [source, binary] = &arguments[..] else {
-        eprintln!("usage: launch_kernels FILE.cl FILE.spv");
-        return ExitCode::from(2);
+    let number = |text: &String| text.parse().ok();
+    let (source, binary, shown) = match &arguments[..] {
+        [source, binary] => (source, binary, None),
+        [source, binary, shown] if number(shown).is_some() => (source, binary, number(shown)),
+        _ => {
+            eprintln!("usage: launch_kernels FILE.cl FILE.spv [N]");
+            return ExitCode::from(2);
+        }
     };
     let file = std::fs::read_to_string(source)
         .map_err(|error| error.to_string())
@@ -37,8 +47,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match carry_out(&file, &spirv) {
-        Ok(()) => ExitCode::SUCCESS,
+    match carry_out(&file, &spirv, shown) {
+        Ok(sums) => {
+            for sum in sums {
+                println!("{sum}");
+            }
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("{source}: {error}");
             ExitCode::FAILURE
@@ -56,7 +71,12 @@ struct Buffer {
     owner: Option<Box<dyn Any>>,
 }
 
-fn carry_out(file: &KernelFile, spirv: &[u8]) -> Result<(), Box<dyn Error>> {
+/// Returns the sum of the buffer of argument `shown` of each launch.
+fn carry_out(
+    file: &KernelFile,
+    spirv: &[u8],
+    shown: Option<usize>,
+) -> Result<Vec<i64>, Box<dyn Error>> {
     let driver = Loader::open()?.drivers()?;
     let driver = driver.first().ok_or("no Level Zero driver")?;
     let device = driver.devices()?;
@@ -180,15 +200,29 @@ fn carry_out(file: &KernelFile, spirv: &[u8]) -> Result<(), Box<dyn Error>> {
     }
     first.synchronize(u64::MAX)?;
     second.synchronize(u64::MAX)?;
-    for buffer in buffers.iter().flatten().flatten() {
-        read_back(buffer, &mut first)?;
+    let mut sums = Vec::new();
+    for row in &buffers {
+        for (number, buffer) in row.iter().enumerate() {
+            let Some(buffer) = buffer else { continue };
+            let content = read_back(buffer, &mut first)?;
+            if Some(number) == shown {
+                sums.push(sum(&content));
+            }
+        }
     }
     for buffer in buffers.into_iter().flatten().flatten() {
         if buffer.kind == Memory::Leaked {
             std::mem::forget(buffer.owner);
         }
     }
-    Ok(())
+    Ok(sums)
+}
+
+/// The sum of 32-bit numbers.
+fn sum(bytes: &[u8]) -> i64 {
+    let (numbers, _) = bytes.as_chunks();
+    let numbers = numbers.iter().map(|&number| i32::from_ne_bytes(number));
+    numbers.map(i64::from).sum()
 }
 
 fn set_number(kernel: &mut Kernel, index: u32, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
@@ -263,9 +297,9 @@ fn owned<T: Plain>(mut memory: impl Allocation<T> + 'static) -> Owned {
 }
 
 /// Copies device memory to the host, as a program that wants its results.
-fn read_back(buffer: &Buffer, list: &mut CommandList) -> Result<(), Box<dyn Error>> {
+fn read_back(buffer: &Buffer, list: &mut CommandList) -> Result<Vec<u8>, Box<dyn Error>> {
     if buffer.fill == Fill::Scratch || !matches!(buffer.kind, Memory::Device | Memory::Leaked) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut result = vec![0u8; buffer.bytes];
     // SAFETY: both have `bytes` bytes and live until the wait.
@@ -274,6 +308,5 @@ fn read_back(buffer: &Buffer, list: &mut CommandList) -> Result<(), Box<dyn Erro
         list.append_copy(target, buffer.address.cast(), buffer.bytes, None, &[])?;
     }
     list.synchronize(u64::MAX)?;
-    std::hint::black_box(&result);
-    Ok(())
+    Ok(std::hint::black_box(result))
 }

@@ -25,7 +25,7 @@ pub(crate) struct CommandLine {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Show examples: devices, a picture rendered in Rust, dpnp, SYCL C++, a traced SYCL program
+    /// Show examples: devices, a picture rendered in Rust, a race in a kernel, dpnp, SYCL C++, a traced SYCL program
     Demo {
         /// The example to show
         #[arg(value_enum, default_value_t = DemoPart::All)]
@@ -120,6 +120,8 @@ pub(crate) enum DemoPart {
     All,
     /// Devices, a picture, SYCL in Rust.
     Rust,
+    /// A race in a kernel, found by solum check.
+    Check,
     /// dpnp beside NumPy.
     Dpnp,
     /// SYCL C++.

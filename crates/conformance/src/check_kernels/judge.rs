@@ -66,6 +66,21 @@ impl KernelFile {
         wrong
     }
 
+    /// As [`Self::judge`], of a module without lines: only the kinds count.
+    #[must_use]
+    pub fn judge_kinds(&self, findings: &[Found]) -> Vec<String> {
+        let mut kinds_only = self.clone();
+        for mark in &self.marks {
+            if let Role::Must(kinds) = &mark.role {
+                kinds_only.expect.push(kinds.clone());
+            }
+        }
+        kinds_only
+            .marks
+            .retain(|mark| !matches!(mark.role, Role::Must(_)));
+        kinds_only.judge(findings)
+    }
+
     /// The lines of the marks `//~^other` that belong to the mark on `line`.
     fn others(&self, line: usize) -> Vec<usize> {
         let others = self
@@ -214,6 +229,27 @@ kernel void k(global int *a) {
         ] {
             let told = judged(RACE, &[right.clone(), more.clone()]);
             assert!(told.starts_with("unexpected"), "{more:?}: {told}");
+        }
+    }
+
+    #[test]
+    fn without_lines_kinds_are_compared() {
+        let file: KernelFile = RACE.parse().expect("good");
+        let race = found("race-work-items", &[], &[]);
+        let bounds = found("out-of-bounds", &[], &[]);
+        let cases: [(&[Found], &str); 3] = [
+            (&[race.clone(), bounds.clone()], ""),
+            (
+                &[bounds],
+                "expected and not found: race-work-items|mixed-atomic",
+            ),
+            (
+                &[race, found("leak", &[], &[])],
+                "unexpected: leak at [], other side []",
+            ),
+        ];
+        for (findings, expected) in cases {
+            assert_eq!(file.judge_kinds(findings).join("; "), expected);
         }
     }
 

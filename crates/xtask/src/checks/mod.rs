@@ -2,6 +2,7 @@
 
 mod crates;
 mod files;
+mod kernels;
 mod release;
 mod rust;
 mod unpacked;
@@ -38,6 +39,14 @@ pub(crate) enum Check {
     RustExamples,
     /// Without loader and driver a SYCL program has no platforms, which is no error
     BareCrate,
+    /// solum check finds the planted mistakes of tests/check, and nothing in its correct kernels
+    Kernels {
+        /// Parts of names, as planted/memory (default: all kernels)
+        names: Vec<String>,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The Python wheel, in fresh environments of every Python here
     Wheel,
     /// dpnp on the installed wheel, without a variable and without solum run
@@ -91,6 +100,7 @@ impl Check {
             Self::OpenedGenerator => crates::opened_generator(session),
             Self::RustExamples => crates::examples(session),
             Self::BareCrate => crates::bare(session),
+            Self::Kernels { names, json } => kernels::check(session, names, *json),
             Self::Wheel => wheel::check(session),
             Self::WheelDpnp => wheel::dpnp(session),
             Self::Files => files::check(session),
@@ -121,6 +131,11 @@ impl Check {
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),
             Self::BareCrate => "bare-crate".to_owned(),
+            Self::Kernels { names, json } => {
+                let json = if *json { " --json" } else { "" };
+                let names: String = names.iter().map(|name| format!(" {name}")).collect();
+                format!("kernels{json}{names}")
+            }
             Self::Wheel => "wheel".to_owned(),
             Self::WheelDpnp => "wheel-dpnp".to_owned(),
             Self::Files => "files".to_owned(),
@@ -141,6 +156,8 @@ impl Check {
     }
 }
 
+/// The program that launches the kernels of tests/check.
+pub(crate) use kernels::LAUNCH_KERNELS;
 /// The library for AArch64 is there or can be added.
 pub(crate) use rust::has_aarch64_library;
 /// Single programs of the clients' tests.

@@ -1,11 +1,14 @@
 //! `demo`: examples of all kinds of clients.
 
-use anyhow::{Context as _, Result};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
 
 use crate::arguments::DemoPart;
 use crate::artefacts;
-use crate::checks::SMOKE_DPNP;
+use crate::checks::{LAUNCH_KERNELS, SMOKE_DPNP};
 use crate::client_programs;
+use crate::packages;
 use crate::program::Program;
 use crate::python::Environment;
 use crate::session::Session;
@@ -17,10 +20,13 @@ pub(super) fn run(session: &Session, part: DemoPart) -> Result<()> {
     if is_shown(DemoPart::Rust) {
         rust(session)?;
     }
-    if part != DemoPart::Rust {
-        Environment::Wheels
-            .install(session)
-            .context("the wheels could not be installed (no network?): ./x demo rust needs none")?;
+    if is_shown(DemoPart::Check) {
+        check(session)?;
+    }
+    if !matches!(part, DemoPart::Rust | DemoPart::Check) {
+        Environment::Wheels.install(session).context(
+            "the wheels could not be installed (no network?): ./x demo rust and check need none",
+        )?;
     }
     if is_shown(DemoPart::Dpnp) {
         dpnp(session)?;
@@ -54,6 +60,59 @@ fn rust(session: &Session) -> Result<()> {
     );
     artefacts::build_more(session, "-p sycl --examples")?;
     session.run(&Program::new(session.release("examples/blur")).arg("target/demo"))
+}
+
+/// A race that no result shows, found by `solum check`.
+fn check(session: &Session) -> Result<()> {
+    const RUNS: usize = 10;
+    /// The sum of the numbers below 16384.
+    const SUM: &str = "134209536";
+    packages::install(session, &["clang-15", "llvm-spirv-15"])?;
+    artefacts::build_more(session, LAUNCH_KERNELS)?;
+    let launched = |verb: &str, name: &str| -> Result<Program> {
+        let source = session.path("tests/check/demo").join(name);
+        let module = compiled(session, &source)?;
+        let launch = session.solum().args([verb, "--"]);
+        let launch = launch.arg(session.release("examples/launch_kernels"));
+        // It prints what is in the buffer of argument 1.
+        Ok(launch.arg(source).arg(module).arg("1"))
+    };
+    session.say("sums in local memory with a mistake: tests/check/demo/reduction.cl");
+    let run = launched("run", "reduction.cl")?;
+    let mut right = 0;
+    for _ in 0..RUNS {
+        right += usize::from(session.answer(&run, SUM)? == SUM);
+    }
+    session.say(&format!(
+        "the sum was right in {right} of {RUNS} runs here; another device may run work-items in another order"
+    ));
+    session.say("the same program under solum check (docs/check.md)");
+    let is_clean = session.succeeds(&launched("check", "reduction.cl")?)?;
+    ensure!(session.is_dry || !is_clean, "solum check found nothing");
+    session.say("with the barrier that was missing");
+    session.run(&launched("check", "reduction-corrected.cl")?)
+}
+
+/// A kernel as SPIR-V with lines.
+fn compiled(session: &Session, source: &Path) -> Result<PathBuf> {
+    let folder = session.path("target/demo");
+    session.make_folder(&folder)?;
+    let name = source.file_stem().unwrap_or_default();
+    let module = folder.join(name).with_extension("spv");
+    let bitcode = module.with_extension("bc");
+    let clang = Program::new("clang-15")
+        .words("-cl-std=CL3.0 --target=spir64 -O1 -gline-tables-only -emit-llvm -c")
+        .arg(source)
+        .arg("-o")
+        .arg(&bitcode);
+    session.run(&clang)?;
+    let translator = Program::new("llvm-spirv-15")
+        .words("--spirv-max-version=1.3 --spirv-debug-info-version=ocl-100")
+        .arg(&bitcode)
+        .arg("-o")
+        .arg(&module);
+    session.run(&translator)?;
+    Ok(module)
 }
 
 fn dpnp(session: &Session) -> Result<()> {

@@ -113,6 +113,13 @@ fn clients(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
             .env("SOLUM_ARTEFACTS", session.release_folder()),
     );
     steps.step(
+        "solum check finds planted mistakes of kernels, and nothing in correct ones",
+        Check::Kernels {
+            names: Vec::new(),
+            json: false,
+        },
+    );
+    steps.step(
         "a crate that depends on the packaged crate sycl runs without a loader",
         Check::FreshCrate,
     );

@@ -10,7 +10,7 @@ use crate::session::Session;
 
 /// The command lines of the golden files, by verb.
 const LINES: [(&str, &[&str]); 14] = [
-    ("demo", &["demo", "demo rust", "demo sycl"]),
+    ("demo", &["demo", "demo rust", "demo check", "demo sycl"]),
     ("build", &["build"]),
     ("install", &["install out"]),
     ("wheel", &["wheel"]),
@@ -29,6 +29,7 @@ const LINES: [(&str, &[&str]); 14] = [
         &[
             "check sycl-ways awkward gpu --rounds 6",
             "check memcheck",
+            "check kernels --json planted/memory",
             "check reproducible",
             "check semver",
         ],
@@ -120,7 +121,10 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
     let cases: [(&str, &[&str]); 19] = [
         ("nonsense", &["'nonsense'", "--help"]),
         ("buidl", &["'buidl'", "similar", "'build'"]),
-        ("demo nonsense", &["'nonsense'", "rust, dpnp, sycl, trace"]),
+        (
+            "demo nonsense",
+            &["'nonsense'", "rust, check, dpnp, sycl, trace"],
+        ),
         (
             "test nonsense",
             &["'nonsense'", "fast, rust, clients, wheels"],
@@ -231,6 +235,8 @@ fn checks_are_repeated_by_the_line_that_they_print() {
         "check opened-generator",
         "check rust-examples",
         "check bare-crate",
+        "check kernels",
+        "check kernels --json planted/memory values",
         "check wheel",
         "check wheel-dpnp",
         "check files",
