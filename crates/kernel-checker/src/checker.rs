@@ -228,7 +228,13 @@ impl State {
             state.allocations.clear_histories();
             state.launches.fill(None);
         }
-        state.launched += 1;
+        let number = match kernel.program {
+            0 => 0,
+            _ => {
+                state.launched += 1;
+                state.launched
+            }
+        };
         let clock = state.commands.clock(position);
         let is_after_all = match &clock {
             None => true,
@@ -242,7 +248,7 @@ impl State {
         }
         let launch = Arc::new(Launch {
             kernel: Arc::clone(kernel),
-            number: state.launched,
+            number,
             group_size,
             group_count,
             offset,

@@ -10,7 +10,7 @@ use crate::commands::{Clock, Position};
 pub struct Kernel {
     /// Its name.
     pub name: String,
-    /// Identifies the program in the process.
+    /// Identifies the program in the process; 0 for copies and fills, which belong to none.
     pub program: u64,
     /// Work-items of a sub-group.
     pub sub_group_size: u32,
@@ -24,7 +24,7 @@ pub struct Kernel {
 pub struct Launch {
     /// The kernel.
     pub kernel: Arc<Kernel>,
-    /// Launches of the process before this one, and 1.
+    /// Launches of the process before this one, and 1; 0 for copies and fills.
     pub number: u64,
     /// Work-items per group.
     pub group_size: [u32; 3],

@@ -3,7 +3,7 @@
 use crate::check::{self, Check};
 use crate::clock;
 use crate::engine::{self, Engine};
-use crate::environment::{NullArguments, Settings, Tiers};
+use crate::environment::{Compiler, NullArguments, Settings, Tiers};
 use crate::facts;
 use crate::image;
 use crate::memory::Memory;
@@ -142,6 +142,11 @@ impl CpuPlatform {
 /// Settings that checks need: findings do not depend on timing, each kernel is compiled once, and null is null.
 fn with_checks(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
+    if settings.check.is_some() && settings.compiler == Compiler::Interpreter {
+        let text = "solum: SOLUM_CHECK has no effect with SOLUM_COMPILER=interpreter\n";
+        signal_mask::write_stderr(text.as_bytes());
+        settings.check = None;
+    }
     if settings.check.is_some() {
         settings.workers = Some(1);
         settings.run_while_waiting = false;

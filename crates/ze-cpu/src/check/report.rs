@@ -210,16 +210,17 @@ impl Findings {
                 let digits = 2 * size.map_or(8, |size| size.clamp(1, 8) as usize);
                 format!("0x{value:0digits$x}")
             });
+        let is_transfer = mistake.side.launch.kernel.program == 0;
         let other = mistake.other.as_ref().map(|other| {
             let mut access = self.access(other, mistake);
-            if other.touch.is_some() {
+            if other.touch.is_some() && other.launch.kernel.program != 0 && !is_transfer {
                 access.size = size;
             }
             access
         });
         Finding {
             kernel: Some(mistake.side.launch.kernel.name.clone()),
-            launch: Some(mistake.side.launch.number),
+            launch: Some(mistake.side.launch.number).filter(|&number| number != 0),
             access: Some(access),
             other,
             allocation: mistake.place.map(|place| self.allocation(&place)),
@@ -257,7 +258,8 @@ impl Findings {
         Access {
             word: (side.word != 0).then_some(u64::from(side.word)),
             kernel: is_other_kernel.then(|| launch.kernel.name.clone()),
-            item: Some(Item {
+            // A copy has no work-items.
+            item: (launch.kernel.program != 0).then(|| Item {
                 global: launch.global_id(side.group, side.item),
                 local: local.map(u64::from),
                 group: group.map(u64::from),
@@ -323,19 +325,24 @@ fn message(mistake: &Mistake) -> String {
         Some(Touch::Atomic { .. }) => "updates atomically",
         _ => "reads",
     };
+    let who = match mistake.side.launch.kernel.program {
+        0 => format!("a {}", mistake.side.launch.kernel.name),
+        _ => "a work-item".to_owned(),
+    };
     let does = verb(mistake.side.touch);
     let size = mistake.size;
     let where_it_is = |place: &Place| {
         let (offset, end) = (place.offset, i64::try_from(place.size).unwrap_or(i64::MAX));
         match offset {
             ..0 => format!("{} bytes before the start of", offset.unsigned_abs()),
-            _ if offset >= end => format!("{} bytes behind the end of", offset - end),
+            _ if offset == end => "right behind the end of".to_owned(),
+            _ if offset > end => format!("{} bytes behind the end of", offset - end),
             _ => "over the end of".to_owned(),
         }
     };
     match (mistake.kind, &mistake.place) {
         (MistakeKind::OutOfBounds, Some(place)) => format!(
-            "a work-item {does} {size} bytes {} an allocation of {} bytes",
+            "{who} {does} {size} bytes {} an allocation of {} bytes",
             where_it_is(place),
             place.size
         ),
@@ -370,7 +377,7 @@ fn message(mistake: &Mistake) -> String {
             "two work-groups of one launch access the same bytes without order".into()
         }
         (MistakeKind::RaceOfLaunches, _) => {
-            "two launches access the same bytes, and neither waits for the other".into()
+            "two commands access the same bytes, and neither waits for the other".into()
         }
         (MistakeKind::SameValueWrite, _) => {
             "two work-items write the same value to the same bytes without order".into()
