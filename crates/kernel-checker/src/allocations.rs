@@ -1,6 +1,6 @@
 //! The allocations of the process with their histories, and those that were freed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::history::History;
 
@@ -26,6 +26,8 @@ pub(crate) struct Allocations {
     unused: Vec<usize>,
     /// By start: size and id.
     freed: BTreeMap<u64, (u64, u64)>,
+    /// Their starts, oldest first.
+    order: VecDeque<u64>,
 }
 
 /// The allocation around an address.
@@ -80,9 +82,12 @@ impl Allocations {
 
     pub(crate) fn freed(&mut self, start: u64) {
         if let Some(place) = self.live.remove(&start) {
-            if self.freed.len() >= MOST_FREED {
-                self.freed.pop_first();
+            if self.order.len() >= MOST_FREED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.freed.remove(&oldest);
             }
+            self.order.push_back(start);
             let allocation = &self.all[place];
             self.freed.insert(start, (allocation.size, allocation.id));
             self.forget(place);

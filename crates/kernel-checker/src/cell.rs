@@ -27,7 +27,7 @@ const GROUP_AT: u32 = 38;
 const TAG_AT: u32 = 54;
 
 /// Largest number of work-group barriers that a cell tells apart.
-const MOST_BARRIERS: u64 = (1 << (GROUP_AT - BARRIERS_AT)) - 1;
+pub(crate) const MOST_BARRIERS: u64 = (1 << (GROUP_AT - BARRIERS_AT)) - 1;
 /// Largest number of sub-group barriers.
 const MOST_SUB: u64 = (1 << (BARRIERS_AT - SUB_AT)) - 1;
 /// Largest number of releases.
@@ -137,7 +137,8 @@ impl Cell {
         if self.item() == release.item() {
             return self.phase() <= release.phase();
         }
-        is_same_sub_group(self.item(), release.item(), sub_group_size) && self.sub() < release.sub()
+        is_same_sub_group(self.item(), release.item(), sub_group_size)
+            && (self.sub() < release.sub() || release.sub() == MOST_SUB)
     }
 
     /// Whether a barrier lies between two accesses of different work-items of one group.

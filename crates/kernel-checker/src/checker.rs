@@ -1,6 +1,6 @@
 //! The checker of a process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -52,6 +52,8 @@ pub(crate) struct State {
     /// By lane, the last command that was a launch, a copy or a fill.
     last_launches: HashMap<u64, u64>,
     next_tag: u16,
+    /// Tags of launches that run.
+    running: HashSet<u16>,
     launched: u64,
     /// Number of each known mistake.
     known: HashMap<MistakeKey, usize>,
@@ -89,6 +91,7 @@ impl Checker {
             commands: Commands::default(),
             last_launches: HashMap::new(),
             next_tag: 0,
+            running: HashSet::new(),
             launched: 0,
             known: HashMap::new(),
             counts: Vec::new(),
@@ -201,6 +204,7 @@ impl Checker {
     pub fn end(&self, launch: &Launch) {
         let mut state = self.state();
         state.synchronisation.remove(&launch.tag);
+        state.running.remove(&launch.tag);
         state.tell_same_values();
     }
 
@@ -226,7 +230,17 @@ impl State {
             // All tags were used: what was recorded under them is forgotten.
             state.next_tag = 1;
             state.allocations.clear_histories();
-            state.launches.fill(None);
+            let running = &state.running;
+            let launches = state.launches.iter_mut().enumerate();
+            for (tag, launch) in launches {
+                if !running.contains(&(tag as u16)) {
+                    *launch = None;
+                }
+            }
+        }
+        // Launches that run keep theirs. More of them than tags would need as many threads.
+        while state.running.contains(&state.next_tag) && state.next_tag < MOST_TAGS {
+            state.next_tag += 1;
         }
         let number = match kernel.program {
             0 => 0,
@@ -260,6 +274,9 @@ impl State {
             is_after_all,
         });
         state.launches[usize::from(launch.tag)] = Some(Arc::clone(&launch));
+        if number != 0 {
+            state.running.insert(launch.tag);
+        }
         launch
     }
 

@@ -124,7 +124,7 @@ impl History {
             }
             let chunk = self.chunks[index].get_or_insert_default();
             let stop = end.min((at / CHUNK + 1) * CHUNK);
-            if !chunk.in_bytes && (at % WORD != 0 || stop % WORD != 0) {
+            if !chunk.in_bytes && !(at.is_multiple_of(WORD) && stop.is_multiple_of(WORD)) {
                 chunk.split();
             }
             let unit = if chunk.in_bytes { 1 } else { WORD };

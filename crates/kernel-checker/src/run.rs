@@ -181,8 +181,9 @@ impl<'a> Run<'a> {
         self.groups.into_inner().scratch
     }
 
-    /// Gives the state away.
-    fn release(&self) {
+    /// Gives the checker's state away, which a run keeps from call to call: needed before this thread calls the checker
+    /// itself.
+    pub fn release(&self) {
         if let Ok(mut state) = self.state.try_borrow_mut() {
             *state = None;
         }
@@ -446,12 +447,12 @@ impl<'a> Run<'a> {
                     }
                 }
                 CheckOp::Leave => groups.arrivals.leave(call.barriers(), item),
-                CheckOp::Fence(scope, order) => {
+                CheckOp::Fence(_, order) => {
                     let by = Cell::new(self.launch.tag, call.group, call.epoch, Reach::Device);
                     groups.is_synchronised = true;
                     self.with_state(|state| {
                         let known = state.synchronisation.entry(self.launch.tag).or_default();
-                        known.fence(by.by(item), scope, order);
+                        known.fence(by.by(item), order);
                     });
                 }
                 _ => {}
@@ -572,7 +573,7 @@ impl<'a> Run<'a> {
         let is_row = step == i64::from(size);
         let is_one = step == 0 && !writes;
         let from_first = lanes.active & lanes.active.wrapping_add(1) == 0;
-        if !from_first || size % 4 != 0 || !(is_row || is_one) || size == 0 {
+        if !from_first || !size.is_multiple_of(4) || !(is_row || is_one) || size == 0 {
             return false;
         }
         let Ok(mut groups) = self.groups.try_borrow_mut() else {
@@ -722,22 +723,11 @@ impl<'a> Run<'a> {
                 false => 0,
             };
             let me = me.after_releases(releases);
-            if let Touch::Atomic {
-                writes,
-                scope,
-                order,
-            } = touch
-            {
+            if let Touch::Atomic { writes, order, .. } = touch {
                 let known = synchronisation.entry(self.launch.tag).or_default();
                 let by = Cell::new(self.launch.tag, call.group, call.epoch, reach);
                 let by = by.by(call.item + lane);
-                known.atomic(
-                    by,
-                    address,
-                    writes,
-                    (scope, order),
-                    self.checker.rules.strict,
-                );
+                known.atomic(by, address, writes, order, self.checker.rules.strict);
             }
             let is_atomic = matches!(touch, Touch::Atomic { .. });
             let known = match is_atomic || groups.is_synchronised {

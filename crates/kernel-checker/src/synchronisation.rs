@@ -11,9 +11,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use kernel_ir::{Order, Scope};
+use kernel_ir::Order;
 
-use crate::cell::Cell;
+use crate::cell::{Cell, MOST_BARRIERS};
 
 /// Groups in a clock above which it counts as knowing everything: bounds the time of chains over many groups.
 const MOST_GROUPS: usize = 4096;
@@ -75,7 +75,9 @@ const ALL_ITEMS: u32 = u32::MAX;
 
 impl<T> Event<T> {
     fn counts_for(&self, cell: Cell) -> bool {
-        self.item == ALL_ITEMS || self.item == cell.item() || self.barriers < cell.barriers()
+        // Where the count of barriers has stopped, any number of them may lie between.
+        let is_earlier = self.barriers < cell.barriers() || cell.barriers() == MOST_BARRIERS;
+        self.item == ALL_ITEMS || self.item == cell.item() || is_earlier
     }
 }
 
@@ -132,13 +134,9 @@ impl Synchronisation {
         by: Cell,
         address: u64,
         writes: bool,
-        (scope, order): (Scope, Order),
+        order: Order,
         strict: bool,
     ) {
-        let reaches_groups = matches!(scope, Scope::CrossDevice | Scope::Device);
-        if !reaches_groups && strict {
-            return;
-        }
         if let Some(clock) = self.clocks.get(&address).cloned() {
             let group = self.groups.entry(by.group()).or_default();
             let event = Event {
@@ -169,10 +167,8 @@ impl Synchronisation {
         }
     }
 
-    pub(crate) fn fence(&mut self, by: Cell, scope: Scope, order: Order) {
-        if !matches!(scope, Scope::CrossDevice | Scope::Device) {
-            return;
-        }
+    /// A fence; its scope does not matter, as that of atomics does not: too small a scope is a mistake of its own.
+    pub(crate) fn fence(&mut self, by: Cell, order: Order) {
         let group = self.groups.entry(by.group()).or_default();
         let (item, barriers) = (by.item(), by.barriers());
         if releases(order) {
@@ -187,14 +183,12 @@ impl Synchronisation {
             }
         }
         if acquires(order) {
-            let (now, later): (Vec<_>, Vec<_>) =
-                group.read.drain(..).partition(|read| read.counts_for(by));
-            group.read = later;
-            for read in now {
+            // Fences of other work-items count as well.
+            for read in group.read.iter().filter(|read| read.counts_for(by)) {
                 let event = Event {
                     item,
                     barriers,
-                    what: read.what,
+                    what: Arc::clone(&read.what),
                 };
                 remember(&mut group.acquired, event);
             }

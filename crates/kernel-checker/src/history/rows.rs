@@ -58,7 +58,8 @@ impl History {
         };
         let at = (row.offset % CHUNK / WORD) as usize;
         let range = at..at + WORDS * row.lanes as usize;
-        if chunk.in_bytes || row.offset % WORD != 0 || range.end > (CHUNK / WORD) as usize {
+        if chunk.in_bytes || !row.offset.is_multiple_of(WORD) || range.end > (CHUNK / WORD) as usize
+        {
             return false;
         }
         match row.writes {

@@ -1,6 +1,6 @@
 //! Allocations: bounds, freed memory, null.
 
-use kernel_checker::{Addresses, Bounds, Lanes, MistakeKind, Run};
+use kernel_checker::{Addresses, Bounds, Lanes, MistakeKind, Run, Scratch};
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::{AddressSpace, CheckOp, Touch};
 
@@ -11,10 +11,10 @@ const FAR: u64 = 0x4000_0000;
 #[test]
 fn bounds_of_pointers() {
     let (_, checker) = script::checker(USUAL);
-    checker.allocated(FAR, 64, 2);
+    checker.allocated(FAR, 64, 2, 0);
     // Right behind it.
-    checker.allocated(FAR + 64, 32, 3);
-    checker.allocated(FAR + 4096, 64, 4);
+    checker.allocated(FAR + 64, 32, 3, 0);
+    checker.allocated(FAR + 4096, 64, 4, 0);
     checker.freed(FAR + 4096);
     let known = |start, size| Bounds { start, size };
     let none = |start| Bounds { start, size: 0 };
@@ -32,28 +32,28 @@ fn bounds_of_pointers() {
         (4096, none(0)),
         (u64::MAX, Bounds::UNKNOWN),
     ] {
-        assert_eq!(checker.bounds(pointer), expected, "{pointer:#x}");
+        assert_eq!(checker.bounds(pointer, 0), expected, "{pointer:#x}");
     }
     // Memory that is handed out again.
-    checker.allocated(FAR + 4096, 16, 5);
-    assert_eq!(checker.bounds(FAR + 4096), known(FAR + 4096, 16));
+    checker.allocated(FAR + 4096, 16, 5, 0);
+    assert_eq!(checker.bounds(FAR + 4096, 0), known(FAR + 4096, 16));
     // A part of it; what was freed before is forgotten.
     checker.freed(FAR + 4096);
-    checker.allocated(FAR + 4100, 4, 6);
-    assert_eq!(checker.bounds(FAR + 4096), Bounds::UNKNOWN);
+    checker.allocated(FAR + 4100, 4, 6, 0);
+    assert_eq!(checker.bounds(FAR + 4096, 0), Bounds::UNKNOWN);
     // What nobody allocated may be freed.
     checker.freed(FAR + 1);
-    assert_eq!(checker.bounds(FAR), known(FAR, 64));
+    assert_eq!(checker.bounds(FAR, 0), known(FAR, 64));
 }
 
 #[test]
 fn accesses_outside() {
     let (world, checker) = script::checker(USUAL);
     let kernel = script::kernel(USUAL);
-    checker.allocated(FAR, 64, 7);
+    checker.allocated(FAR, 64, 7, 0);
     checker.freed(FAR);
     let launch = script::launch(&checker, &kernel);
-    let run = Run::new(&checker, &launch, (LOCAL, SIZE));
+    let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
     let bounds = |touch, size| {
         let op = CheckOp::Bounds(touch, size);
         let space = AddressSpace::Global;
@@ -98,7 +98,7 @@ fn freed_memory_has_no_history() {
     let (world, checker) = script::checker(USUAL);
     let kernel = script::kernel(USUAL);
     let launch = script::launch(&checker, &kernel);
-    let run = Run::new(&checker, &launch, (0, 0));
+    let run = Run::new(&checker, &launch, (0, 0), Scratch::default());
     let access = |touch| {
         let op = CheckOp::Access(touch, 4);
         let space = AddressSpace::Global;
@@ -107,7 +107,7 @@ fn freed_memory_has_no_history() {
     run.one(who(0, 0), 1 << 32, access(Touch::Write), DEVICE, 0);
     checker.freed(DEVICE);
     run.one(who(0, 1), 2 << 32, access(Touch::Read), DEVICE, 0);
-    checker.allocated(DEVICE, SIZE, 2);
+    checker.allocated(DEVICE, SIZE, 2, 0);
     run.one(who(0, 2), 3 << 32, access(Touch::Read), DEVICE, 0);
     // Partly outside: the bounds are told elsewhere.
     run.one(
@@ -132,7 +132,7 @@ fn lanes_are_work_items() {
     let (world, checker) = script::checker(USUAL);
     let kernel = script::kernel(USUAL);
     let launch = script::launch(&checker, &kernel);
-    let run = Run::new(&checker, &launch, (LOCAL, SIZE));
+    let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
     let call = |word: u64, touch, active, addresses| {
         let op = CheckOp::Access(touch, 4);
         let space = AddressSpace::Global;
@@ -173,7 +173,7 @@ fn words_that_mean_nothing_are_ignored() {
     let (_, checker) = script::checker(USUAL);
     let kernel = script::kernel(USUAL);
     let launch = script::launch(&checker, &kernel);
-    let run = Run::new(&checker, &launch, (LOCAL, SIZE));
+    let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
     let mut state = 1u64;
     let mut random = || {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);

@@ -141,7 +141,6 @@ fn fences_of_all_work_items() {
 }
 
 #[test]
-#[ignore = "a false alarm: the first fence takes what was read from the others"]
 fn fences_of_all_work_items_strictly() {
     check(STRICT, ALL_FENCE);
 }
@@ -164,7 +163,6 @@ fn a_flag_of_the_work_group() {
 }
 
 #[test]
-#[ignore = "a false alarm: strict forgets atomics of the work-group"]
 fn a_flag_of_the_work_group_strictly() {
     check(STRICT, IN_A_GROUP);
 }
@@ -177,7 +175,6 @@ const FENCES_IN_A_GROUP: Table = &[(
 )];
 
 #[test]
-#[ignore = "a false alarm: fences of the work-group order nothing"]
 fn fences_of_the_work_group() {
     check(USUAL, FENCES_IN_A_GROUP);
     check(STRICT, FENCES_IN_A_GROUP);

@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kernel_checker::{Checker, Kernel, Launch, Mistake, Position, Reporter, Rules, Run};
+use kernel_checker::{Checker, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch};
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
 use kernel_ir::{AddressSpace, CheckOp, Order, Scope, Touch};
@@ -121,7 +121,7 @@ pub(crate) fn launch(checker: &Checker, kernel: &Arc<Kernel>) -> Arc<Launch> {
         [ITEMS, 1, 1],
         [1 << 20, 1, 1],
         [0; 3],
-        Position::default(),
+        (Position::default(), 0),
     )
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn launch(checker: &Checker, kernel: &Arc<Kernel>) -> Arc<Launch> {
 pub(crate) fn checker(setting: Setting) -> (World, Checker) {
     let world = World::default();
     let checker = Checker::new(setting.rules, Box::new(world.clone()));
-    checker.allocated(DEVICE, SIZE, 1);
+    checker.allocated(DEVICE, SIZE, 1, 0);
     (world, checker)
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn played(setting: Setting, script: &str) -> World {
     let mut lines = script.trim().lines().map(str::trim).enumerate().peekable();
     while lines.peek().is_some() {
         let launch = launch(&checker, &kernel);
-        let run = Run::new(&checker, &launch, (LOCAL, SIZE));
+        let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
         for (index, line) in lines.by_ref() {
             if line == "launch" {
                 break;

@@ -103,7 +103,13 @@ fn program() -> Arc<CpuProgram> {
         object: compile("kernels", KERNELS, &["-fPIC"]),
         info,
     };
-    let loaded = native_program(compiled, Arc::from(&b""[..]), identity(), Some(&noted())).unwrap();
+    let loaded = native_program(
+        compiled,
+        Arc::from(&b""[..]),
+        identity(),
+        Some(&Arc::new(noted())),
+    )
+    .unwrap();
     Arc::new(CpuProgram {
         loaded: Arc::new(loaded),
         origin: None,
@@ -356,8 +362,13 @@ fn workers_and_waiters_report_and_survive_each_fault_a_hundred_times() {
                 ..ModuleInfo::default()
             },
         };
-        let loaded =
-            native_program(compiled, Arc::from(&b""[..]), identity(), Some(&noted())).unwrap();
+        let loaded = native_program(
+            compiled,
+            Arc::from(&b""[..]),
+            identity(),
+            Some(&Arc::new(noted())),
+        )
+        .unwrap();
         Arc::new(CpuProgram {
             loaded: Arc::new(loaded),
             origin: None,
@@ -648,6 +659,7 @@ fn plant(fixture: &Fixture, words: &[u8], source: &str) -> Key {
         lanes: 0,
         nulls: None,
         transforms: kernel_ir::Transforms::default(),
+        checks: kernel_ir::Checks::default(),
     };
     let key = fixture.builder.key(&request.encode());
     let kernel = KernelInfo {
