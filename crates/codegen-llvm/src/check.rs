@@ -1,10 +1,10 @@
 //! The operations of `solum check`: calls of the runtime, behind a branch where the check itself is arithmetic.
 
-use kernel_ir::abi::check::{CHECK_SYMBOL, ITEM_BITS, What};
+use kernel_ir::abi::check::{ArgumentBounds, CHECK_SYMBOL, ITEM_BITS, What};
 use kernel_ir::abi::launch_offset;
 use kernel_ir::{AddressSpace, CheckOp, Type, ValueId};
 
-use crate::llvm::Val;
+use crate::llvm::{Opcode, Val};
 use crate::lower::Lower;
 
 impl Lower<'_> {
@@ -12,11 +12,16 @@ impl Lower<'_> {
     pub(crate) fn kernel_check(&mut self, op: CheckOp, args: &[ValueId], word: u32) -> Option<Val> {
         let ir = self.ir;
         let at = |table: Val, n: u32, field: u64| {
-            ir.load(ir.i64, ir.offset_by(table, u64::from(n) * 16 + field), 8)
+            let size = size_of::<ArgumentBounds>() as u64;
+            ir.load(ir.i64, ir.offset_by(table, u64::from(n) * size + field), 8)
         };
         match op {
             CheckOp::ArgumentStart(n) => return Some(at(self.argument_bounds(), n, 0)),
             CheckOp::ArgumentSize(n) => return Some(at(self.argument_bounds(), n, 8)),
+            CheckOp::ArgumentShadow(n) => {
+                let shadow = at(self.argument_bounds(), n, 16);
+                return Some(ir.cast(Opcode::LLVMIntToPtr, shadow, ir.ptr));
+            }
             _ => {}
         }
         let values: Vec<Val> = args.iter().map(|&arg| self.get(arg)).collect();
@@ -29,7 +34,9 @@ impl Lower<'_> {
             let second = values.get(2).copied();
             let a = self.as_word(values[1]);
             let b = second.map_or(zero, |b| self.as_word(b));
-            self.call_check([what, a, b], zero, word);
+            // Where other checks have the epoch, this one has the source.
+            let source = values.get(3).copied().unwrap_or(zero);
+            self.call_check([what, a, b], source, word);
             ir.br(next);
             ir.at_end(next);
             return None;
@@ -41,12 +48,16 @@ impl Lower<'_> {
                 let has_value = ir.i64c(u64::from(values.len() > 1));
                 (has_value, values[0], values.get(1).copied())
             }
+            CheckOp::Unseen => (zero, zero, None),
             _ => (values[0], zero, None),
         };
         let a = self.as_word(a);
         let b = b.map_or(zero, |b| self.as_word(b));
         let result = self.call_check([what, a, b], epoch, word);
-        op.is_pure().then_some(result)
+        match op {
+            CheckOp::AllocationShadow => Some(ir.cast(Opcode::LLVMIntToPtr, result, ir.ptr)),
+            _ => op.is_pure().then_some(result),
+        }
     }
 
     fn call_check(&mut self, [what, a, b]: [Val; 3], epoch: Val, word: u32) -> Val {
@@ -108,7 +119,7 @@ impl Lower<'_> {
     pub(crate) fn as_word(&self, value: Val) -> Val {
         let ir = self.ir;
         match ir.type_of(value) == ir.ptr {
-            true => ir.cast(crate::llvm::Opcode::LLVMPtrToInt, value, ir.i64),
+            true => ir.cast(Opcode::LLVMPtrToInt, value, ir.i64),
             false => ir.zext_or_trunc(value, ir.i64),
         }
     }

@@ -49,7 +49,7 @@
 //! | `arrivals` | barriers |
 //! | `launch`, `mistake` | launches; mistakes |
 //! | `allocations`, `checker` | all that is known of the process |
-//! | `run` | the calls of a kernel |
+//! | `run`, `uninitialised` | the calls of a kernel |
 //!
 //! # Invariants
 //! - What is bounded (groups, barriers, tags) hides races where it overflows, and never invents one.
@@ -66,6 +66,7 @@ mod launch;
 mod mistake;
 mod run;
 mod synchronisation;
+mod uninitialised;
 
 pub use checker::{Bounds, Checker, Rules};
 pub use launch::{Kernel, Launch};

@@ -18,8 +18,8 @@ use crate::synchronisation::Synchronisation;
 
 /// Work-groups of a launch that run one after another on one thread.
 pub struct Run<'a> {
-    checker: &'a Checker,
-    launch: Arc<Launch>,
+    pub(crate) checker: &'a Checker,
+    pub(crate) launch: Arc<Launch>,
     groups: RefCell<Groups>,
 }
 

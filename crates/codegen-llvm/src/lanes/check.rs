@@ -16,6 +16,9 @@ impl Lanes<'_, '_, '_> {
         if op.is_conditional() {
             return self.check_if_any(args, inst);
         }
+        if op == CheckOp::Unseen {
+            return self.scalarise(&inst.op, None, inst.word).map(|_| ());
+        }
         let ir = self.low.ir;
         let zero = ir.i64c(0);
         let is_access = matches!(op, CheckOp::Access(..));

@@ -21,7 +21,7 @@
 //! accesses only. Functions that are still called are not instrumented.
 
 mod bounds;
-mod roots;
+pub(super) mod roots;
 mod values;
 
 use super::edit::Edit;

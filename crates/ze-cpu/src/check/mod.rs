@@ -9,6 +9,8 @@ pub(crate) mod calls;
 mod quarantine;
 mod report;
 mod settings;
+mod shadows;
+mod uninitialised;
 
 use crate::environment::CheckSettings;
 use crate::memory::Memory;
@@ -19,6 +21,7 @@ use kernel_ir::abi::{ArgInfo, KernelInfo};
 use kernel_ir::build::Request;
 use quarantine::Quarantine;
 use report::{Output, Programs};
+use shadows::Shadows;
 use std::sync::{Arc, Mutex, OnceLock};
 use ze_driver::device::AllocInfo;
 
@@ -29,6 +32,8 @@ pub(crate) struct Check {
     programs: Arc<Programs>,
     output: Arc<Output>,
     quarantine: Mutex<Quarantine>,
+    /// Of device memory, if uninitialised values are looked for.
+    shadows: Option<Shadows>,
 }
 
 static CHECK: OnceLock<Check> = OnceLock::new();
@@ -36,6 +41,20 @@ static CHECK: OnceLock<Check> = OnceLock::new();
 /// The checker, if kernels are checked.
 pub(crate) fn get() -> Option<&'static Check> {
     CHECK.get()
+}
+
+/// A command has copied memory.
+pub(crate) fn copied(to: *mut u8, from: *const u8, bytes: u64) {
+    if let Some(check) = CHECK.get() {
+        check.copied(to as u64, from as u64, bytes);
+    }
+}
+
+/// A command has written memory.
+pub(crate) fn written(to: *mut u8, bytes: u64) {
+    if let Some(shadows) = CHECK.get().and_then(|check| check.shadows.as_ref()) {
+        shadows.written(to as u64, bytes);
+    }
 }
 
 /// Begins to check. The first call counts.
@@ -46,9 +65,13 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
         let reporter = report::reporter(settings, &programs, &output);
         // SAFETY: the function takes nothing and returns; the library stays loaded, like its threads.
         unsafe { libc::atexit(at_exit) };
+        let mut checks = settings.of_kernels();
+        let shadows = checks.uninitialised.then(Shadows::new).flatten();
+        checks.uninitialised = shadows.is_some();
         Check {
             checker: Checker::new(settings.rules(), reporter),
-            checks: settings.of_kernels(),
+            checks,
+            shadows,
             programs,
             output,
             quarantine: Mutex::default(),
@@ -94,6 +117,9 @@ impl Check {
     pub(crate) fn allocated(&self, info: &AllocInfo) {
         self.programs.allocated(info);
         self.checker.allocated(info.base as u64, info.size, info.id);
+        if let Some(shadows) = &self.shadows {
+            shadows.allocated(info);
+        }
     }
 
     /// Memory is freed by the program: it is kept for a while. `false` if it is no allocation.
@@ -106,8 +132,11 @@ impl Check {
             return false;
         }
         self.checker.freed(base as u64);
+        if let Some(shadows) = &self.shadows {
+            shadows.freed(base as u64);
+        }
         for old in quarantine.put(base, info.size) {
-            memory.free(old);
+            self.let_go(memory, old);
         }
         true
     }
@@ -115,8 +144,16 @@ impl Check {
     /// Frees all memory that is kept; for allocations that find no room.
     pub(crate) fn release(&self, memory: &Memory) {
         for old in crate::sync::lock(&self.quarantine).take() {
-            memory.free(old);
+            self.let_go(memory, old);
         }
+    }
+
+    /// Frees memory that is kept no longer.
+    fn let_go(&self, memory: &Memory, base: *mut u8) {
+        if let Some(shadows) = &self.shadows {
+            shadows.let_go(base as u64);
+        }
+        memory.free(base);
     }
 
     /// Whether the program has freed the allocation at `base`.
@@ -142,39 +179,59 @@ pub(crate) struct CheckedLaunch {
     check: &'static Check,
     launch: Arc<kernel_checker::Launch>,
     bounds: Box<[ArgumentBounds]>,
+    /// Local arguments and their offsets in local memory.
+    local: Box<[(usize, u64)]>,
+    /// Bytes that a group needs without the shadow of its local memory.
+    memory: u64,
     /// Groups run on one thread at a time.
     turn: Mutex<()>,
 }
 
 impl CheckedLaunch {
-    /// `args`: the argument block, in which a local argument is its size.
+    /// `args`: the argument block, in which a local argument is its size; `placed`: that in which it is its offset; `memory`:
+    /// the bytes that a group needs.
     pub(crate) fn new(
         kernel: &CheckedKernel,
         infos: &[ArgInfo],
-        args: &[u8],
+        (args, placed): (&[u8], &[u8]),
         record: &LaunchRecord,
+        memory: u64,
     ) -> Option<Self> {
         let check = get()?;
-        let bounds = infos.iter().map(|info| {
-            let value = args
+        let word = |block: &[u8], info: &ArgInfo| {
+            let value = block
                 .get(info.offset as usize..)
                 .and_then(<[u8]>::first_chunk);
-            let value = value.map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+            value.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+        };
+        let shadow = |pointer: u64| {
+            let shadows = check.shadows.as_ref();
+            shadows.map_or(0, |shadows| shadows.of_argument(pointer))
+        };
+        let bounds = infos.iter().map(|info| {
+            let value = word(args, info);
             match info.kind {
                 1 => {
                     let bounds = check.checker.bounds(value);
                     ArgumentBounds {
                         start: bounds.start,
                         size: bounds.size,
+                        shadow: shadow(value),
                     }
                 }
                 2 => ArgumentBounds {
                     start: 0,
                     size: value,
+                    shadow: 0,
                 },
-                _ => ArgumentBounds::default(),
+                _ => ArgumentBounds {
+                    shadow: shadow(0),
+                    ..ArgumentBounds::default()
+                },
             }
         });
+        let local = infos.iter().enumerate().filter(|(_, info)| info.kind == 2);
+        let local = local.map(|(number, info)| (number, word(placed, info)));
         let launch = check.checker.begin(
             &kernel.kernel,
             record.group_size,
@@ -185,26 +242,57 @@ impl CheckedLaunch {
             check,
             launch,
             bounds: bounds.collect(),
+            local: local.collect(),
+            memory,
             turn: Mutex::new(()),
         })
     }
 
-    /// Calls `run` with the launch record for groups whose local memory is at `memory`.
-    pub(crate) fn run<R>(
+    /// The bytes that a group needs.
+    pub(crate) fn memory(&self, record: &LaunchRecord) -> u64 {
+        match self.check.shadows {
+            Some(_) => self.memory.next_multiple_of(128) + record.state_offset,
+            None => self.memory,
+        }
+    }
+
+    /// Calls `run` with the launch record for `count` groups from `first` on, whose memory is at `memory`.
+    ///
+    /// # Safety
+    /// There are [`Self::memory`] bytes that nobody else uses.
+    pub(crate) unsafe fn run<E>(
         &self,
         record: LaunchRecord,
         memory: *mut u8,
-        run: impl FnOnce(&LaunchRecord) -> R,
-    ) -> R {
+        (first, count): (u64, u64),
+        run: impl Fn(&LaunchRecord, u64, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
         let _turn = crate::sync::lock(&self.turn);
+        let mut bounds = self.bounds.clone();
+        let shadow = memory as u64 + self.memory.next_multiple_of(128);
+        for &(number, offset) in &self.local {
+            bounds[number].shadow = shadow + offset;
+        }
         let local = (memory as u64, record.state_offset);
         let groups = Run::new(&self.check.checker, &self.launch, local);
         let record = LaunchRecord {
             check: std::ptr::from_ref(&groups) as u64,
-            check_arguments: self.bounds.as_ptr() as u64,
+            check_arguments: bounds.as_ptr() as u64,
             ..record
         };
-        let result = run(&record);
+        let result = match self.check.shadows {
+            None => run(&record, first, count),
+            Some(_) => (first..first + count).try_for_each(|group| {
+                let bytes = record.state_offset as usize;
+                // SAFETY: the caller's promise. In the shadow of local memory zeros mean that nothing is initialised; the
+                // shadows of variables lie among these.
+                unsafe {
+                    memory.write_bytes(0, bytes);
+                    (shadow as *mut u8).write_bytes(0, bytes);
+                }
+                run(&record, group, 1)
+            }),
+        };
         groups.end();
         result
     }

@@ -274,10 +274,18 @@ impl Prepared {
         };
         let checked = match &kernel.entry {
             Entry::Checked(_, checked) => {
-                CheckedLaunch::new(checked, &info.args, &launch.args, &record)
+                let placed = match &args {
+                    Args::Given => &launch.args,
+                    Args::Copied(block) => block.as_bytes(),
+                };
+                let blocks = (&launch.args[..], placed);
+                CheckedLaunch::new(checked, &info.args, blocks, &record, memory)
             }
             _ => None,
         };
+        let memory = checked
+            .as_ref()
+            .map_or(memory, |checked| checked.memory(&record));
         Ok(Self {
             args,
             record,
@@ -403,7 +411,7 @@ impl Prepared {
             cancel: std::ptr::from_ref(&self.cancel) as u64,
             ..self.record
         };
-        let native = |code: usize, record: &abi::Launch| {
+        let native = |code: usize, record: &abi::Launch, first: u64, count: u64| {
             executor.guard.set_modes(if kernel.info.flush_denorms {
                 MODES_FLUSH
             } else {
@@ -427,10 +435,15 @@ impl Prepared {
             })
         };
         match &kernel.entry {
-            Entry::Native(code) => native(code.load(Ordering::Acquire), &record),
+            Entry::Native(code) => native(code.load(Ordering::Acquire), &record, first, count),
             Entry::Checked(code, _) => match &self.checked {
-                Some(checked) => checked.run(record, memory, |record| native(*code, record)),
-                None => native(*code, &record),
+                // SAFETY: the memory has as many bytes as `checked` asked for, and is this thread's.
+                Some(checked) => unsafe {
+                    checked.run(record, memory, (first, count), |record, first, count| {
+                        native(*code, record, first, count)
+                    })
+                },
+                None => native(*code, &record, first, count),
             },
             Entry::Interpreted(interpreted) => {
                 let args = match &self.args {

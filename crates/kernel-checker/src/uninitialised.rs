@@ -1,0 +1,69 @@
+//! Values that nobody has written.
+
+use kernel_ir::abi::check::{ITEM_BITS, What};
+use kernel_ir::{AddressSpace, CheckOp, Reliance, Touch};
+use std::sync::Arc;
+
+use crate::allocations::Found;
+use crate::checker::Checker;
+use crate::mistake::{Mistake, MistakeKind, Place, Side};
+use crate::run::Run;
+
+impl Run<'_> {
+    /// The mistake that a call of `solum_check` with [`CheckOp::Uninitialised`] tells; `None` for other calls.
+    #[must_use]
+    pub fn uninitialised(
+        &self,
+        who: u64,
+        site: u64,
+        what: u64,
+        address: u64,
+    ) -> Option<(Reliance, Mistake)> {
+        let CheckOp::Uninitialised(how, size) = What::decode(what)?.op else {
+            return None;
+        };
+        let side = |word: u32, touch: Option<Touch>| Side {
+            launch: Arc::clone(&self.launch),
+            word,
+            group: who >> ITEM_BITS,
+            item: (who & ((1 << ITEM_BITS) - 1)) as u32,
+            touch,
+        };
+        let touch = match how {
+            Reliance::Store | Reliance::Copy => Some(Touch::Write),
+            _ => None,
+        };
+        let place = match self.checker.state().allocations.find(address) {
+            Found::Live { start, size, id } => Some(Place {
+                start,
+                size,
+                offset: address.wrapping_sub(start).cast_signed(),
+                space: AddressSpace::Global,
+                id: Some(id),
+            }),
+            _ => None,
+        };
+        let source = site as u32;
+        let mistake = Mistake {
+            kind: MistakeKind::Uninitialised(how),
+            side: side((site >> 32) as u32, touch),
+            other: (source != 0).then(|| side(source, Some(Touch::Read))),
+            size,
+            values: [None; 2],
+            place,
+        };
+        Some((how, mistake))
+    }
+
+    /// Passes a mistake on.
+    pub fn found(&self, mistake: &Mistake) {
+        self.checker.found(mistake);
+    }
+}
+
+impl Checker {
+    /// Passes on a mistake that a launch has made before.
+    pub fn found(&self, mistake: &Mistake) {
+        self.state().tell(mistake);
+    }
+}
