@@ -5,8 +5,9 @@
 //!
 //! The other targets run in plain tests as well, so that CI plays each target's inputs, whole and damaged: `machine` in
 //! `codegen-llvm/tests/fuzz.rs`, on the same corpus, `object` in `object-loader/src/tests.rs`, `counters` in
-//! `ze-cpu/src/telemetry/usage.rs`, `recording` in `timeline/tests/recordings.rs`, `validation` in
-//! `ze-layers/tests/libraries.rs`, `ipc` in `ze-cpu/tests/process`. An input that broke one becomes a case there.
+//! `ze-cpu/src/telemetry/usage.rs`, `recording` in `timeline/tests/recordings.rs`, `findings` in
+//! `check-report/tests/damaged.rs`, `validation` in `ze-layers/tests/libraries.rs`, `ipc` in `ze-cpu/tests/process`. An
+//! input that broke one becomes a case there.
 //!
 //! With nightly: `cargo fuzz run front -- -max_len=65536`, starting from
 //! `crates/kernel-ir/tests/corpus`. With stable Rust the engine links as well, given clang's runtime

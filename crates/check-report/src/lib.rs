@@ -14,7 +14,8 @@
 //!
 //! The way of a finding: the driver's checker makes a [`Finding`] and gives it to a [`stream::Writer`]; `solum check`
 //! reads the files of all processes ([`stream::read`]), merges them ([`merge`]), drops what the user suppresses
-//! ([`suppress`]), and prints the rest ([`text`], [`sarif`], or the findings themselves as JSON).
+//! ([`suppress`]), and prints the rest ([`text`], [`sarif`], or the findings themselves as JSON). A process whose findings
+//! nobody reads prints them itself when it ends: [`text::Style::for_stderr`].
 //!
 //! Invariants
 //! - Names of kinds, groups and JSON keys are stable: users' suppressions and CI settings contain them.

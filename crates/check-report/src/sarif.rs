@@ -25,10 +25,12 @@ pub struct Log<'l> {
     pub version: &'l str,
     /// The folder that paths are relative to.
     pub root: &'l Path,
+    /// The program: the place of findings without a line. Code hosts refuse a whole log if one result has no file.
+    pub program: &'l Path,
     /// What was found.
     pub findings: &'l [Finding],
     /// What was found and suppressed, with the rules.
-    pub suppressed: &'l [(Finding, &'l Rule)],
+    pub suppressed: &'l [(Finding, Rule)],
     /// The program's exit code.
     pub exit_code: u8,
     /// What was not checked, and other remarks.
@@ -49,11 +51,11 @@ pub fn log(log: &Log<'_>) -> Value {
         .collect();
     let rules: Vec<Value> = kinds.iter().map(|kind| rule(*kind)).collect();
     let suppressed = log.suppressed.iter();
-    let suppressed = suppressed.map(|(finding, rule)| (finding, Some(*rule)));
+    let suppressed = suppressed.map(|(finding, rule)| (finding, Some(rule)));
     let all = log.findings.iter().map(|finding| (finding, None));
     let results = all.chain(suppressed).map(|(finding, rule)| {
         let index = kinds.iter().position(|kind| *kind == finding.kind);
-        result(finding, rule, index, log.root)
+        result(finding, rule, index, log)
     });
     let remark = |text: &String| json!({ "level": "note", "message": { "text": text } });
     json!({
@@ -88,19 +90,19 @@ fn rule(kind: Kind) -> Value {
     })
 }
 
-fn result(finding: &Finding, rule: Option<&Rule>, index: Option<usize>, root: &Path) -> Value {
+fn result(finding: &Finding, rule: Option<&Rule>, index: Option<usize>, log: &Log<'_>) -> Value {
     let mut text = finding.message.clone();
     if let Some(kernel) = &finding.kernel {
         text += &format!(" (kernel {kernel})");
     }
-    let (own, related) = locations(finding, root);
+    let (own, related) = locations(finding, log);
     let mut all = json!({
         "ruleId": finding.kind.name(),
         "ruleIndex": index,
         "level": finding.kind.level().name(),
         "message": { "text": format!("{text}. What to do: {}.", finding.advice()) },
         "occurrenceCount": finding.count.clamp(1, MOST_COUNT),
-        "locations": own.into_iter().collect::<Vec<_>>(),
+        "locations": [own],
         "properties": { "finding": finding },
     });
     if !related.is_empty() {
@@ -114,7 +116,8 @@ fn result(finding: &Finding, rule: Option<&Rule>, index: Option<usize>, root: &P
 }
 
 /// The place of a finding, and the other places that explain it.
-fn locations(finding: &Finding, root: &Path) -> (Option<Value>, Vec<Value>) {
+fn locations(finding: &Finding, log: &Log<'_>) -> (Value, Vec<Value>) {
+    let root = log.root;
     let mut places: Vec<(String, &Frame)> = Vec::new();
     for side in finding.sides() {
         let mut text = act(side);
@@ -135,14 +138,15 @@ fn locations(finding: &Finding, root: &Path) -> (Option<Value>, Vec<Value>) {
         );
     }
     places.retain(|(_, frame)| frame.has_line());
-    let kernel = finding.kernel.as_deref();
-    let Some((_, first)) = places.first() else {
-        let kernel = kernel.map(|kernel| json!({ "logicalLocations": logical(kernel) }));
-        return (kernel, Vec::new());
+    let mut own = match places.first() {
+        Some((_, first)) => json!({ "physicalLocation": physical(first, root) }),
+        None => json!({ "physicalLocation": {
+            "artifactLocation": artifact(log.program, root),
+            "region": { "startLine": 1 },
+        } }),
     };
-    let mut own = json!({ "physicalLocation": physical(first, root) });
-    if let Some(kernel) = kernel {
-        own["logicalLocations"] = logical(kernel);
+    if let Some(kernel) = &finding.kernel {
+        own["logicalLocations"] = json!([{ "name": kernel, "kind": "function" }]);
     }
     let related = places.iter().skip(1).take(MOST_RELATED).zip(1..);
     let related = related.map(|((text, frame), id)| {
@@ -152,11 +156,7 @@ fn locations(finding: &Finding, root: &Path) -> (Option<Value>, Vec<Value>) {
             "physicalLocation": physical(frame, root),
         })
     });
-    (Some(own), related.collect())
-}
-
-fn logical(kernel: &str) -> Value {
-    json!([{ "name": kernel, "kind": "function" }])
+    (own, related.collect())
 }
 
 fn physical(frame: &Frame, root: &Path) -> Value {
@@ -164,7 +164,10 @@ fn physical(frame: &Frame, root: &Path) -> Value {
     if frame.column > 0 {
         region["startColumn"] = frame.column.into();
     }
-    let path = Path::new(&frame.file);
+    json!({ "artifactLocation": artifact(Path::new(&frame.file), root), "region": region })
+}
+
+fn artifact(path: &Path, root: &Path) -> Value {
     let relative = match path.is_absolute() {
         true => path.strip_prefix(root).ok(),
         // What leads out of the root is not below it, and URIs have no meaning for it.
@@ -172,12 +175,11 @@ fn physical(frame: &Frame, root: &Path) -> Value {
             Some(path).filter(|path| !path.components().any(|part| part == Component::ParentDir))
         }
     };
-    let artifact = match relative {
+    match relative {
         Some(path) => json!({ "uri": uri(path), "uriBaseId": "%SRCROOT%" }),
         None if path.is_absolute() => json!({ "uri": format!("file://{}", uri(path)) }),
         None => json!({ "uri": uri(path) }),
-    };
-    json!({ "artifactLocation": artifact, "region": region })
+    }
 }
 
 /// The URI of a folder; it ends with a slash, so that relative paths are below it.
@@ -235,6 +237,7 @@ mod tests {
         let document = log(&Log {
             version: "0.1.0",
             root: Path::new("/src"),
+            program: Path::new("./prog"),
             findings: &findings,
             suppressed: &suppressed,
             exit_code: 3,

@@ -107,20 +107,19 @@ impl Suppressions {
     }
 
     /// Splits findings into those that stay, and those that are suppressed, each with the first rule that agrees.
-    pub fn split(&mut self, findings: Vec<Finding>) -> (Vec<Finding>, Vec<(Finding, &Rule)>) {
+    pub fn split(&mut self, findings: Vec<Finding>) -> (Vec<Finding>, Vec<(Finding, Rule)>) {
         let mut stay = Vec::new();
         let mut suppressed = Vec::new();
         for finding in findings {
             match self.rules.iter().position(|rule| rule.agrees(&finding)) {
                 Some(place) => {
                     self.used[place] += 1;
-                    suppressed.push((finding, place));
+                    suppressed.push((finding, self.rules[place].clone()));
                 }
                 None => stay.push(finding),
             }
         }
-        let with_rule = |(finding, place): (_, usize)| (finding, &self.rules[place]);
-        (stay, suppressed.into_iter().map(with_rule).collect())
+        (stay, suppressed)
     }
 
     /// The rules that have suppressed nothing.

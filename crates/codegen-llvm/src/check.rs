@@ -43,7 +43,7 @@ impl Lower<'_> {
         }
         let (a, epoch, b) = match op {
             CheckOp::Access(..) => (values[0], values[1], values.get(2).copied()),
-            CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::Leave => {
+            CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::ArriveSubGroup | CheckOp::Leave => {
                 // Whether there is a value.
                 let has_value = ir.i64c(u64::from(values.len() > 1));
                 (has_value, values[0], values.get(1).copied())

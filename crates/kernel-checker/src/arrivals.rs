@@ -18,10 +18,20 @@ struct Meeting {
     count: u32,
 }
 
+/// Work-items of a sub-group at an operation.
+#[derive(Debug)]
+struct SubMeeting {
+    first: Arrival,
+    /// A bit for each lane.
+    lanes: u64,
+}
+
 /// Barriers of one group, by the number of barriers before them.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     meetings: BTreeMap<u32, Meeting>,
+    /// By sub-group and epoch.
+    sub_groups: BTreeMap<(u32, u32), SubMeeting>,
     /// The first work-item that ended after so few barriers.
     ended: Option<(u32, u32)>,
 }
@@ -35,6 +45,8 @@ pub(crate) enum Divergence {
     Ended(Arrival, u32),
     /// They disagree on a value.
     OtherValue(Arrival, Arrival),
+    /// The second work-item of a sub-group is not at the first one's operation, but at another or at none.
+    SubGroup(Arrival, Arrival),
 }
 
 impl Arrivals {
@@ -60,6 +72,28 @@ impl Arrivals {
         (first.value != arrival.value).then_some(Divergence::OtherValue(first, arrival))
     }
 
+    /// A work-item reaches an operation of its sub-group, in a group of `items`.
+    pub(crate) fn arrive_sub_group(
+        &mut self,
+        epoch: u32,
+        arrival: Arrival,
+        (size, items): (u32, u32),
+    ) -> Option<Divergence> {
+        let size = size.clamp(1, 64);
+        let sub_group = arrival.item / size;
+        let key = (sub_group, epoch);
+        let meeting = self.sub_groups.entry(key).or_insert(SubMeeting {
+            first: arrival,
+            lanes: 0,
+        });
+        meeting.lanes |= 1 << (arrival.item % size);
+        let (first, lanes) = (meeting.first, meeting.lanes);
+        if lanes == all_lanes(sub_group, size, items) {
+            self.sub_groups.remove(&key);
+        }
+        (first.word != arrival.word).then_some(Divergence::SubGroup(first, arrival))
+    }
+
     /// A work-item has ended after `barriers` barriers.
     pub(crate) fn leave(&mut self, barriers: u32, item: u32) {
         let is_earlier = self.ended.is_none_or(|(least, _)| barriers < least);
@@ -69,7 +103,26 @@ impl Arrivals {
     }
 
     /// The group has ended: barriers that some work-items never reached.
-    pub(crate) fn end(&mut self) -> Option<Divergence> {
+    pub(crate) fn end(&mut self, (size, items): (u32, u32)) -> [Option<Divergence>; 2] {
+        let size = size.clamp(1, 64);
+        let sub_group = self
+            .sub_groups
+            .pop_first()
+            .map(|((sub_group, _), meeting)| {
+                let absent = all_lanes(sub_group, size, items) & !meeting.lanes;
+                let item = sub_group * size + absent.trailing_zeros().min(size - 1);
+                let absent = Arrival {
+                    item,
+                    word: 0,
+                    value: None,
+                };
+                Divergence::SubGroup(meeting.first, absent)
+            });
+        self.sub_groups.clear();
+        [self.end_of_group(), sub_group]
+    }
+
+    fn end_of_group(&mut self) -> Option<Divergence> {
         let ended = self.ended.take();
         let meeting = self.meetings.pop_first();
         self.meetings.clear();
@@ -77,6 +130,12 @@ impl Arrivals {
         let (_, item) = ended?;
         Some(Divergence::Ended(meeting.first, item))
     }
+}
+
+/// The lanes of a sub-group; the last one of a group may have fewer.
+fn all_lanes(sub_group: u32, size: u32, items: u32) -> u64 {
+    let count = items.saturating_sub(sub_group * size).clamp(1, size);
+    u64::MAX >> (64 - count)
 }
 
 #[cfg(test)]
@@ -100,7 +159,7 @@ mod tests {
             }
         }
         (0..4).for_each(|item| arrivals.leave(3, item));
-        assert_eq!(arrivals.end(), None);
+        assert_eq!(arrivals.end((16, 4)), [None; 2]);
     }
 
     #[test]
@@ -113,7 +172,10 @@ mod tests {
         assert_eq!(arrivals.arrive(1, at(0, 7), 2), None);
         arrivals.leave(1, 1);
         arrivals.leave(2, 0);
-        assert_eq!(arrivals.end(), Some(Divergence::Ended(at(0, 7), 1)));
+        assert_eq!(
+            arrivals.end((16, 2)),
+            [Some(Divergence::Ended(at(0, 7), 1)), None]
+        );
 
         let value = |item, value| Arrival {
             value: Some(value),
@@ -125,5 +187,20 @@ mod tests {
             found,
             Some(Divergence::OtherValue(value(0, 3), value(1, 4)))
         );
+    }
+
+    #[test]
+    fn sub_groups_meet_among_themselves() {
+        let mut arrivals = Arrivals::default();
+        // 20 work-items in sub-groups of 16: the second has four.
+        for item in 0..20 {
+            assert_eq!(arrivals.arrive_sub_group(0, at(item, 7), (16, 20)), None);
+        }
+        assert_eq!(arrivals.end((16, 20)), [None; 2]);
+        for item in 16..19 {
+            assert_eq!(arrivals.arrive_sub_group(0, at(item, 7), (16, 20)), None);
+        }
+        let absent = Divergence::SubGroup(at(16, 7), at(19, 0));
+        assert_eq!(arrivals.end((16, 20)), [None, Some(absent)]);
     }
 }

@@ -1,22 +1,18 @@
 //! The checker of a process.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::allocations::{Allocations, Found};
-use crate::cell::MOST_TAGS;
+use crate::cell::{Cell, MOST_TAGS, Reach};
+use crate::commands::{Commands, Position, Start};
+use crate::history::Access;
 use crate::launch::{Kernel, Launch};
-use crate::mistake::{Mistake, MistakeKind, Reporter};
+use crate::mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
+use crate::order::AccessOrder;
 use crate::synchronisation::Synchronisation;
-
-/// What counts as a mistake.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
-    /// Reliance on lock step in sub-groups, and on acquire where an atomic is relaxed, is a mistake.
-    pub strict: bool,
-    /// Two writes of the same value are none.
-    pub allow_same_value: bool,
-}
+use crate::uninitialised::Uninitialised;
 
 /// The bounds that a pointer's accesses have to keep to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +46,32 @@ pub(crate) struct State {
     site_of: HashMap<(u64, u32, Option<kernel_ir::Touch>), u16>,
     /// The order of each launch that runs, by tag.
     pub(crate) synchronisation: HashMap<u16, Synchronisation>,
+    commands: Commands,
     next_tag: u16,
     launched: u64,
     /// Number of each known mistake.
-    known: HashMap<MistakeKey, usize>,
-    counts: Vec<u64>,
+    pub(crate) known: HashMap<MistakeKey, usize>,
+    pub(crate) counts: Vec<u64>,
+    /// Writes of the same value and how often they happened: they are told when their launch ends, unless one of the two
+    /// instructions takes part in a race.
+    same_values: Vec<(Mistake, u64)>,
+    pub(crate) uninitialised: Uninitialised,
     pub(crate) reporter: Box<dyn Reporter>,
 }
 
 /// Mistakes with the same key are one.
-type MistakeKey = (MistakeKind, u64, u32, u64, u32);
+pub(crate) type MistakeKey = (MistakeKind, u64, u32, u64, u32);
+
+pub(crate) fn key(mistake: &Mistake) -> MistakeKey {
+    let other = mistake.other.as_ref();
+    (
+        mistake.kind,
+        mistake.side.launch.kernel.program,
+        mistake.side.word,
+        other.map_or(0, |other| other.launch.kernel.program),
+        other.map_or(0, |other| other.word),
+    )
+}
 
 /// All that is known of the process's memory and launches. Any thread may call.
 pub struct Checker {
@@ -80,10 +92,13 @@ impl Checker {
             }],
             site_of: HashMap::new(),
             synchronisation: HashMap::new(),
+            commands: Commands::default(),
             next_tag: 0,
             launched: 0,
             known: HashMap::new(),
             counts: Vec::new(),
+            uninitialised: Uninitialised::default(),
+            same_values: Vec::new(),
             reporter,
         };
         Self {
@@ -129,8 +144,76 @@ impl Checker {
         group_size: [u32; 3],
         group_count: [u32; 3],
         offset: [u64; 3],
+        position: Position,
     ) -> Arc<Launch> {
         let mut state = self.state();
+        state.begin(kernel, group_size, group_count, offset, position)
+    }
+
+    /// A copy or fill by the command at `position` accesses memory: first byte, bytes, and whether it writes.
+    pub fn transfer(&self, command: &Arc<Kernel>, position: Position, ranges: &[(u64, u64, bool)]) {
+        let mut state = self.state();
+        let launch = state.begin(command, [1; 3], [1; 3], [0; 3], position);
+        for &range in ranges {
+            state.transfer(&launch, range, self.rules);
+        }
+    }
+
+    /// The host has submitted commands up to this one.
+    pub fn pushed(&self, last: Position) {
+        self.state().commands.pushed(last);
+    }
+
+    /// Commands start: `count` from this one on.
+    pub fn started(&self, first: Position, count: u64, how: Start<'_>) {
+        self.state().commands.started(first, count, how);
+    }
+
+    /// They have finished, and set the signal next.
+    pub fn finished(&self, first: Position, count: u64, signal: Option<usize>) {
+        self.state().commands.finished(first, count, signal);
+    }
+
+    /// The host has waited for all commands up to this one.
+    pub fn host_waited(&self, last: Position) {
+        self.state().commands.host_waited(last);
+    }
+
+    /// The host has seen that the signal is set.
+    pub fn host_waited_for(&self, signal: usize) {
+        self.state().commands.host_waited_for(signal);
+    }
+
+    /// The host sets the signal next.
+    pub fn host_signals(&self, signal: usize) {
+        self.state().commands.host_signals(signal);
+    }
+
+    /// A launch has ended.
+    pub fn end(&self, launch: &Launch) {
+        let mut state = self.state();
+        state.synchronisation.remove(&launch.tag);
+        state.tell_same_values();
+        state.tell_uninitialised(launch);
+    }
+
+    /// How often each mistake happened, by number.
+    #[must_use]
+    pub fn counts(&self) -> Vec<u64> {
+        self.state().counts.clone()
+    }
+}
+
+impl State {
+    fn begin(
+        &mut self,
+        kernel: &Arc<Kernel>,
+        group_size: [u32; 3],
+        group_count: [u32; 3],
+        offset: [u64; 3],
+        position: Position,
+    ) -> Arc<Launch> {
+        let state = self;
         state.next_tag += 1;
         if state.next_tag > MOST_TAGS {
             // All tags were used: what was recorded under them is forgotten.
@@ -146,24 +229,90 @@ impl Checker {
             group_count,
             offset,
             tag: state.next_tag,
+            position,
+            clock: state.commands.clock(position),
+            after: (0..=MOST_TAGS).map(|_| AtomicU8::new(0)).collect(),
         });
         state.launches[usize::from(launch.tag)] = Some(Arc::clone(&launch));
         launch
     }
 
-    /// A launch has ended.
-    pub fn end(&self, launch: &Launch) {
-        self.state().synchronisation.remove(&launch.tag);
+    /// A copy or fill accesses a range.
+    fn transfer(&mut self, launch: &Arc<Launch>, range: (u64, u64, bool), rules: Rules) {
+        let (start, size, writes) = range;
+        let touch = match writes {
+            true => kernel_ir::Touch::Write,
+            false => kernel_ir::Touch::Read,
+        };
+        let site = self.site(&launch.kernel, 0, Some(touch));
+        let cell = Cell::new(launch.tag, 0, 0, Reach::NotAtomic);
+        let Self {
+            allocations,
+            launches,
+            ..
+        } = self;
+        let Some(allocation) = allocations.holding(start) else {
+            return;
+        };
+        let (first, id) = (allocation.start, allocation.id);
+        let inside = size.min(allocation.size - (start - first));
+        let order = AccessOrder {
+            rules,
+            launch,
+            launches,
+            synchronisation: None,
+            knows_sub_groups: false,
+        };
+        let new = Access { cell, site };
+        let history = &mut allocation.history;
+        let found = history.record(start - first, inside, new, writes, &order);
+        let place = Place {
+            start: first,
+            size: allocation.size,
+            offset: (start - first).cast_signed(),
+            space: kernel_ir::AddressSpace::Global,
+            id: Some(id),
+        };
+        let side = Side {
+            launch: Arc::clone(launch),
+            word: 0,
+            group: 0,
+            item: 0,
+            touch: Some(touch),
+        };
+        let mistake = |kind, other| Mistake {
+            kind,
+            side: side.clone(),
+            other,
+            size: u32::try_from(size).unwrap_or(u32::MAX),
+            values: [None; 2],
+            place: Some(place),
+        };
+        if inside < size {
+            self.tell(&mistake(MistakeKind::OutOfBounds, None));
+        }
+        if let Some(earlier) = found
+            && let Some(other) = self.side(earlier.access, 0)
+        {
+            self.tell(&mistake(MistakeKind::RaceOfLaunches, Some(other)));
+        }
     }
 
-    /// How often each mistake happened, by number.
-    #[must_use]
-    pub fn counts(&self) -> Vec<u64> {
-        self.state().counts.clone()
+    /// The launch and work-item of an access of an allocation; `near`: a group of which only the lowest bits are known lies
+    /// near this one.
+    pub(crate) fn side(&self, access: Access, near: u64) -> Option<Side> {
+        let cell = access.cell;
+        let launch = self.launches.get(usize::from(cell.tag()))?.clone()?;
+        let site = self.sites.get(usize::from(access.site))?;
+        Some(Side {
+            group: launch.group_near(u64::from(cell.group()), near),
+            launch,
+            word: site.word,
+            item: cell.item(),
+            touch: site.touch,
+        })
     }
-}
 
-impl State {
     /// The number of an instruction; 0 if there are too many.
     pub(crate) fn site(
         &mut self,
@@ -185,21 +334,51 @@ impl State {
 
     /// Counts a mistake, and reports it if it is new.
     pub(crate) fn tell(&mut self, mistake: &Mistake) {
-        let other = mistake.other.as_ref();
-        let key = (
-            mistake.kind,
-            mistake.side.launch.kernel.program,
-            mistake.side.word,
-            other.map_or(0, |other| other.launch.kernel.program),
-            other.map_or(0, |other| other.word),
-        );
+        let key = key(mistake);
         if let Some(&number) = self.known.get(&key) {
             self.counts[number] += 1;
             return;
         }
+        if mistake.kind == MistakeKind::SameValueWrite {
+            let same = |(other, _): &&mut (Mistake, u64)| {
+                let word = |side: &Option<Side>| side.as_ref().map(|side| side.word);
+                other.side.word == mistake.side.word && word(&other.other) == word(&mistake.other)
+            };
+            match self.same_values.iter_mut().find(same) {
+                Some((_, count)) => *count += 1,
+                None => self.same_values.push((mistake.clone(), 1)),
+            }
+            return;
+        }
+        self.tell_new(key, mistake, 1);
+    }
+
+    /// Tells the writes of the same value that are no part of a race.
+    fn tell_same_values(&mut self) {
+        for (mistake, count) in std::mem::take(&mut self.same_values) {
+            let side = (mistake.side.launch.kernel.program, mistake.side.word);
+            let races = self.known.keys().any(|(kind, program, word, _, other)| {
+                matches!(
+                    kind,
+                    MistakeKind::RaceOfWorkItems
+                        | MistakeKind::RaceOfGroups
+                        | MistakeKind::RaceOfLaunches
+                ) && *program == side.0
+                    && (*word == side.1 || *other == side.1)
+            });
+            if !races {
+                let word = mistake.other.as_ref().map_or(0, |other| other.word);
+                let key = (mistake.kind, side.0, side.1, side.0, word);
+                self.tell_new(key, &mistake, count);
+            }
+        }
+    }
+
+    pub(crate) fn tell_new(&mut self, key: MistakeKey, mistake: &Mistake, count: u64) {
+        self.uninitialised.sees(mistake);
         let number = self.counts.len();
         self.known.insert(key, number);
-        self.counts.push(1);
+        self.counts.push(count);
         self.reporter.found(number, mistake);
     }
 }

@@ -1,6 +1,9 @@
 //! A launch, as the checker sees it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::commands::{Clock, Position};
 
 /// A kernel of a program.
 #[derive(Debug)]
@@ -31,13 +34,48 @@ pub struct Launch {
     pub offset: [u64; 3],
     /// Its tag in histories.
     pub(crate) tag: u16,
+    /// Its command, and what that knows to have finished; `None`: everything before it.
+    pub(crate) position: Position,
+    pub(crate) clock: Option<Arc<Clock>>,
+    /// By tag of another launch, what [`Self::is_after`] has found.
+    pub(crate) after: Box<[AtomicU8]>,
 }
 
 impl Launch {
+    /// Whether it is ordered after the launch `other`, whose tag is `tag`.
+    pub(crate) fn is_after(&self, tag: u16, other: Option<&Arc<Self>>) -> bool {
+        const YES: u8 = 1;
+        const NO: u8 = 2;
+        let known = self.after.get(usize::from(tag));
+        match known.map_or(0, |known| known.load(Ordering::Relaxed)) {
+            YES => return true,
+            NO => return false,
+            _ => {}
+        }
+        let is_after = match (&self.clock, other) {
+            (Some(clock), Some(other)) => clock.knows(other.position),
+            _ => true,
+        };
+        if let Some(known) = known {
+            known.store(if is_after { YES } else { NO }, Ordering::Relaxed);
+        }
+        is_after
+    }
+
     /// Work-items of a group.
     #[must_use]
     pub fn items_per_group(&self) -> u32 {
         self.group_size.iter().product()
+    }
+
+    /// The group with these lowest 16 bits that is nearest to `other`.
+    pub(crate) fn group_near(&self, low: u64, other: u64) -> u64 {
+        let groups: u64 = self.group_count.iter().map(|&n| u64::from(n)).product();
+        let near = other & !0xffff | low;
+        match near < groups {
+            true => near,
+            false => low,
+        }
     }
 
     /// Position of a work-item in its group, and of the group.
@@ -51,6 +89,20 @@ impl Launch {
             split(u64::from(item), self.group_size),
             split(group, self.group_count),
         )
+    }
+
+    /// Linear group, and linear work-item in it, of a global id.
+    pub(crate) fn numbers(&self, global_id: [u64; 3]) -> (u64, u32) {
+        let size = self.group_size.map(|n| u64::from(n).max(1));
+        let count = self.group_count.map(u64::from);
+        let at = [0, 1, 2].map(|d| global_id[d].wrapping_sub(self.offset[d]));
+        let group = [0, 1, 2].map(|d| at[d] / size[d]);
+        let local = [0, 1, 2].map(|d| at[d] % size[d]);
+        let linear = |at: [u64; 3], sides: [u64; 3]| {
+            let row = at[2].wrapping_mul(sides[1]).wrapping_add(at[1]);
+            row.wrapping_mul(sides[0]).wrapping_add(at[0])
+        };
+        (linear(group, count), linear(local, size) as u32)
     }
 
     /// Global id of a work-item.

@@ -6,7 +6,7 @@
 //! only by a barrier between them, or by a release and an acquire.
 //!
 //! ```
-//! use kernel_checker::{Checker, Kernel, Mistake, MistakeKind, Reporter, Rules, Run};
+//! use kernel_checker::{Checker, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run};
 //! use kernel_ir::abi::check::{What, who};
 //! use kernel_ir::{AddressSpace, CheckOp, Touch};
 //! use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@
 //!     sub_group_size: 16,
 //!     has_old_atomics: false,
 //! });
-//! let launch = checker.begin(&kernel, [64, 1, 1], [1, 1, 1], [0; 3]);
+//! let launch = checker.begin(&kernel, [64, 1, 1], [1, 1, 1], [0; 3], Position::default());
 //! let run = Run::new(&checker, &launch, (0, 0));
 //! let call = |touch| What { op: CheckOp::Access(touch, 4), space: AddressSpace::Global }.encode();
 //!
@@ -47,7 +47,9 @@
 //! | `history` | the last accesses to each word |
 //! | `synchronisation` | order by atomics and fences |
 //! | `arrivals` | barriers |
+//! | `commands` | order of commands |
 //! | `launch`, `mistake` | launches; mistakes |
+//! | `order` | whether two accesses are ordered |
 //! | `allocations`, `checker` | all that is known of the process |
 //! | `run`, `uninitialised` | the calls of a kernel |
 //!
@@ -61,14 +63,17 @@ mod allocations;
 mod arrivals;
 mod cell;
 mod checker;
+mod commands;
 mod history;
 mod launch;
 mod mistake;
+mod order;
 mod run;
 mod synchronisation;
 mod uninitialised;
 
-pub use checker::{Bounds, Checker, Rules};
+pub use checker::{Bounds, Checker};
+pub use commands::{Position, Start};
 pub use launch::{Kernel, Launch};
-pub use mistake::{Mistake, MistakeKind, Place, Reporter, Side};
+pub use mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
 pub use run::{Addresses, Lanes, Run};

@@ -6,6 +6,15 @@ use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
 
 use crate::launch::Launch;
 
+/// What counts as a mistake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Reliance on lock step in sub-groups, and on acquire where an atomic is relaxed, is a mistake.
+    pub strict: bool,
+    /// Two writes of the same value are none.
+    pub allow_same_value: bool,
+}
+
 /// The kind of a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MistakeKind {
@@ -31,6 +40,16 @@ pub enum MistakeKind {
     MixedAtomic,
     /// Work-items of a group at different barriers, or ended before one.
     BarrierDivergence,
+    /// Work-items of a sub-group at different operations of sub-groups, or at none.
+    SubGroupDivergence,
+    /// An address that is no multiple of what the instruction promises.
+    Misaligned,
+    /// An address that is no memory.
+    InvalidPointer,
+    /// A place that the program promises not to reach.
+    Unreachable,
+    /// A failed assertion.
+    Assertion,
     /// An operand on which the work-items of a group do not agree.
     NonUniformArgument,
     /// A value for which the instruction has no meaning.

@@ -10,11 +10,11 @@ use kernel_ir::{AddressSpace, CheckOp, Scope, Touch};
 use crate::allocations::Found;
 use crate::arrivals::{Arrival, Arrivals, Divergence};
 use crate::cell::{Cell, MOST_TAGS, Reach};
-use crate::checker::{Checker, Rules, State};
-use crate::history::{Access, Earlier, History, Order};
+use crate::checker::{Checker, State};
+use crate::history::{Access, Earlier, History};
 use crate::launch::Launch;
 use crate::mistake::{Mistake, MistakeKind, Place, Side};
-use crate::synchronisation::Synchronisation;
+use crate::order::AccessOrder;
 
 /// Work-groups of a launch that run one after another on one thread.
 pub struct Run<'a> {
@@ -31,6 +31,8 @@ struct Groups {
     tag: u16,
     group: Option<u64>,
     arrivals: Arrivals,
+    /// The last accesses to memory that nothing is known of, as lanes and addresses.
+    unknown: Option<(Call, Vec<(u32, u64)>)>,
 }
 
 /// The lanes of a call.
@@ -78,6 +80,11 @@ impl Call {
         })
     }
 
+    /// Whether it is the same instruction of the same lanes.
+    fn is_same(&self, other: &Self) -> bool {
+        (self.group, self.item, self.word) == (other.group, other.item, other.word)
+    }
+
     fn barriers(&self) -> u32 {
         (self.epoch & !KNOWS_SUB_GROUPS) >> SUB_GROUP_BITS
     }
@@ -93,6 +100,7 @@ impl<'a> Run<'a> {
             tag: 0,
             group: None,
             arrivals: Arrivals::default(),
+            unknown: None,
         };
         Self {
             checker,
@@ -108,6 +116,55 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The kernel has stopped itself, in the work-item with this global id.
+    pub fn stopped(&self, global_id: [u64; 3], word: u32, is_assertion: bool) {
+        let kind = match is_assertion {
+            true => MistakeKind::Assertion,
+            false => MistakeKind::Unreachable,
+        };
+        let (group, item) = self.launch.numbers(global_id);
+        let call = Call {
+            group,
+            item,
+            epoch: 0,
+            word,
+            what: What {
+                op: CheckOp::Leave,
+                space: AddressSpace::Private,
+            },
+        };
+        self.tell(&call, kind, |_| ());
+    }
+
+    /// The kernel has stopped, because the memory at `address` is not there.
+    pub fn faulted(&self, address: u64) {
+        let unknown = match self.groups.try_borrow() {
+            Ok(groups) => groups.unknown.clone(),
+            Err(_) => None,
+        };
+        let Some((call, lanes)) = unknown else {
+            return;
+        };
+        let CheckOp::Access(touch, size) = call.what.op else {
+            return;
+        };
+        let mut lanes = lanes.into_iter();
+        let holds = |&(_, at): &(u32, u64)| address.wrapping_sub(at) < u64::from(size);
+        let Some((lane, at)) = lanes.find(holds) else {
+            return;
+        };
+        let item = call.item + lane;
+        self.tell(
+            &Call { item, ..call },
+            MistakeKind::InvalidPointer,
+            |mistake| {
+                mistake.side.touch = Some(touch);
+                mistake.size = size;
+                mistake.values = [None, Some(at)];
+            },
+        );
+    }
+
     /// `solum_check`.
     pub fn one(&self, who: u64, site: u64, what: u64, a: u64, b: u64) -> u64 {
         let Some(call) = Call::new(who, site, what) else {
@@ -117,6 +174,13 @@ impl<'a> Run<'a> {
             CheckOp::AllocationStart => return self.pointer_bounds(a).0,
             CheckOp::AllocationSize => return self.pointer_bounds(a).1,
             CheckOp::Bounds(touch, size) => self.outside(&call, touch, size, a, b),
+            CheckOp::Alignment(touch, size) => {
+                self.tell(&call, MistakeKind::Misaligned, |mistake| {
+                    mistake.side.touch = Some(touch);
+                    mistake.size = size;
+                    mistake.values = [None, Some(b)];
+                });
+            }
             CheckOp::VariableBounds(touch, size, space) => {
                 let place = Place {
                     start: 0,
@@ -244,7 +308,7 @@ impl<'a> Run<'a> {
         let Some(group) = groups.group.take() else {
             return;
         };
-        if let Some(divergence) = groups.arrivals.end() {
+        for divergence in groups.arrivals.end(self.sub_groups()).into_iter().flatten() {
             self.diverged(group, divergence);
         }
     }
@@ -270,6 +334,20 @@ impl<'a> Run<'a> {
                         self.diverged(call.group, divergence);
                     }
                 }
+                CheckOp::ArriveSubGroup => {
+                    let arrival = Arrival {
+                        item,
+                        word: call.word,
+                        value: None,
+                    };
+                    let found =
+                        groups
+                            .arrivals
+                            .arrive_sub_group(call.epoch, arrival, self.sub_groups());
+                    if let Some(divergence) = found {
+                        self.diverged(call.group, divergence);
+                    }
+                }
                 CheckOp::Leave => groups.arrivals.leave(call.barriers(), item),
                 CheckOp::Fence(scope, order) => {
                     let by = Cell::new(self.launch.tag, call.group, call.epoch, Reach::Device);
@@ -280,6 +358,14 @@ impl<'a> Run<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Work-items of a sub-group and of a group.
+    fn sub_groups(&self) -> (u32, u32) {
+        (
+            self.launch.kernel.sub_group_size,
+            self.launch.items_per_group(),
+        )
     }
 
     fn diverged(&self, group: u64, divergence: Divergence) {
@@ -301,6 +387,12 @@ impl<'a> Run<'a> {
                 MistakeKind::BarrierDivergence,
                 side(a.word, a.item),
                 side(0, item),
+                [None; 2],
+            ),
+            Divergence::SubGroup(a, b) => (
+                MistakeKind::SubGroupDivergence,
+                side(a.word, a.item),
+                side(b.word, b.item),
                 [None; 2],
             ),
             Divergence::OtherValue(a, b) => (
@@ -359,6 +451,7 @@ impl<'a> Run<'a> {
             let State {
                 allocations,
                 synchronisation,
+                launches,
                 ..
             } = &mut *state;
             let (history, start, tag) = if is_local {
@@ -370,6 +463,10 @@ impl<'a> Run<'a> {
                 }
                 (&mut allocation.history, allocation.start, self.launch.tag)
             } else {
+                match &mut groups.unknown {
+                    Some((old, lanes)) if old.is_same(call) => lanes.push((lane, address)),
+                    unknown => *unknown = Some((*call, vec![(lane, address)])),
+                }
                 continue;
             };
             let me = Cell::new(tag, call.group, call.epoch, reach).by(call.item + lane);
@@ -399,6 +496,8 @@ impl<'a> Run<'a> {
             let order = AccessOrder {
                 rules: self.checker.rules,
                 launch: &self.launch,
+                // Accesses to local memory by earlier groups are over.
+                launches: if is_local { &[] } else { launches },
                 synchronisation: known.filter(|known| !known.is_empty()),
                 knows_sub_groups: call.epoch & KNOWS_SUB_GROUPS != 0,
             };
@@ -472,7 +571,7 @@ impl<'a> Run<'a> {
         };
         let group = match same_group {
             true => call.group,
-            false => near(u64::from(old.group()), call.group, &other_launch),
+            false => other_launch.group_near(u64::from(old.group()), call.group),
         };
         let place = match local {
             Some((start, size)) => Some((start, size, AddressSpace::Local, None)),
@@ -531,61 +630,6 @@ fn has_value(
     let mut found = [0u8; 8];
     found[..bytes.len()].copy_from_slice(bytes);
     is_read && u64::from_le_bytes(found) == value
-}
-
-/// The order between accesses, from one access's point of view.
-struct AccessOrder<'s> {
-    rules: Rules,
-    launch: &'s Launch,
-    synchronisation: Option<&'s Synchronisation>,
-    knows_sub_groups: bool,
-}
-
-impl Order for AccessOrder<'_> {
-    fn races(&self, old: Access, new: Access, both_write: bool) -> bool {
-        let (cell, by) = (old.cell, new.cell);
-        if cell.tag() != by.tag() {
-            // Local memory of an earlier group, or an earlier launch: lanes of commands order these.
-            return false;
-        }
-        if cell.is_same_item(by) {
-            return false;
-        }
-        let same_group = cell.place() == by.place();
-        if cell.reach() != Reach::NotAtomic && by.reach() != Reach::NotAtomic {
-            let narrow = cell.reach() == Reach::WorkGroup || by.reach() == Reach::WorkGroup;
-            return narrow && !same_group;
-        }
-        let size = self.launch.kernel.sub_group_size.max(1);
-        if same_group {
-            if cell.is_separated(by, size) {
-                return false;
-            }
-            let in_lock_step = self.knows_sub_groups
-                && !self.rules.strict
-                && cell.item() / size == by.item() / size;
-            if in_lock_step && !(both_write && old.site == new.site) {
-                return false;
-            }
-        }
-        !self
-            .synchronisation
-            .is_some_and(|known| known.orders(cell, by, size))
-    }
-
-    fn is_separated(&self, old: Cell, new: Cell) -> bool {
-        old.is_separated(new, self.launch.kernel.sub_group_size)
-    }
-}
-
-/// The group with these lowest 16 bits that is nearest to `other`.
-fn near(low: u64, other: u64, launch: &Launch) -> u64 {
-    let groups: u64 = launch.group_count.iter().map(|&n| u64::from(n)).product();
-    let base = other & !0xffff | low;
-    match base < groups {
-        true => base,
-        false => low,
-    }
 }
 
 /// Numbers of the bits that are set.

@@ -545,6 +545,9 @@ pub enum CheckOp {
     /// `[is outside: Bool, pointer, first byte of the allocation Int(64)]`: reports an access of so many bytes outside its
     /// allocation.
     Bounds(Touch, u32),
+    /// `[is misaligned: Bool, pointer, alignment Int(64)]`: reports an access of so many bytes at an address that is no
+    /// multiple of what the instruction promises.
+    Alignment(Touch, u32),
     /// `[is outside: Bool, offset in bytes Int(64), bytes of the variable Int(64)]`: as `Bounds`, for private arrays and
     /// work-group variables.
     VariableBounds(Touch, u32, AddressSpace),
@@ -555,6 +558,8 @@ pub enum CheckOp {
     /// `[epoch]`, or with a value that all work-items of the group have to agree on `[epoch, value Int(64)]`: the
     /// work-item reaches a work-group barrier.
     Arrive,
+    /// `[epoch]`: the work-item reaches an operation of its sub-group.
+    ArriveSubGroup,
     /// `[epoch]`: the work-item has ended.
     Leave,
     /// `[is wrong: Bool, operand Int(64), operand Int(64)]`.
@@ -591,7 +596,11 @@ impl CheckOp {
     pub const fn is_conditional(self) -> bool {
         matches!(
             self,
-            Self::Bounds(..) | Self::VariableBounds(..) | Self::Value(_) | Self::Uninitialised(..)
+            Self::Bounds(..)
+                | Self::Alignment(..)
+                | Self::VariableBounds(..)
+                | Self::Value(_)
+                | Self::Uninitialised(..)
         )
     }
 }

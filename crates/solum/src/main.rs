@@ -7,6 +7,7 @@
 //! ```text
 //! $ solum ls                            which devices are there?
 //! $ solum run -- python program.py      run a program on them; the exit code is the program's
+//! $ solum check -- python program.py    find the mistakes in its kernels
 //! $ solum doctor -- python program.py   why does it find no device? (starts nothing)
 //! ```
 //!
@@ -14,7 +15,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`run`], [`trace`], [`list`], [`info`], [`top`], [`compile`], [`mod@env`] | one subcommand each |
+//! | [`run`], [`trace`], [`check`], [`list`], [`info`], [`top`], [`compile`], [`mod@env`] | one subcommand each |
 //! | [`doctor`] | `solum doctor`: one module per area, and the child processes that try risky things |
 //! | [`shell_files`] | `solum completions`, `solum man` |
 //! | [`install`], [`library`] | finding and opening Solum's libraries |
@@ -30,13 +31,15 @@
 //!
 //! - The answer goes to stdout, messages go to stderr. `--json` prints one document whose first key is `schema`, also on
 //!   errors.
-//! - `solum run` and `solum trace` do not change the behaviour of the program; its exit code passes through.
+//! - `solum run` and `solum trace` do not change the behaviour of the program; its exit code passes through, also that of
+//!   a checked program without mistakes.
 //! - `solum doctor` never starts the user's program. Whatever may crash or hang runs in a child process.
 //!
 //! # Not here
 //!
 //! Device code and the code generator: those are in the libraries.
 
+mod check;
 mod compile;
 mod doctor;
 mod elf;
@@ -66,9 +69,10 @@ const EXIT_CODES: &str = "Exit codes:
   0    success
   1    a problem was found: no device, a failed check, a rejected kernel
   2    error: wrong usage, file or name not found, missing libraries, stdout not writable
-run and trace exit with the program's own code (128 + n if signal n killed it), except:
+run, trace and check exit with the program's own code (128 + n if signal n killed it), except:
   1    run --require-kernels: the program succeeded but ran no kernel on Solum
-  125  solum itself failed: missing libraries, unusable output folder, lost trace
+  98   check: mistakes were found in kernels
+  125  solum itself failed: missing libraries, unusable output folder or file, lost trace
   126  the program cannot be executed
   127  the program was not found";
 
@@ -90,6 +94,8 @@ enum Verb {
     Run(run::Options),
     /// Run a program and record what it does: timelines, task graph, summary.
     Trace(trace::Options),
+    /// Run a program and find the mistakes in its kernels.
+    Check(check::Options),
     /// List the devices and how to select one.
     Ls(list::Options),
     /// Show all properties of drivers and devices.
@@ -143,6 +149,7 @@ fn main() -> ExitCode {
     let code = match verb {
         Verb::Run(options) => run::run(&options),
         Verb::Trace(options) => trace::trace(&options),
+        Verb::Check(options) => check::check(&options),
         Verb::Ls(options) => list::list(&options),
         Verb::Info(options) => info::info(&options),
         Verb::Top(options) => top::top(&options),

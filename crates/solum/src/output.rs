@@ -203,6 +203,11 @@ pub(crate) fn message(text: &str) {
     line(&escape_lines(text));
 }
 
+/// Prints a text that has its own colours and is escaped already to stderr.
+pub(crate) fn painted(text: &str) {
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
 fn line(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }

@@ -67,16 +67,8 @@ pub(crate) struct Options {
 pub(crate) fn trace(options: &Options) -> u8 {
     attempt(options).unwrap_or_else(|failure| {
         let printed = failure.print(options.json.then_some(SCHEMA));
-        code_or_wrapper(failure.code, printed == failure.code)
+        exit::or_wrapper(failure.code, printed == failure.code)
     })
-}
-
-/// The program's exit code; 125 if the program succeeded but its summary could not be printed.
-fn code_or_wrapper(code: u8, is_printed: bool) -> u8 {
-    match code {
-        0 if !is_printed => exit::WRAPPER,
-        code => code,
-    }
 }
 
 fn attempt(options: &Options) -> Result<u8, Failure> {
@@ -260,7 +252,7 @@ fn show(options: &Options, converted: &Converted, folder: &Folder, code: u8) -> 
     if options.json {
         let is_printed = print(&Document { summary, graph }, *read) == 0;
         let is_drawn = pictures(graph, drawing, folder).is_some();
-        return code_or_wrapper(code, is_printed && is_drawn);
+        return exit::or_wrapper(code, is_printed && is_drawn);
     }
     // stdout belongs to the program, so the summary goes to stderr.
     output::message(&format!("\n{}", summary.text(options.rows)));
@@ -298,5 +290,5 @@ fn show(options: &Options, converted: &Converted, folder: &Folder, code: u8) -> 
     for (name, what) in files {
         output::message(&format!("  {name:<18}{what}"));
     }
-    code_or_wrapper(code, drawn.is_some())
+    exit::or_wrapper(code, drawn.is_some())
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "commands/check.rs"]
+mod check;
 #[path = "commands/doctor.rs"]
 mod doctor;
 #[path = "commands/info.rs"]
@@ -234,6 +236,7 @@ fn unwritable_output_is_an_error() {
         (&["--help"], 2),
         (&["--version"], 2),
         (&["trace", "--json", "--", "true"], 125),
+        (&["check", "--json", "--", "true"], 125),
         (&["run", "--", "true"], 0),
     ] {
         let command = || {
@@ -478,6 +481,16 @@ fn names_are_no_commands_for_a_terminal() {
         (&["trace", "-o", HOSTILE, "--", "true"], 125),
         (&["trace", "-o", "results", "--", &missing], 127),
         (&["trace", "--json", "-o", HOSTILE, "--", "true"], 125),
+        (&["check", "--", &missing], 127),
+        (
+            &["check", "--json", "--suppress", &missing, "--", "true"],
+            125,
+        ),
+        (
+            &["check", "--sarif", "/no/such/-hostile", "--", "true"],
+            125,
+        ),
+        (&["check", "--only", HOSTILE, "--", "true"], 2),
         (&["compile", &missing], 2),
         (&["compile", &program], 1),
         (&["compile", "--json", &missing], 2),
@@ -523,7 +536,8 @@ fn wrong_usage_is_two() {
 
 #[test]
 fn completion_scripts_and_manual_pages_are_those_of_the_command_line() {
-    const VERBS: [&str; 9] = [
+    const VERBS: [&str; 10] = [
+        "check",
         "compile",
         "completions",
         "doctor",

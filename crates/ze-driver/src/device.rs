@@ -692,6 +692,10 @@ pub trait Task: Send + Sync {
     fn priority(&self) -> Priority {
         Priority::Normal
     }
+    /// The command that it is the work of.
+    fn position(&self) -> crate::command_order::Position {
+        crate::command_order::Position::default()
+    }
     /// Called once when the work's effects are visible to all threads, by the thread that ran it
     /// ([`Platform::submit`] says which).
     fn finished(self: Arc<Self>, outcome: Outcome);

@@ -51,6 +51,7 @@ mod allocation;
 mod brief_launches;
 pub mod call_log;
 mod check;
+pub mod command_order;
 mod core;
 pub mod device;
 mod dispatch;

@@ -23,6 +23,7 @@
 
 use crate::brief_launches::BriefLaunches;
 use crate::check::lock;
+use crate::command_order::{self, Position};
 use crate::core::context::Context;
 use crate::device::{GroupCount, Launch, Need, Outcome, Platform, Priority, Task, Work};
 use crate::milestone::Milestone;
@@ -30,11 +31,16 @@ use crate::signal::{self, wait_until, wake_sleepers};
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// A signal that lanes wait for.
 pub(crate) type Signal = signal::Signal<CommandLane>;
+
+/// The number of a signal for [`command_order`].
+pub(crate) fn signal_number(signal: &Arc<Signal>) -> usize {
+    Arc::as_ptr(signal).addr()
+}
 
 /// The work of a command.
 pub(crate) enum Op {
@@ -339,11 +345,16 @@ fn is_empty(launch: &Launch) -> bool {
 /// program submits faster than the device works.
 const MOST_OUTSTANDING: usize = 1 << 15;
 
+/// The last number of a lane.
+static LAST_LANE: AtomicU64 = AtomicU64::new(0);
+
 /// The commands of a queue or an immediate list.
 pub(crate) struct CommandLane {
     context: Arc<Context>,
     device: usize,
     priority: Priority,
+    /// Identifies it for [`command_order`].
+    id: u64,
     state: Mutex<LaneState>,
     /// All commands up to its number are finished.
     retired: Milestone,
@@ -383,6 +394,7 @@ impl CommandLane {
             context: Arc::clone(context),
             device,
             priority,
+            id: LAST_LANE.fetch_add(1, Ordering::Relaxed) + 1,
             state: Mutex::new(LaneState::default()),
             retired: Milestone::new(),
             word: AtomicU32::new(0),
@@ -390,6 +402,21 @@ impl CommandLane {
         });
         register(&lane);
         lane
+    }
+
+    /// Its command of that number.
+    pub(crate) fn position(&self, number: u64) -> Position {
+        Position {
+            lane: self.id,
+            number,
+        }
+    }
+
+    fn tell_end(&self, batch: &Batch, first: u64) {
+        command_order::tell(|watcher| {
+            let signal = batch.first().signal.as_ref().map(signal_number);
+            watcher.finished(self.position(first), batch.len() as u64, signal);
+        });
     }
 
     /// The context.
@@ -415,6 +442,7 @@ impl CommandLane {
     ) -> u64 {
         let mut state = lock(&self.state);
         let (last, is_long) = state.enqueue(commands, drain_first, true);
+        command_order::tell(|watcher| watcher.pushed(self.position(last)));
         let mut ready = Ready::new();
         self.drive_locked(state, &mut ready);
         run(ready);
@@ -428,6 +456,7 @@ impl CommandLane {
     pub(crate) fn push_list(self: &Arc<Self>, list: &Arc<Executable>) -> u64 {
         let mut state = lock(&self.state);
         let (last, is_long) = state.enqueue_list(list);
+        command_order::tell(|watcher| watcher.pushed(self.position(last)));
         let mut ready = Ready::new();
         self.drive_locked(state, &mut ready);
         run(ready);
@@ -448,7 +477,10 @@ impl CommandLane {
         }
         let mut last = 0;
         for (i, (lane, commands)) in parts.iter().enumerate() {
-            let (number, _) = lock(&lane.state).enqueue(commands.iter().cloned(), false, false);
+            let mut state = lock(&lane.state);
+            let (number, _) = state.enqueue(commands.iter().cloned(), false, false);
+            command_order::tell(|watcher| watcher.pushed(lane.position(number)));
+            drop(state);
             if i == 0 {
                 last = number;
             }
@@ -493,7 +525,11 @@ impl CommandLane {
 
     /// Blocks until all commands up to `number` are finished or the timeout in ns; true unless it timed out.
     pub(crate) fn wait(&self, number: u64, timeout: u64) -> bool {
-        self.wait_for(number, &|| self.retired.reached() >= number, timeout)
+        let met = self.wait_for(number, &|| self.retired.reached() >= number, timeout);
+        if met {
+            command_order::tell(|watcher| watcher.host_waited(self.position(number)));
+        }
+        met
     }
 
     /// Waits for `done`, which holds at the latest when the commands up to `number` have finished.
@@ -537,12 +573,23 @@ impl CommandLane {
                 }
                 return;
             }
+            let drained = state.pending.front().is_some_and(|head| head.drain);
             let Some(batch) = self.next_batch(&mut state) else {
                 state.driving = false;
                 return;
             };
             let first = state.begun + 1;
             let task = state.begin(batch.len() as u64);
+            command_order::tell(|watcher| {
+                let command = batch.first();
+                let waits: Vec<usize> = command.waits.iter().map(signal_number).collect();
+                let how = command_order::Start {
+                    drained,
+                    delays_later: matches!(command.op, Op::Nothing),
+                    waits: &waits,
+                };
+                watcher.started(self.position(first), batch.len() as u64, how);
+            });
             drop(state);
             self.start(batch, (first, task), ready);
             state = lock(&self.state);
@@ -672,6 +719,7 @@ impl CommandLane {
             self.platform().submit(Arc::new(node));
         } else {
             let now = self.platform().now_ns();
+            self.tell_end(&batch, first);
             self.finish(command, task, (now, now), ready);
         }
     }
@@ -829,6 +877,10 @@ impl Task for LaneTask {
         self.lane.priority
     }
 
+    fn position(&self) -> Position {
+        self.lane.position(self.first)
+    }
+
     fn needed_by(&self) -> [Need; 2] {
         let signal = self.batch.first().signal.as_ref();
         [
@@ -846,6 +898,7 @@ impl Task for LaneTask {
             ready.extend(lanes_of(&self.lane.context));
         }
         let times = (outcome.start_ns, outcome.end_ns);
+        self.lane.tell_end(&self.batch, self.first);
         self.lane
             .finish(self.batch.first(), self.task, times, &mut ready);
         run(ready);

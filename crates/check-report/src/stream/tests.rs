@@ -344,6 +344,44 @@ fn a_folder_that_cannot_be_written_is_an_error_and_a_full_disk_is_none() {
 }
 
 #[test]
+fn a_program_may_close_the_descriptor_and_use_its_number() {
+    let stage = Stage::new("closed");
+    let writer = stage.writer();
+    let other = stage.0.join("other");
+    // SAFETY: the child calls the writer and system calls, and ends without returning.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        writer.finding(&race());
+        for descriptor in 3..1000 {
+            // SAFETY: what a daemon does; this child uses none of them again but the writer's, which looks first.
+            unsafe { libc::close(descriptor) };
+        }
+        let mut program = Vec::new();
+        for _ in 0..8 {
+            let mut options = fs::OpenOptions::new();
+            program.push(options.create(true).append(true).open(&other).unwrap());
+        }
+        writer.count(1, 100);
+        writer.finding(&bounds());
+        writer.end();
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for the child; the status is valid for the write.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!(status, 0);
+    let stream = read_file(&stage.0.join(format!("{child}-0.jsonl")));
+    assert_eq!((counts(&stream), stream.damaged), (vec![100, 1], 0));
+    assert!(stream.is_complete);
+    assert_eq!(
+        fs::read(&other).unwrap(),
+        b"",
+        "the program's file has its own content"
+    );
+}
+
+#[test]
 fn names_of_streams() {
     for (name, expected) in [
         ("12-0.jsonl", true),

@@ -2,7 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::fd::IntoRawFd as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -40,7 +41,8 @@ enum Line<'l> {
 /// Writes the findings of this process, and of its children after `fork`, to files in a folder.
 ///
 /// Each line is one `write`, so a process that is killed loses nothing. Calls never panic and never fail: what cannot be
-/// written, because the disk is full for example, is not told. Any thread may call.
+/// written, because the disk is full for example, is not told. Any thread may call. A program may close the file's
+/// descriptor.
 ///
 /// After `fork` the child opens a file of its own with its first line. A finding that its parent has told is told again,
 /// with the child's own count.
@@ -63,11 +65,19 @@ struct Process {
 #[derive(Default)]
 struct State {
     /// `None`: it cannot be opened.
-    file: Option<File>,
+    output: Option<Output>,
     /// The last line was cut, since its write failed.
     is_cut: bool,
     /// By id, which begins at 1.
     told: Vec<Told>,
+}
+
+/// The file of a process.
+struct Output {
+    file: File,
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
 }
 
 #[derive(Clone)]
@@ -105,7 +115,7 @@ impl Writer {
             first: Process::new(pid, State::default()),
         };
         let mut state = State {
-            file: Some(writer.create(pid)?.1),
+            output: Some(writer.create(pid)?),
             ..State::default()
         };
         state.line(&Line::Start(&writer.start(pid)))?;
@@ -124,14 +134,14 @@ impl Writer {
     }
 
     /// Creates a file with a name that is new: numbers of processes are used again, also by `exec`.
-    fn create(&self, pid: u32) -> io::Result<(PathBuf, File)> {
+    fn create(&self, pid: u32) -> io::Result<Output> {
         for number in 0..NAMES {
             let path = self.folder.join(format!("{pid}-{number}.jsonl"));
             let mut options = OpenOptions::new();
             options.append(true).create_new(true).mode(0o600);
             match options.open(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                opened => return Ok((path, opened?)),
+                opened => return Output::new(opened?, path),
             }
         }
         Err(io::Error::other("too many files of one process"))
@@ -227,14 +237,46 @@ impl Writer {
             told.inherited = told.count;
             told.is_own = false;
         }
-        let (path, file) = self.create(pid).ok().unzip();
+        let output = self.create(pid).ok();
+        let path = output.as_ref().map(|output| output.path.clone());
         let mut state = State {
-            file,
+            output,
             is_cut: false,
             told,
         };
         state.tell(&Line::Start(&self.start(pid)));
         (path, state)
+    }
+}
+
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    let data = file.metadata()?;
+    Ok((data.dev(), data.ino()))
+}
+
+impl Output {
+    fn new(file: File, path: PathBuf) -> io::Result<Self> {
+        let identity = identity(&file)?;
+        Ok(Self {
+            file,
+            path,
+            identity,
+        })
+    }
+
+    /// The file; opened again if the program has closed its descriptor, as daemons close all of theirs. The number may
+    /// be that of a file of the program by now, which must get nothing of ours.
+    fn file(&mut self) -> io::Result<&mut File> {
+        if identity(&self.file).ok() != Some(self.identity) {
+            let mut options = OpenOptions::new();
+            let file = options.append(true).open(&self.path)?;
+            if identity(&file)? != self.identity {
+                return Err(io::Error::other("another file has the name of the stream"));
+            }
+            // The old number is not ours to close.
+            let _ = std::mem::replace(&mut self.file, file).into_raw_fd();
+        }
+        Ok(&mut self.file)
     }
 }
 
@@ -255,7 +297,7 @@ impl State {
     }
 
     fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
-        let Some(file) = &mut self.file else {
+        let Some(file) = self.output.as_mut().map(Output::file).transpose()? else {
             return Ok(());
         };
         let mut bytes = Vec::with_capacity(512);

@@ -96,9 +96,6 @@ fn index<T: PartialEq>(all: &[T], one: &T) -> u64 {
     all.iter().position(|other| other == one).unwrap_or(0) as u64
 }
 
-/// The number of operations that need no call.
-const NO_CALL: u64 = 9;
-
 impl What {
     /// The 64 bits.
     #[must_use]
@@ -132,15 +129,17 @@ impl What {
             CheckOp::Arrive => (6, 0),
             CheckOp::Leave => (7, 0),
             CheckOp::Value(mistake) => (8, index(&MISTAKES, &mistake) << 8),
-            CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_) | CheckOp::ArgumentShadow(_) => {
-                (NO_CALL, 0)
-            }
-            CheckOp::AllocationShadow => (10, 0),
+            CheckOp::ArriveSubGroup => (9, 0),
+            CheckOp::Alignment(how, size) => (10, touch(how, size)),
+            CheckOp::AllocationShadow => (11, 0),
             CheckOp::Uninitialised(how, size) => (
-                11,
+                12,
                 index(&RELIANCES, &how) << 8 | u64::from(size).min((1 << 24) - 1) << 40,
             ),
-            CheckOp::Unseen => (12, 0),
+            CheckOp::Unseen => (13, 0),
+            CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_) | CheckOp::ArgumentShadow(_) => {
+                (u64::from(u8::MAX), 0)
+            }
         };
         let space = match self.op {
             CheckOp::VariableBounds(_, _, space) => space,
@@ -177,9 +176,11 @@ impl What {
             6 => CheckOp::Arrive,
             7 => CheckOp::Leave,
             8 => CheckOp::Value(*MISTAKES.get(byte(8))?),
-            10 => CheckOp::AllocationShadow,
-            11 => CheckOp::Uninitialised(*RELIANCES.get(byte(8))?, size),
-            12 => CheckOp::Unseen,
+            9 => CheckOp::ArriveSubGroup,
+            10 => CheckOp::Alignment(touch()?, size),
+            11 => CheckOp::AllocationShadow,
+            12 => CheckOp::Uninitialised(*RELIANCES.get(byte(8))?, size),
+            13 => CheckOp::Unseen,
             _ => return None,
         };
         Some(Self { op, space })
@@ -201,6 +202,7 @@ mod tests {
             CheckOp::AllocationStart,
             CheckOp::AllocationSize,
             CheckOp::Arrive,
+            CheckOp::ArriveSubGroup,
             CheckOp::Leave,
             CheckOp::AllocationShadow,
             CheckOp::Unseen,
@@ -213,6 +215,7 @@ mod tests {
             for size in [1, 16, (1 << 24) - 1] {
                 ops.push(CheckOp::Bounds(touch, size));
                 ops.push(CheckOp::Access(touch, size));
+                ops.push(CheckOp::Alignment(touch, size));
                 ops.push(CheckOp::VariableBounds(touch, size, AddressSpace::Private));
             }
         }
@@ -226,7 +229,7 @@ mod tests {
                 assert_eq!(What::decode(what.encode()), Some(what));
             }
         }
-        for bits in [9, 0xff, 0xff << 32, 0xff << 8 | 4] {
+        for bits in [11, 0xff, 0xff << 32, 0xff << 8 | 4] {
             assert_eq!(What::decode(bits), None, "{bits:#x}");
         }
     }

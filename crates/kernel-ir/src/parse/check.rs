@@ -40,11 +40,13 @@ pub(crate) fn write_check(op: CheckOp) -> String {
             let space = names::space(space).to_ascii_lowercase();
             format!("variable_bounds {} {size} {space}", touch(how))
         }
+        CheckOp::Alignment(how, size) => format!("alignment {} {size}", touch(how)),
         CheckOp::Access(how, size) => format!("access {} {size}", touch(how)),
         CheckOp::Fence(scope, order) => {
             format!("fence {} {}", names::scope(scope), names::order(order))
         }
         CheckOp::Arrive => "arrive".to_owned(),
+        CheckOp::ArriveSubGroup => "arrive_sub_group".to_owned(),
         CheckOp::Leave => "leave".to_owned(),
         CheckOp::Value(mistake) => {
             let mistake = match mistake {
@@ -78,12 +80,14 @@ impl Parser<'_> {
             "variable_bounds" => {
                 CheckOp::VariableBounds(self.touch()?, self.lexer.number_u32()?, self.space()?)
             }
+            "alignment" => CheckOp::Alignment(self.touch()?, self.lexer.number_u32()?),
             "access" => CheckOp::Access(self.touch()?, self.lexer.number_u32()?),
             "fence" => CheckOp::Fence(
                 self.named(names::read_scope, "scope")?,
                 self.named(names::read_order, "order")?,
             ),
             "arrive" => CheckOp::Arrive,
+            "arrive_sub_group" => CheckOp::ArriveSubGroup,
             "leave" => CheckOp::Leave,
             "value" => CheckOp::Value(match self.lexer.word()?.as_str() {
                 "division" => ValueMistake::Division,

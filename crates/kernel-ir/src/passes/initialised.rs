@@ -14,9 +14,9 @@
 //!
 //! - **device memory**: where the runtime says. Shared and host memory, and memory that it does not know, have a shadow that is
 //!   always zero; a store of a value that is not initialised is told.
-//! - **local memory and private arrays**: in variables of the same kind, whose bits are set where memory *is* initialised. Local
-//!   memory is zero when a group begins, and so nothing is initialised. Variables whose address escapes have no shadow, and
-//!   count as initialised.
+//! - **local memory and private arrays**: in variables of the same kind. In those of local memory bits are set where memory *is*
+//!   initialised: it is zero when a group begins, and so nothing is. Variables whose address escapes have no shadow, and count as
+//!   initialised.
 //!
 //! What is not followed counts as initialised: aggregates as values, arguments, program-scope variables. The pass runs after
 //! [`instrument`](super::instrument()), so that the shadows' accesses are not checked.
@@ -234,7 +234,7 @@ impl<'m> Initialised<'m> {
                     {
                         let zeros = self.zeros(ty);
                         let mut stored = shadow.unwrap_or(zeros);
-                        if self.is_beside(ptr) {
+                        if self.is_inverted(ptr) {
                             stored = self.not(stored);
                         }
                         self.tell_op(Op::Group(*group, *scope, vec![to, stored]));
@@ -327,7 +327,7 @@ impl<'m> Initialised<'m> {
         self.report(how, 0, bad, None, Some(v));
     }
 
-    /// Tells of a store of `bytes` bytes to memory that others read, if `bad`.
+    /// Tells of a store of `bytes` bytes to memory that others may read, if `bad`.
     fn stored(
         &mut self,
         ptr: ValueId,
@@ -336,7 +336,7 @@ impl<'m> Initialised<'m> {
         is_copy: bool,
         value: Option<ValueId>,
     ) {
-        if self.needs.place(ptr) == Place::Known {
+        if matches!(self.needs.place(ptr), Place::Known | Place::Local(_)) {
             let how = match is_copy {
                 true => Reliance::Copy,
                 false => Reliance::Store,
@@ -374,9 +374,9 @@ impl<'m> Initialised<'m> {
             return true;
         }
         let all = |parts: &[ValueId]| {
-            parts
-                .iter()
-                .all(|&part| self.e.const_of(part).is_some() || self.is_copy(part, depth - 1))
+            let is_const = |part: ValueId| self.e.const_of(part).is_some();
+            let mut variable = parts.iter().filter(|&&part| !is_const(part)).peekable();
+            variable.peek().is_some() && variable.all(|&part| self.is_copy(part, depth - 1))
         };
         match self.e.def(v) {
             Some(Op::Load { .. }) => true,
@@ -384,8 +384,10 @@ impl<'m> Initialised<'m> {
                 self.is_copy(*v, depth - 1)
             }
             Some(Op::Select {
-                then, otherwise, ..
-            }) => all(&[*then, *otherwise]),
+                cond,
+                then,
+                otherwise,
+            }) => !self.needs.is_dirty(*cond) && all(&[*then, *otherwise]),
             Some(Op::Phi(incoming)) => {
                 let parts: Vec<ValueId> = incoming.iter().map(|&(_, v)| v).collect();
                 all(&parts)
@@ -461,10 +463,6 @@ impl<'m> Initialised<'m> {
         if let ValueDef::Inst(inst) = self.e.f.values[phi.index()].def {
             self.e.f.insts[inst.index()].op = Op::Phi(inputs);
         }
-    }
-
-    fn is_beside(&self, ptr: ValueId) -> bool {
-        matches!(self.needs.place(ptr), Place::Beside(_))
     }
 
     fn emit(&mut self, op: Op, ty: TypeId) -> ValueId {

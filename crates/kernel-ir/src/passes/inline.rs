@@ -141,15 +141,10 @@ impl Inliner<'_, '_> {
     }
 
     /// Copies the body of `callee`.
-    fn body(
-        &mut self,
-        callee: FunctionId,
-        args: &[ValueId],
-        word: u32,
-    ) -> Result<Copy, BuildError> {
+    fn body(&mut self, callee: FunctionId, args: &[ValueId], at: u32) -> Result<Copy, BuildError> {
         let callee = &self.functions[callee.index()];
         let count: usize = callee.blocks.iter().map(|b| b.insts.len() + 1).sum();
-        self.budget.take(count, word)?;
+        self.budget.take(count, at)?;
         let first = self.edit.f.blocks.len() as u32;
         for _ in &callee.blocks {
             self.edit.f.add_block();
@@ -202,7 +197,8 @@ impl Inliner<'_, '_> {
                 self.edit.f.insts.push(Inst {
                     op,
                     result: result.map(|r| map[r.index()]),
-                    word: *word,
+                    // Helper functions of the compiler have no places of their own.
+                    word: if *word == 0 { at } else { *word },
                 });
             }
             let mut term = block.term.clone();

@@ -65,7 +65,6 @@ struct Instrument<'m> {
     /// The private variable that holds the epoch; `None` in kernels without barriers.
     epoch: Option<ValueId>,
     first_epoch: u32,
-    has_barriers: bool,
     /// Instructions for the start of the kernel.
     prologue: Vec<InstId>,
     /// The block at hand, as it becomes.
@@ -89,7 +88,6 @@ impl<'m> Instrument<'m> {
             bounds: Bounds::default(),
             epoch: None,
             first_epoch: if knows { KNOWS_SUB_GROUPS } else { 0 },
-            has_barriers,
             prologue: Vec::new(),
             out: Vec::new(),
             word: 0,
@@ -121,7 +119,7 @@ impl<'m> Instrument<'m> {
             self.after(&op);
         }
         let ends = matches!(self.e.f.blocks[id.index()].term, Terminator::Ret(_));
-        if ends && self.has_barriers && self.checks.barriers {
+        if ends && self.epoch.is_some() && self.checks.barriers {
             self.word = 0;
             let epoch = self.load_epoch();
             self.tell(CheckOp::Leave, vec![epoch]);
@@ -132,13 +130,17 @@ impl<'m> Instrument<'m> {
     /// Checks that go before an instruction.
     fn before(&mut self, op: &Op, result: Option<ValueId>) {
         match op {
-            Op::Load { ptr, .. } => {
+            Op::Load { ptr, align, .. } => {
                 let Some(result) = result else { return };
                 let size = self.e.types.unpadded_size_of(self.e.f.ty(result));
+                self.check_alignment(*ptr, *align, size, Touch::Read);
                 self.access(*ptr, size, Touch::Read, None);
             }
-            Op::Store { ptr, value, .. } => {
+            Op::Store {
+                ptr, value, align, ..
+            } => {
                 let size = self.e.types.unpadded_size_of(self.e.f.ty(*value));
+                self.check_alignment(*ptr, *align, size, Touch::Write);
                 self.access(*ptr, size, Touch::Write, Some(*value));
             }
             Op::CopyMemory { dst, src, size, .. } => match self.e.known_int(*size) {
@@ -166,6 +168,7 @@ impl<'m> Instrument<'m> {
                     scope: *scope,
                     order: *order,
                 };
+                self.check_alignment(*ptr, size, size, touch);
                 self.access(*ptr, size, touch, None);
             }
             Op::Fence(scope, order) if self.checks.races => {
@@ -193,6 +196,10 @@ impl<'m> Instrument<'m> {
                     operands.push(source);
                 }
                 self.tell(CheckOp::Arrive, operands);
+            }
+            op if is_sub_group_stop(op) && self.checks.barriers => {
+                let epoch = self.load_epoch();
+                self.tell(CheckOp::ArriveSubGroup, vec![epoch]);
             }
             _ => {}
         }

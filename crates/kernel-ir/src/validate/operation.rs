@@ -309,7 +309,7 @@ fn kernel_check(c: &Checker<'_>, op: CheckOp, args: &[ValueId], result: Option<T
             word(shadow)?;
             integer(source, 32)
         }
-        (CheckOp::Bounds(..), &[outside, ptr, start]) => {
+        (CheckOp::Bounds(..) | CheckOp::Alignment(..), &[outside, ptr, start]) => {
             flag(outside)?;
             c.pointer(ptr)?;
             integer(start, 64)
@@ -328,7 +328,10 @@ fn kernel_check(c: &Checker<'_>, op: CheckOp, args: &[ValueId], result: Option<T
             integer(epoch, 32)?;
             integer(value, 64)
         }
-        (CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::Leave, &[epoch]) => integer(epoch, 32),
+        (
+            CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::ArriveSubGroup | CheckOp::Leave,
+            &[epoch],
+        ) => integer(epoch, 32),
         (CheckOp::Arrive, &[epoch, value]) => {
             integer(epoch, 32)?;
             integer(value, 64)

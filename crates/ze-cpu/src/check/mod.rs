@@ -10,9 +10,11 @@ mod quarantine;
 mod report;
 mod settings;
 mod shadows;
+mod transfers;
 mod uninitialised;
 
 use crate::environment::CheckSettings;
+use crate::fault::{Fault, Known};
 use crate::memory::Memory;
 use kernel_checker::{Checker, Run};
 use kernel_ir::abi::Launch as LaunchRecord;
@@ -34,6 +36,9 @@ pub(crate) struct Check {
     quarantine: Mutex<Quarantine>,
     /// Of device memory, if uninitialised values are looked for.
     shadows: Option<Shadows>,
+    /// What copies and fills are called in reports.
+    copy: Arc<kernel_checker::Kernel>,
+    fill: Arc<kernel_checker::Kernel>,
 }
 
 static CHECK: OnceLock<Check> = OnceLock::new();
@@ -59,10 +64,19 @@ pub(crate) fn written(to: *mut u8, bytes: u64) {
 
 /// Begins to check. The first call counts.
 pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
-    CHECK.get_or_init(|| {
+    let check = CHECK.get_or_init(|| {
         let programs = Arc::<Programs>::default();
         let output = Arc::new(Output::open(settings));
         let reporter = report::reporter(settings, &programs, &output);
+        let transfer = |name: &str| {
+            Arc::new(kernel_checker::Kernel {
+                name: name.to_owned(),
+                program: 0,
+                sub_group_size: 1,
+                has_old_atomics: false,
+            })
+        };
+        crate::memory::keep_apart();
         // SAFETY: the function takes nothing and returns; the library stays loaded, like its threads.
         unsafe { libc::atexit(at_exit) };
         let mut checks = settings.of_kernels();
@@ -75,8 +89,12 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
             programs,
             output,
             quarantine: Mutex::default(),
+            copy: transfer("memory copy"),
+            fill: transfer("memory fill"),
         }
-    })
+    });
+    ze_driver::command_order::watch_command_order(check);
+    check
 }
 
 extern "C" fn at_exit() {
@@ -237,6 +255,7 @@ impl CheckedLaunch {
             record.group_size,
             record.group_count,
             record.global_offset,
+            transfers::position(),
         );
         Some(Self {
             check,
@@ -260,13 +279,13 @@ impl CheckedLaunch {
     ///
     /// # Safety
     /// There are [`Self::memory`] bytes that nobody else uses.
-    pub(crate) unsafe fn run<E>(
+    pub(crate) unsafe fn run(
         &self,
         record: LaunchRecord,
         memory: *mut u8,
         (first, count): (u64, u64),
-        run: impl Fn(&LaunchRecord, u64, u64) -> Result<(), E>,
-    ) -> Result<(), E> {
+        run: impl Fn(&LaunchRecord, u64, u64) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let _turn = crate::sync::lock(&self.turn);
         let mut bounds = self.bounds.clone();
         let shadow = memory as u64 + self.memory.next_multiple_of(128);
@@ -280,10 +299,11 @@ impl CheckedLaunch {
             check_arguments: bounds.as_ptr() as u64,
             ..record
         };
-        let result = match self.check.shadows {
+        let result = match &self.check.shadows {
             None => run(&record, first, count),
-            Some(_) => (first..first + count).try_for_each(|group| {
+            Some(shadows) => (first..first + count).try_for_each(|group| {
                 let bytes = record.state_offset as usize;
+                shadows.group_begins(memory as u64, record.state_offset);
                 // SAFETY: the caller's promise. In the shadow of local memory zeros mean that nothing is initialised; the
                 // shadows of variables lie among these.
                 unsafe {
@@ -293,8 +313,21 @@ impl CheckedLaunch {
                 run(&record, group, 1)
             }),
         };
-        groups.end();
+        match &result {
+            Err(fault) => tell_fault(&groups, fault),
+            Ok(()) => groups.end(),
+        }
         result
+    }
+}
+
+/// A fault as a mistake, as far as it is one that was not told before.
+fn tell_fault(groups: &Run<'_>, fault: &Fault) {
+    match &fault.known {
+        Known::Trapped(trapped) => {
+            groups.stopped(trapped.item, trapped.word(), trapped.is_assertion());
+        }
+        Known::Nothing | Known::StackEnd => groups.faulted(fault.address as u64),
     }
 }
 

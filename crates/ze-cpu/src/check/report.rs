@@ -45,6 +45,25 @@ impl Programs {
         crate::sync::lock(&self.kinds).insert(info.id, kind);
     }
 
+    /// Whether an instruction is an `OpGroupNonUniform…`.
+    fn is_non_uniform(&self, program: u64, word: u32) -> bool {
+        /// OpGroupNonUniformElect to OpGroupNonUniformQuadSwap.
+        const FIRST: u16 = 333;
+        const LAST: u16 = 366;
+        /// OpGroupNonUniformRotateKHR.
+        const ROTATE: u16 = 4431;
+        let request = crate::sync::lock(&self.requests).get(&program).cloned();
+        let module = request.as_ref().and_then(|request| request.modules.first());
+        let Some(Ok(words)) = module.map(|module| spirv_reader::Words::new(&module.words)) else {
+            return false;
+        };
+        let mut instructions = words.instructions().map_while(Result::ok);
+        let opcode = instructions
+            .find(|one| one.word == word as usize)
+            .map(|one| one.opcode);
+        matches!(opcode, Some(FIRST..=LAST | ROTATE))
+    }
+
     /// The place of an instruction in the source.
     fn frames(&self, program: u64, kernel: &str, word: u32) -> Vec<Frame> {
         let request = crate::sync::lock(&self.requests).get(&program).cloned();
@@ -165,7 +184,13 @@ pub(super) fn reporter(
 impl Reporter for Findings {
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let kind = kind(mistake.kind);
-        let finding = self.checks.has(kind).then(|| self.finding(kind, mistake));
+        // Operations of a part of the sub-group are what these are for.
+        let is_meant = kind == Kind::SubGroupDivergence
+            && self
+                .programs
+                .is_non_uniform(mistake.side.launch.kernel.program, mistake.side.word);
+        let is_wanted = self.checks.has(kind) && !is_meant;
+        let finding = is_wanted.then(|| self.finding(kind, mistake));
         self.output.tell(number, finding);
     }
 
@@ -209,7 +234,13 @@ impl Findings {
             (Some(Touch::Read), _) => "read",
             (Some(Touch::Write), _) => "write",
             (Some(Touch::Atomic { .. }), _) => "atomic",
-            (None, MistakeKind::BarrierDivergence) if side.word == 0 => "return",
+            (None, MistakeKind::BarrierDivergence | MistakeKind::SubGroupDivergence)
+                if side.word == 0 =>
+            {
+                "return"
+            }
+            (None, MistakeKind::SubGroupDivergence) => "sub-group operation",
+            (None, MistakeKind::Assertion) => "assertion",
             (None, MistakeKind::BarrierDivergence | MistakeKind::NonUniformArgument) => "barrier",
             (None, MistakeKind::Value(ValueMistake::Division)) => "division",
             (None, MistakeKind::Value(ValueMistake::Shift)) => "shift",
@@ -274,6 +305,11 @@ fn kind(kind: MistakeKind) -> Kind {
         MistakeKind::MixedAtomic => Kind::MixedAtomic,
         MistakeKind::BarrierDivergence => Kind::BarrierDivergence,
         MistakeKind::NonUniformArgument => Kind::NonUniformArgument,
+        MistakeKind::SubGroupDivergence => Kind::SubGroupDivergence,
+        MistakeKind::Misaligned => Kind::Misaligned,
+        MistakeKind::InvalidPointer => Kind::InvalidPointer,
+        MistakeKind::Unreachable => Kind::Unreachable,
+        MistakeKind::Assertion => Kind::Assertion,
         MistakeKind::Value(ValueMistake::Division) => Kind::DivisionByZero,
         MistakeKind::Value(ValueMistake::Shift) => Kind::ShiftWidth,
         MistakeKind::Value(ValueMistake::Conversion) => Kind::ConversionRange,
@@ -345,6 +381,21 @@ fn message(mistake: &Mistake) -> String {
             }
             _ => "work-items of a group wait at different barriers".into(),
         },
+        (MistakeKind::SubGroupDivergence, _) => {
+            "a work-item executes an operation of its sub-group, and another one does not".into()
+        }
+        (MistakeKind::Misaligned, _) => {
+            let align = mistake.values[1].unwrap_or(1);
+            format!("a work-item {does} {size} bytes at an address that is no multiple of {align}")
+        }
+        (MistakeKind::InvalidPointer, _) => {
+            let at = mistake.values[1].unwrap_or(0);
+            format!("a work-item {does} {size} bytes at {at:#x}, which is no memory")
+        }
+        (MistakeKind::Unreachable, _) => {
+            "a work-item reaches a place that the program promises not to reach".into()
+        }
+        (MistakeKind::Assertion, _) => "an assertion failed".into(),
         (MistakeKind::NonUniformArgument, _) => {
             let [a, b] = mistake.values.map(|value| value.unwrap_or(0).cast_signed());
             format!("work-items of a group disagree on an argument: {a} and {b}")

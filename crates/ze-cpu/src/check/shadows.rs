@@ -215,16 +215,17 @@ impl Shadows {
             let shadow = unsafe { std::slice::from_raw_parts(at, bytes) };
             // Padding may be part of what is copied.
             let is_partial = is_copy && shadow.contains(&0);
-            let mut suspects = crate::sync::lock(&self.suspects);
-            if is_partial || suspects.len() >= MOST_SUSPECTS {
-                suspects.remove(&address);
+            if is_partial {
+                crate::sync::lock(&self.suspects).remove(&address);
             } else {
-                suspects.insert(address, mistake);
+                self.suspects_of(address, mistake);
             }
             return None;
         }
         let offset = shadow.wrapping_sub(self.zone.at as u64);
         if offset.saturating_add(bytes) > self.zone.bytes as u64 {
+            // The work-group's memory.
+            self.suspects_of(address, mistake);
             return None;
         }
         // SAFETY: this is in the zone.
@@ -237,13 +238,20 @@ impl Shadows {
         (is_whole || !is_copy).then_some(mistake)
     }
 
+    fn suspects_of(&self, address: u64, mistake: Mistake) {
+        let mut suspects = crate::sync::lock(&self.suspects);
+        if suspects.len() < MOST_SUSPECTS {
+            suspects.insert(address, mistake);
+        }
+    }
+
+    /// A work-group begins with this memory.
+    pub(super) fn group_begins(&self, memory: u64, bytes: u64) {
+        drop_range(&mut crate::sync::lock(&self.suspects), memory, bytes);
+    }
+
     /// The store that has left a value that is not initialised at `address`.
     pub(super) fn suspect(&self, address: u64) -> Option<Mistake> {
-        let (at, _) = self.part(address, 1)?;
-        // SAFETY: the part is in the shadow.
-        if unsafe { at.read() } == 0 {
-            return None;
-        }
         let suspects = crate::sync::lock(&self.suspects);
         let (&at, mistake) = suspects.range(..=address).next_back()?;
         (address - at < u64::from(mistake.size)).then(|| mistake.clone())

@@ -28,14 +28,14 @@ pub(super) fn one(run: &Run<'_>, [who, site, what, a, b]: [u64; 5]) -> Option<u6
             let left = shadows.stored(a, b, is_copy, mistake);
             // Other memory is the work-group's or the work-item's own.
             if let Some(left) = left.filter(|left| left.place.is_some()) {
-                run.found(&left);
+                run.relies(left);
             }
         }
         (_, Some(shadows)) => {
             if let Some(earlier) = shadows.suspect(a) {
                 mistake.other = Some(earlier.side);
             }
-            run.found(&mistake);
+            run.relies(mistake);
         }
         _ => {}
     }
@@ -48,7 +48,7 @@ impl Check {
         let Some(shadows) = &self.shadows else { return };
         let left: Vec<Mistake> = shadows.copied(to, from, bytes);
         for mistake in left {
-            self.checker.found(&mistake);
+            self.checker.left(&mistake);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::join;
 use crate::check::CheckedLaunch;
 use crate::clock::now_ns;
 use crate::fault::watchdog::Limit;
-use crate::fault::{Guard, MODES, MODES_FLUSH, with_default_modes};
+use crate::fault::{Fault, Guard, MODES, MODES_FLUSH, with_default_modes};
 use crate::location;
 use crate::printf;
 use crate::program::{CpuProgram, Entry, Failure, Kernel};
@@ -61,6 +61,10 @@ impl<'a> LaunchedKernel<'a> {
         };
         let count: f64 = groups.iter().map(|n| f64::from(*n)).product();
         let cost = self.kernel.cost.ns_per_group();
+        if matches!(self.kernel.entry, Entry::Checked(..)) {
+            // Each is a task of its own, whose order is known.
+            return false;
+        }
         !self.launch.cooperative && cost.is_some_and(|ns| ns * count < BRIEF_NS)
     }
 
@@ -426,16 +430,17 @@ impl Prepared {
             ];
             // SAFETY: `code` is a kernel's entry in a loaded object, which the launch's program
             // keeps alive; the arguments are those of the launch ABI and outlive the call.
-            unsafe { executor.guard.call_until(&self.limit, code, arguments) }.map_err(|fault| {
-                Failure {
-                    item: fault.item(),
-                    text: fault.to_string(),
-                    accessed: fault.signal == libc::SIGSEGV,
-                }
-            })
+            unsafe { executor.guard.call_until(&self.limit, code, arguments) }
+        };
+        let failed = |fault: Fault| Failure {
+            item: fault.item(),
+            text: fault.to_string(),
+            accessed: fault.signal == libc::SIGSEGV,
         };
         match &kernel.entry {
-            Entry::Native(code) => native(code.load(Ordering::Acquire), &record, first, count),
+            Entry::Native(code) => {
+                native(code.load(Ordering::Acquire), &record, first, count).map_err(failed)
+            }
             Entry::Checked(code, _) => match &self.checked {
                 // SAFETY: the memory has as many bytes as `checked` asked for, and is this thread's.
                 Some(checked) => unsafe {
@@ -444,7 +449,8 @@ impl Prepared {
                     })
                 },
                 None => native(*code, &record, first, count),
-            },
+            }
+            .map_err(failed),
             Entry::Interpreted(interpreted) => {
                 let args = match &self.args {
                     Args::Given => &launch.args,

@@ -127,6 +127,9 @@ impl Worker {
     }
 
     fn task(&mut self, task: Arc<dyn Task>, start_ns: u64) {
+        if let Some(check) = crate::check::get() {
+            check.begin_task(&*task);
+        }
         let fault = match task.work() {
             Work::Nothing => None,
             Work::Launch(launch) => {

@@ -33,7 +33,7 @@ pub(crate) mod watchdog;
 mod write_hold;
 
 pub(crate) use access::{copy_here, disarmed, string_at};
-pub(crate) use error::Fault;
+pub(crate) use error::{Fault, Known};
 pub(crate) use guard::{Guard, solum_callee};
 pub(crate) use handler::{hold_writes, install, reinstall, reinstall_if_replaced};
 pub(crate) use modes::with_default_modes;

@@ -22,6 +22,17 @@ pub(crate) struct Trapped {
     word: u32,
 }
 
+impl Trapped {
+    /// The position of the instruction in the SPIR-V module.
+    pub(crate) fn word(&self) -> u32 {
+        self.word
+    }
+
+    pub(crate) fn is_assertion(&self) -> bool {
+        self.assertion.is_some()
+    }
+}
+
 impl fmt::Display for Trapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.assertion {

@@ -359,10 +359,20 @@ impl Memory {
     }
 }
 
+/// Bytes behind each allocation that belong to none: 0, or a page while kernels are checked, so that an access over the end
+/// does not look like one of the next allocation.
+static GAP: AtomicU64 = AtomicU64::new(0);
+
+/// Keeps allocations apart; called before there are any.
+pub(crate) fn keep_apart() {
+    GAP.store(PAGE, Ordering::Relaxed);
+}
+
 /// Bytes of the pages of an allocation of `size` bytes that begins `inner` bytes into the first; `None` on overflow.
 fn room_of(inner: u64, size: u64) -> Option<u64> {
     size.max(1)
         .checked_add(inner)?
+        .checked_add(GAP.load(Ordering::Relaxed))?
         .checked_next_multiple_of(PAGE)
 }
 

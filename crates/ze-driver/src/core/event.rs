@@ -49,14 +49,6 @@ impl Event {
         }
     }
 
-    /// Whether the signal that [`Self::waited`] gives is set.
-    pub(super) fn is_set(&self) -> bool {
-        match &self.kind {
-            Kind::Regular(signal) => signal.is_set(),
-            Kind::Counter(counter) => counter.waited().is_set(),
-        }
-    }
-
     /// The signal that a command appended now will set, and whether each execution of it is a new one.
     pub(crate) fn signalled(&self) -> (Arc<Signal>, bool) {
         match &self.kind {

@@ -1,13 +1,14 @@
 //! Entry points of events.
 
 use crate::check::{error, flags, not_ready};
+use crate::command_order;
 use crate::core::capture::CAPTURES;
 use crate::core::counter::Counter;
 use crate::core::device::Device;
 use crate::core::event::{Event, Kind, Owner, SCOPES};
 use crate::core::event_pool::EventPool;
 use crate::dispatch;
-use crate::schedule::{Ready, Signal, run};
+use crate::schedule::{Ready, Signal, run, signal_number};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Enumerate, Handle, Head, In, Object, Out, OutHandle, ZeResult};
@@ -66,6 +67,7 @@ pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
     } else {
         0
     };
+    command_order::tell(|watcher| watcher.host_signals(signal_number(signal)));
     let mut ready = Ready::new();
     signal.set(now, now, &mut ready);
     run(ready);
@@ -77,11 +79,14 @@ pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
 pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) -> ZeResult {
     let context = hEvent.context();
     CAPTURES.check_wait(&hEvent)?;
-    let met = hEvent
-        .waited()
-        .wait(&**context.platform(), timeout, &|| context.is_lost());
+    let signal = hEvent.waited();
+    let met = signal.wait(&**context.platform(), timeout, &|| context.is_lost());
     context.check()?;
-    if met { Ok(()) } else { not_ready() }
+    if !met {
+        return not_ready();
+    }
+    command_order::tell(|watcher| watcher.host_waited_for(signal_number(&signal)));
+    Ok(())
 }
 
 /// SUCCESS or NOT_READY; core/event.yml.
@@ -89,7 +94,12 @@ pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) ->
 pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
     hEvent.context().check()?;
     CAPTURES.check_query(&hEvent)?;
-    if hEvent.is_set() { Ok(()) } else { not_ready() }
+    let signal = hEvent.waited();
+    if !signal.is_set() {
+        return not_ready();
+    }
+    command_order::tell(|watcher| watcher.host_waited_for(signal_number(&signal)));
+    Ok(())
 }
 
 /// Clears signal and timestamps; core/event.yml.

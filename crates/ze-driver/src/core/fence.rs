@@ -1,10 +1,11 @@
 //! Fences: one signal per submission of a queue.
 
 use crate::check::{error, flags, not_ready};
+use crate::command_order;
 use crate::core::object;
 use crate::core::queue::CommandQueue;
 use crate::dispatch;
-use crate::schedule::{Ready, Signal};
+use crate::schedule::{Ready, Signal, signal_number};
 use level_zero_sys::*;
 use std::sync::Arc;
 use ze_abi::{Handle, Head, In, Object, OutHandle, ZeResult};
@@ -73,18 +74,22 @@ pub(crate) fn zeFenceHostSynchronize(hFence: Handle<'_, Fence>, timeout: u64) ->
         .signal
         .wait(&**context.platform(), timeout, &|| context.is_lost());
     context.check()?;
-    if met { Ok(()) } else { not_ready() }
+    if !met {
+        return not_ready();
+    }
+    command_order::tell(|watcher| watcher.host_waited_for(signal_number(&hFence.signal)));
+    Ok(())
 }
 
 /// SUCCESS or NOT_READY; core/fence.yml.
 #[ze_entry(ze_pfnFenceQueryStatus_t)]
 pub(crate) fn zeFenceQueryStatus(hFence: Handle<'_, Fence>) -> ZeResult {
     hFence.queue.context().check()?;
-    if hFence.signal.is_set() {
-        Ok(())
-    } else {
-        not_ready()
+    if !hFence.signal.is_set() {
+        return not_ready();
     }
+    command_order::tell(|watcher| watcher.host_waited_for(signal_number(&hFence.signal)));
+    Ok(())
 }
 
 /// Clears the signal; core/fence.yml.

@@ -1,4 +1,5 @@
 // run pass global=128 local=64 args=buffer(i32,1),buffer(i32,1),buffer(i32,2)
+// strict
 // note: the flag is read without acquire
 kernel void pass(global int *data, global atomic_int *flag, global int *out) {
   if (get_local_id(0) != 0)

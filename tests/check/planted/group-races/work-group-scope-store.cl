@@ -1,4 +1,5 @@
 // run announce global=128 local=64 args=buffer(i32,1),buffer(i32,2)
+// strict
 // note: the store's scope is the group, the load's the device
 kernel void announce(global atomic_int *best, global int *out) {
   if (get_local_id(0) == 0) {

@@ -1,4 +1,5 @@
 // run count global=256 local=64 args=buffer(i32,1)
+// strict
 // note: an atomic whose scope is the group, used by all groups
 kernel void count(global atomic_int *counter) {
   if (get_local_id(0) % 3 == 0)

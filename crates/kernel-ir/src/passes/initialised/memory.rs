@@ -53,7 +53,7 @@ impl Initialised<'_> {
         Some(self.e.f.add_value(ty, ValueDef::Global(new)))
     }
 
-    /// A private array for the shadow of another; it begins as zeros, since nothing is initialised.
+    /// A private array for the shadow of another; it begins as ones, since nothing is initialised.
     fn array(&mut self, of: ValueId, size: u64, ty: TypeId) -> Option<ValueId> {
         let ValueDef::Inst(inst) = self.e.f.values[of.index()].def else {
             return None;
@@ -64,7 +64,7 @@ impl Initialised<'_> {
         let (inst, made) = self.e.make(Op::Alloca { size, align }, ty, 0);
         self.prologue.push(inst);
         let out = std::mem::take(&mut self.out);
-        self.fill(made, size, align, 0);
+        self.fill(made, size, align, u64::MAX);
         let fill = std::mem::replace(&mut self.out, out);
         self.prologue.extend(fill);
         Some(made)
@@ -144,8 +144,8 @@ impl Initialised<'_> {
         self.pointers.insert(ptr, made);
     }
 
-    fn is_inverted(&self, ptr: ValueId) -> bool {
-        matches!(self.needs.place(ptr), Place::Beside(_))
+    pub(super) fn is_inverted(&self, ptr: ValueId) -> bool {
+        matches!(self.needs.place(ptr), Place::Local(_))
     }
 
     /// The type of a shadow in memory; that of a value of type `ty` is `shadow_type`.
@@ -272,6 +272,17 @@ impl Initialised<'_> {
             true => self.shadow_pointer(src),
             false => None,
         };
+        if let (None, Place::Private(_), Some(to), Some(from)) =
+            (known, self.needs.place(dst), to, from)
+        {
+            self.tell_op(Op::CopyMemory {
+                dst: to,
+                src: from,
+                size,
+                align,
+            });
+            return;
+        }
         let (Some(bytes), Some(to)) = (known, to) else {
             self.tell(CheckOp::Unseen, Vec::new());
             return;
@@ -295,7 +306,7 @@ impl Initialised<'_> {
             let stored = if same { loaded } else { self.not(loaded) };
             let at = self.at(to, offset);
             self.store(at, stored, bytes);
-            if !inverted {
+            if self.needs.place(dst) == Place::Known {
                 let bad = self.any(stored);
                 any = Some(match any {
                     Some(any) => self.binary(BinaryOp::Or, any, bad),

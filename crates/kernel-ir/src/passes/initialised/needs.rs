@@ -17,8 +17,10 @@ pub(super) const MOST_BYTES: u64 = 1024;
 pub(super) enum Place {
     /// There is none: the memory counts as initialised.
     Nowhere,
-    /// In a private array or work-group variable beside it, bits set where it is initialised: those of its root.
-    Beside(Root),
+    /// In a work-group variable or block beside it, bits set where it *is* initialised: those of its root.
+    Local(Root),
+    /// In a private array beside it.
+    Private(Root),
     /// The runtime knows, bits set where it is not initialised.
     Known,
 }
@@ -48,7 +50,7 @@ impl Needs {
     pub(super) fn has_shadow(&self, ptr: ValueId) -> bool {
         match self.place(ptr) {
             Place::Nowhere => false,
-            Place::Beside(root) => self.live.contains(&root),
+            Place::Local(root) | Place::Private(root) => self.live.contains(&root),
             Place::Known => true,
         }
     }
@@ -102,7 +104,7 @@ impl Finder<'_> {
         let Some(root) = self.roots.of(ptr) else {
             return Place::Nowhere;
         };
-        let beside = match root {
+        let is_local = match root {
             Root::Argument(n) => {
                 let Some(&param) = self.f.params.get(n as usize) else {
                     return Place::Nowhere;
@@ -121,7 +123,11 @@ impl Finder<'_> {
                 .is_some_and(|global| global.space == AddressSpace::Local && size > 0),
             Root::Private(v, size) => {
                 let is_alloca = matches!(self.f.values[v.index()].def, ValueDef::Inst(_));
-                is_alloca && (1..=MOST_BYTES).contains(&size)
+                let follows = is_alloca && (1..=MOST_BYTES).contains(&size);
+                return match follows && !escaped.contains(&root) {
+                    true => Place::Private(root),
+                    false => Place::Nowhere,
+                };
             }
             Root::Value(v) => {
                 let is_own =
@@ -129,18 +135,29 @@ impl Finder<'_> {
                 return if is_own { Place::Nowhere } else { Place::Known };
             }
         };
-        match beside && !escaped.contains(&root) {
-            true => Place::Beside(root),
+        match is_local && !escaped.contains(&root) {
+            true => Place::Local(root),
             false => Place::Nowhere,
         }
     }
 
-    /// Private arrays and local memory that may be accessed through pointers whose root is another.
+    /// Private arrays and local memory that may be accessed through pointers whose root is another, or in ways that are not
+    /// followed.
     fn escaped(&self) -> HashSet<Root> {
+        let mut escaped = HashSet::new();
+        loop {
+            let before = escaped.len();
+            escaped = self.escaped_with(escaped);
+            if escaped.len() == before {
+                return escaped;
+            }
+        }
+    }
+
+    fn escaped_with(&self, mut escaped: HashSet<Root>) -> HashSet<Root> {
         let has_int_to_ptr = self
             .insts()
             .any(|inst| matches!(self.op(inst), Op::Convert(ConvertOp::IntToPtr, ..)));
-        let mut escaped = HashSet::new();
         for inst in self.insts() {
             let inst = &self.f.insts[inst.index()];
             let same = |v: ValueId| {
@@ -166,7 +183,12 @@ impl Finder<'_> {
                 Op::CopyMemory { dst, src, size, .. } => {
                     let known = self.known_int(*size);
                     if known.is_none_or(|bytes| bytes > MOST_BYTES) {
-                        used.extend([*dst, *src]);
+                        let [to, from] = [*dst, *src].map(|ptr| self.place(ptr, &escaped));
+                        let follows = matches!(to, Place::Private(_))
+                            && matches!(from, Place::Private(_) | Place::Known);
+                        if !follows {
+                            used.extend([*dst, *src]);
+                        }
                     }
                 }
                 Op::Compare(..) | Op::Check(..) | Op::GenericIs(..) => {}
@@ -343,7 +365,7 @@ impl Search<'_, '_> {
         if !std::mem::replace(&mut self.needs.pointers[ptr.index()], true) {
             self.work.push(Need::Pointer(ptr));
         }
-        if let Place::Beside(root) = place
+        if let Place::Local(root) | Place::Private(root) = place
             && self.needs.live.insert(root)
         {
             for (ptr, value) in self.stores.remove(&root).unwrap_or_default() {
@@ -356,7 +378,7 @@ impl Search<'_, '_> {
     fn store(&mut self, ptr: ValueId, value: Option<ValueId>) {
         match self.needs.place(ptr) {
             Place::Nowhere => {}
-            Place::Beside(root) if !self.needs.live.contains(&root) => {
+            Place::Local(root) | Place::Private(root) if !self.needs.live.contains(&root) => {
                 self.stores.entry(root).or_default().push((ptr, value));
             }
             _ => {

@@ -518,7 +518,7 @@ impl Initialised<'_> {
                 let ptr = *operands.first()?;
                 let shadow = self.shadow_pointer(ptr)?;
                 let read = self.emit(Op::Group(op, scope, vec![shadow]), wanted);
-                Some(match self.is_beside(ptr) {
+                Some(match self.is_inverted(ptr) {
                     true => self.not(read),
                     false => read,
                 })

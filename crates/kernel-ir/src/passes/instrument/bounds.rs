@@ -39,6 +39,30 @@ impl Instrument<'_> {
         self.tell(CheckOp::Bounds(touch, bytes), vec![outside, ptr, start]);
     }
 
+    /// Checks that an address is a multiple of what the instruction promises. Private arrays are as aligned as they are
+    /// declared.
+    pub(super) fn check_alignment(&mut self, ptr: ValueId, align: u64, size: u64, touch: Touch) {
+        let Ok(size) = u32::try_from(size) else {
+            return;
+        };
+        if !self.checks.memory
+            || align < 2
+            || !align.is_power_of_two()
+            || self.roots.is_private(ptr)
+        {
+            return;
+        }
+        let word = self.e.types.int(64);
+        let address = self.convert(ConvertOp::PtrToInt, ptr, word);
+        let mask = self.e.int(64, align - 1);
+        let low = self.binary(BinaryOp::And, address, mask);
+        let zero = self.e.int(64, 0);
+        let flag = self.e.types.bool();
+        let wrong = self.emit(Op::Compare(Predicate::INe, low, zero), flag);
+        let align = self.e.int(64, align);
+        self.tell(CheckOp::Alignment(touch, size), vec![wrong, ptr, align]);
+    }
+
     /// As [`Self::check_bounds`], for a size that is only known at run time.
     pub(super) fn check_bounds_of(&mut self, ptr: ValueId, bytes: ValueId, touch: Touch) {
         if !self.checks.memory {

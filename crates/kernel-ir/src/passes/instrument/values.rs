@@ -85,7 +85,10 @@ impl Instrument<'_> {
 
     /// Float to integer: what lies outside the integer's range is wrong, and so is NaN.
     pub(super) fn check_conversion(&mut self, op: ConvertOp, a: ValueId, result: ValueId) {
-        let (&Type::Float(from), &Type::Int(to)) = (self.e.ty(a), self.e.ty(result)) else {
+        let scalar = |ty| self.e.types.scalar_of(ty).map(|ty| self.e.types.get(ty));
+        let (Some(&Type::Float(from)), Some(&Type::Int(to))) =
+            (scalar(self.e.f.ty(a)), scalar(self.e.f.ty(result)))
+        else {
             return;
         };
         if from < 32 {
@@ -109,12 +112,8 @@ impl Instrument<'_> {
         let is_below = self.compare(below, a, low);
         let is_above = self.compare(Predicate::FUnordGe, a, high);
         let wrong = self.binary(BinaryOp::Or, is_below, is_above);
-        let zero = self.e.int(64, u64::from(to));
-        let operand = self.as_word(a).unwrap_or(zero);
-        self.tell(
-            CheckOp::Value(ValueMistake::Conversion),
-            vec![wrong, operand, zero],
-        );
+        let bits = self.e.int(64, u64::from(to));
+        self.report(ValueMistake::Conversion, wrong, a, bits);
     }
 
     fn report(&mut self, mistake: ValueMistake, wrong: ValueId, a: ValueId, b: ValueId) {
@@ -164,12 +163,20 @@ impl Instrument<'_> {
         Some(self.e.constant(id))
     }
 
+    /// The number, or a vector of it.
     fn float(&mut self, ty: TypeId, bits: u8, value: f64) -> ValueId {
         let bits = match bits {
             32 => u64::from((value as f32).to_bits()),
             _ => value.to_bits(),
         };
-        let id = self.e.constants.intern(ty, Constant::Float(bits));
+        let id = match *self.e.types.get(ty) {
+            Type::Vector(element, n) => {
+                let one = self.e.constants.intern(element, Constant::Float(bits));
+                let parts = Constant::Composite(vec![one; n as usize]);
+                self.e.constants.intern(ty, parts)
+            }
+            _ => self.e.constants.intern(ty, Constant::Float(bits)),
+        };
         self.e.constant(id)
     }
 }
