@@ -12,7 +12,7 @@ use crate::launch::{Kernel, Launch};
 use crate::mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
 use crate::order::AccessOrder;
 use crate::synchronisation::Synchronisation;
-use crate::uninitialised::Uninitialised;
+use crate::waiting::{MistakeKey, Uninitialised, key};
 
 /// The bounds that a pointer's accesses have to keep to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,27 +50,13 @@ pub(crate) struct State {
     next_tag: u16,
     launched: u64,
     /// Number of each known mistake.
-    pub(crate) known: HashMap<MistakeKey, usize>,
-    pub(crate) counts: Vec<u64>,
+    known: HashMap<MistakeKey, usize>,
+    counts: Vec<u64>,
     /// Writes of the same value and how often they happened: they are told when their launch ends, unless one of the two
     /// instructions takes part in a race.
     same_values: Vec<(Mistake, u64)>,
     pub(crate) uninitialised: Uninitialised,
     pub(crate) reporter: Box<dyn Reporter>,
-}
-
-/// Mistakes with the same key are one.
-pub(crate) type MistakeKey = (MistakeKind, u64, u32, u64, u32);
-
-pub(crate) fn key(mistake: &Mistake) -> MistakeKey {
-    let other = mistake.other.as_ref();
-    (
-        mistake.kind,
-        mistake.side.launch.kernel.program,
-        mistake.side.word,
-        other.map_or(0, |other| other.launch.kernel.program),
-        other.map_or(0, |other| other.word),
-    )
 }
 
 /// All that is known of the process's memory and launches. Any thread may call.
@@ -374,7 +360,25 @@ impl State {
         }
     }
 
-    pub(crate) fn tell_new(&mut self, key: MistakeKey, mistake: &Mistake, count: u64) {
+    /// A launch has ended: what it has found is told.
+    fn tell_uninitialised(&mut self, launch: &Launch) {
+        let Some(waiting) = self.uninitialised.waiting.remove(&launch.number) else {
+            return;
+        };
+        if self.uninitialised.explains(&launch.kernel) {
+            return;
+        }
+        let mut waiting: Vec<_> = waiting.into_iter().collect();
+        waiting.sort_by_key(|(_, (mistake, _))| mistake.side.word);
+        for (key, (mistake, count)) in waiting {
+            match self.known.get(&key) {
+                Some(&number) => self.counts[number] += count,
+                None => self.tell_new(key, &mistake, count),
+            }
+        }
+    }
+
+    fn tell_new(&mut self, key: MistakeKey, mistake: &Mistake, count: u64) {
         self.uninitialised.sees(mistake);
         let number = self.counts.len();
         self.known.insert(key, number);

@@ -49,6 +49,7 @@
 //! | `arrivals` | barriers |
 //! | `commands` | order of commands |
 //! | `launch`, `mistake` | launches; mistakes |
+//! | `waiting` | values that nobody has written, until their launch ends |
 //! | `order` | whether two accesses are ordered |
 //! | `allocations`, `checker` | all that is known of the process |
 //! | `run`, `uninitialised` | the calls of a kernel |
@@ -71,6 +72,7 @@ mod order;
 mod run;
 mod synchronisation;
 mod uninitialised;
+mod waiting;
 
 pub use checker::{Bounds, Checker};
 pub use commands::{Position, Start};

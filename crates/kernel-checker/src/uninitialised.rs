@@ -1,72 +1,15 @@
-//! Values that nobody has written.
-//!
-//! They are told when the launch ends, and only if its kernel has no race, no access out of bounds and no divergent barrier: such
-//! a mistake makes work-items read what others are still to write, and is what the program has to mend.
+//! Calls of kernels about values that nobody has written.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use kernel_ir::abi::check::{ITEM_BITS, What};
 use kernel_ir::{AddressSpace, CheckOp, Reliance, Touch};
 
 use crate::allocations::Found;
-use crate::checker::{Checker, MistakeKey, State, key};
-use crate::launch::{Kernel, Launch};
+use crate::checker::Checker;
 use crate::mistake::{Mistake, MistakeKind, Place, Side};
 use crate::run::Run;
-
-#[derive(Default)]
-pub(crate) struct Uninitialised {
-    /// Mistakes of launches that run, and how often each happened; by the number of the launch.
-    waiting: HashMap<u64, HashMap<MistakeKey, (Mistake, u64)>>,
-    /// Programs and names of kernels with mistakes that explain them.
-    explained: HashSet<(u64, String)>,
-}
-
-impl Uninitialised {
-    /// A mistake is told.
-    pub(crate) fn sees(&mut self, mistake: &Mistake) {
-        if matches!(
-            mistake.kind,
-            MistakeKind::Value(_) | MistakeKind::Uninitialised(_) | MistakeKind::SameValueWrite
-        ) {
-            return;
-        }
-        for side in [Some(&mistake.side), mistake.other.as_ref()]
-            .into_iter()
-            .flatten()
-        {
-            let kernel = &side.launch.kernel;
-            self.explained.insert((kernel.program, kernel.name.clone()));
-        }
-    }
-
-    fn explains(&self, kernel: &Kernel) -> bool {
-        self.explained
-            .iter()
-            .any(|(program, name)| *program == kernel.program && *name == kernel.name)
-    }
-}
-
-impl State {
-    /// A launch has ended: what it has found is told.
-    pub(crate) fn tell_uninitialised(&mut self, launch: &Launch) {
-        let Some(waiting) = self.uninitialised.waiting.remove(&launch.number) else {
-            return;
-        };
-        if self.uninitialised.explains(&launch.kernel) {
-            return;
-        }
-        let mut waiting: Vec<_> = waiting.into_iter().collect();
-        waiting.sort_by_key(|(_, (mistake, _))| mistake.side.word);
-        for (key, (mistake, count)) in waiting {
-            match self.known.get(&key) {
-                Some(&number) => self.counts[number] += count,
-                None => self.tell_new(key, &mistake, count),
-            }
-        }
-    }
-}
+use crate::waiting::key;
 
 impl Run<'_> {
     /// The mistake that a call of `solum_check` with [`CheckOp::Uninitialised`] tells; `None` for other calls. `address`: the

@@ -208,7 +208,9 @@ impl<'m> Initialised<'m> {
                     let bad = self.any(shadow);
                     let bytes = self.e.types.unpadded_size_of(ty);
                     // A vector of three is often stored as one of four, whose last component is padding.
-                    let is_copy = self.e.types.lane_count(ty) == 4 || self.is_copy(*value, 8);
+                    let is_copy = self.e.types.lane_count(ty) == 4
+                        || self.is_copy(*value, 8)
+                        || self.is_update(*value, *ptr, 8);
                     self.stored(*ptr, bad, bytes, is_copy, Some(*value));
                 }
             }
@@ -394,6 +396,22 @@ impl<'m> Initialised<'m> {
             }
             Some(Op::Construct(parts)) => all(parts),
             Some(Op::Shuffle(a, b, _)) => all(&[*a, *b]),
+            _ => false,
+        }
+    }
+
+    /// Whether `v` is what is stored at `ptr` with some of its bits or components replaced.
+    fn is_update(&self, v: ValueId, ptr: ValueId, depth: u32) -> bool {
+        let part = |v: &ValueId| depth > 0 && self.is_update(*v, ptr, depth - 1);
+        match self.e.def(v) {
+            Some(Op::Load { ptr: from, .. }) => *from == ptr,
+            Some(Op::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, a, b, _)) => {
+                part(a) || part(b)
+            }
+            Some(Op::Insert(a, ..) | Op::InsertDynamic(a, ..)) => part(a),
+            Some(Op::Convert(ConvertOp::Bitcast | ConvertOp::Trunc | ConvertOp::ZExt, a, _)) => {
+                part(a)
+            }
             _ => false,
         }
     }

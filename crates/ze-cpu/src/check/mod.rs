@@ -48,6 +48,16 @@ pub(crate) fn get() -> Option<&'static Check> {
     CHECK.get()
 }
 
+/// The local memory of a kernel without shadows, which are as large at most. The limit of a device is no mistake of the kernel.
+pub(crate) fn own_local_size(bytes: u64) -> u64 {
+    let has_shadows = CHECK.get().is_some_and(|check| check.shadows.is_some());
+    if has_shadows {
+        bytes.div_ceil(2)
+    } else {
+        bytes
+    }
+}
+
 /// A command has copied memory.
 pub(crate) fn copied(to: *mut u8, from: *const u8, bytes: u64) {
     if let Some(check) = CHECK.get() {
@@ -216,6 +226,9 @@ impl CheckedLaunch {
         memory: u64,
     ) -> Option<Self> {
         let check = get()?;
+        if let Some(shadows) = &check.shadows {
+            shadows.launch_begins();
+        }
         let word = |block: &[u8], info: &ArgInfo| {
             let value = block
                 .get(info.offset as usize..)
@@ -224,7 +237,7 @@ impl CheckedLaunch {
         };
         let shadow = |pointer: u64| {
             let shadows = check.shadows.as_ref();
-            shadows.map_or(0, |shadows| shadows.of_argument(pointer))
+            shadows.map_or(0, |shadows| shadows.of(pointer))
         };
         let bounds = infos.iter().map(|info| {
             let value = word(args, info);
@@ -270,7 +283,8 @@ impl CheckedLaunch {
     /// The bytes that a group needs.
     pub(crate) fn memory(&self, record: &LaunchRecord) -> u64 {
         match self.check.shadows {
-            Some(_) => self.memory.next_multiple_of(128) + record.state_offset,
+            // Accesses outside may hit what is behind.
+            Some(_) => self.memory.next_multiple_of(128) + record.state_offset + 4096,
             None => self.memory,
         }
     }

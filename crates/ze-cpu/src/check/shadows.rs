@@ -9,12 +9,13 @@
 use kernel_checker::Mistake;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use ze_driver::device::{AllocInfo, MemoryKind};
 
-/// Bytes on either side of a shadow that accesses outside of the allocation may hit.
-const PADDING: usize = 1 << 20;
+/// Bytes on either side of a shadow that accesses outside of the allocation may hit; they take no memory before.
+const PADDING: usize = 1 << 24;
 /// Sizes of the zone: the first that the system gives.
-const ZONES: [usize; 4] = [1 << 36, 1 << 33, 1 << 30, 1 << 26];
+const ZONES: [usize; 2] = [1 << 38, 1 << 36];
 /// Addresses keep their position in a page, and thereby their alignment.
 const PAGE: u64 = 4096;
 /// Stores that are remembered.
@@ -60,6 +61,8 @@ struct Shadow {
     /// The first byte's.
     at: u64,
     mapping: Mapping,
+    /// The launch for which the pattern was looked for.
+    seen: AtomicU64,
 }
 
 pub(super) struct Shadows {
@@ -69,6 +72,8 @@ pub(super) struct Shadows {
     live: Mutex<BTreeMap<u64, Shadow>>,
     /// Of memory that was freed, and is kept.
     freed: Mutex<HashMap<u64, Shadow>>,
+    /// Launches so far.
+    launch: AtomicU64,
     /// Stores of values that are not initialised, by address.
     suspects: Mutex<BTreeMap<u64, Mistake>>,
 }
@@ -80,6 +85,7 @@ impl Shadows {
             zone: ZONES.into_iter().find_map(Mapping::new)?,
             live: Mutex::default(),
             freed: Mutex::default(),
+            launch: AtomicU64::new(0),
             suspects: Mutex::default(),
         })
     }
@@ -95,6 +101,10 @@ impl Shadows {
             return;
         }
         let (start, bytes) = (info.base as u64, info.size as usize);
+        // Pattern and shadow take memory that the program may never touch.
+        if info.size > free_memory() / 4 {
+            return;
+        }
         let room = bytes.checked_add(2 * PADDING);
         let Some(mapping) = room.and_then(Mapping::new) else {
             return;
@@ -109,6 +119,7 @@ impl Shadows {
             size: info.size,
             at,
             mapping,
+            seen: AtomicU64::new(0),
         };
         crate::sync::lock(&self.live).insert(start, shadow);
     }
@@ -128,16 +139,20 @@ impl Shadows {
         drop(shadow.map(|shadow| shadow.mapping));
     }
 
-    /// The shadow of what `pointer` points to.
-    pub(super) fn of(&self, pointer: u64) -> u64 {
-        self.with(pointer, |start, shadow| shadow.at + (pointer - start))
-            .unwrap_or((self.zone.at + self.zone.bytes / 2) as u64 + pointer % PAGE)
+    /// A launch begins.
+    pub(super) fn launch_begins(&self) {
+        self.launch.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// As [`Self::of`], when a launch begins.
-    pub(super) fn of_argument(&self, pointer: u64) -> u64 {
-        self.see_host(pointer);
-        self.of(pointer)
+    /// The shadow of what `pointer` points to.
+    pub(super) fn of(&self, pointer: u64) -> u64 {
+        let launch = self.launch.load(Ordering::Relaxed);
+        let seen = |_, shadow: &Shadow| shadow.seen.swap(launch, Ordering::Relaxed);
+        if self.with(pointer, seen).is_some_and(|seen| seen != launch) {
+            self.see_host(pointer);
+        }
+        self.with(pointer, |start, shadow| shadow.at + (pointer - start))
+            .unwrap_or((self.zone.at + self.zone.bytes / 2) as u64 + pointer % PAGE)
     }
 
     /// Finds what the program has written through its pointer.
@@ -311,6 +326,19 @@ impl Shadows {
                 .collect(),
         }
     }
+}
+
+/// Bytes of the machine that are free.
+fn free_memory() -> u64 {
+    // SAFETY: both only read settings.
+    let [pages, bytes] = unsafe {
+        [
+            libc::sysconf(libc::_SC_AVPHYS_PAGES),
+            libc::sysconf(libc::_SC_PAGESIZE),
+        ]
+    };
+    let [pages, bytes] = [pages, bytes].map(|n| u64::try_from(n).unwrap_or(0));
+    pages.saturating_mul(bytes)
 }
 
 /// Forgets stores to a range.
