@@ -40,6 +40,10 @@ pub const LEAF: u32 = 1 << 31;
 pub const LEAF_MOST: usize = 4;
 /// Most primitives: the numbers of their packets have 28 bits.
 pub const MOST_PRIMITIVES: usize = 1 << 28;
+/// The number by which Level Zero knows the format, with its version in the last byte.
+pub const FORMAT: u32 = 0x501a_0002;
+/// Alignment of structures in bytes.
+pub const ALIGNMENT: u32 = 128;
 /// First word of the head.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"SOLUMRT2");
 

@@ -4,6 +4,36 @@
 //! ones by the surface area heuristic ([`Build`]); the result is bytes without addresses of its own ([`layout`]), which
 //! may be copied anywhere; [`Structure`] reads them and answers rays.
 //!
+//! ```
+//! use acceleration_structure::layout::{Kind, Record};
+//! use acceleration_structure::{Build, Geometry, Ray, Shape, Structure, Vector};
+//!
+//! /// One triangle in the plane z = 2.
+//! struct Triangle;
+//! impl Shape for Triangle {
+//!     fn count(&self) -> usize {
+//!         1
+//!     }
+//!     fn corners(&self, _first: usize, out: &mut [Option<[Vector; 4]>]) {
+//!         out[0] = Some([[0.0, 0.0, 2.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0], [0.0; 3]]);
+//!     }
+//! }
+//!
+//! let record = Record { user_id: 0, mask: 0xff, flags: 0, instance: 0, inverse: [0.0; 12] };
+//! let triangle = Geometry { kind: Kind::Triangle, record, shape: Box::new(Triangle) };
+//! let (_usually, always) = Build::sizes(1, 1);
+//! let mut bytes = vec![0; always];
+//! let build = Build::new(vec![triangle], &mut bytes);
+//! let size = build.join().unwrap(); // More threads may join.
+//! drop(build);
+//!
+//! let structure = Structure::new(&bytes[..size]).unwrap();
+//! let ray = Ray { origin: [0.2, 0.2, 0.0], direction: [0.0, 0.0, 1.0], nearest: 0.0, farthest: f32::INFINITY, mask: 0xff };
+//! // There are no instances and no procedural primitives to ask about.
+//! let hit = structure.nearest(&ray, &|_| None, &mut |_, _, _| None).unwrap();
+//! assert_eq!((hit.distance, hit.primitive), (2.0, 0));
+//! ```
+//!
 //! Invariants
 //! - The same input gives structures with the same results, whichever threads join.
 //! - A query never reads outside of the bytes, whatever they hold.

@@ -10,6 +10,28 @@
 //!   holds cancellation off.
 //! - Code that calls other libraries' functions does so while a [`HeldCancellation`] lives.
 //!
+//! ```
+//! use cancellation::HeldCancellation;
+//! # unsafe extern "C" { safe fn pthread_self() -> usize; safe fn pthread_cancel(thread: usize) -> i32; }
+//!
+//! let held = HeldCancellation::new();
+//! pthread_cancel(pthread_self());
+//! // Reads through cancellation points, none of which ends the thread.
+//! assert!(!std::fs::read("/proc/self/comm")?.is_empty());
+//! # std::process::exit(0);
+//! drop(held); // The program's next cancellation point ends the thread.
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! A shell wraps the whole library, in its build script and in its source:
+//!
+//! ```text
+//! for argument in cancellation::wrap_arguments() {    // build.rs
+//!     println!("cargo::rustc-cdylib-link-arg={argument}");
+//! }
+//! cancellation::hold_off_cancellation!();             // lib.rs
+//! ```
+//!
 //! Callbacks of tracers and XPTI's subscribers are the program's code: a cancellation may act there. It ends the call, whose
 //! frames may be unwound (`extern "C-unwind"`) and let go of what they hold.
 //!

@@ -4,7 +4,7 @@ use kernel_ir::abi::check::{ArgumentBounds, CHECK_SYMBOL, ITEM_BITS, What};
 use kernel_ir::abi::launch_offset;
 use kernel_ir::{AddressSpace, CheckOp, Type, ValueId};
 
-use crate::llvm::{Opcode, Val};
+use crate::llvm::{Bb, IntPred, Opcode, Val};
 use crate::lower::Lower;
 
 impl Lower<'_> {
@@ -19,7 +19,8 @@ impl Lower<'_> {
             CheckOp::ArgumentStart(n) => return Some(at(self.argument_bounds(), n, 0)),
             CheckOp::ArgumentSize(n) => return Some(at(self.argument_bounds(), n, 8)),
             CheckOp::ArgumentShadow(n) => {
-                let shadow = at(self.argument_bounds(), n, 16);
+                let field = std::mem::offset_of!(ArgumentBounds, shadow) as u64;
+                let shadow = at(self.argument_bounds(), n, field);
                 return Some(ir.cast(Opcode::LLVMIntToPtr, shadow, ir.ptr));
             }
             _ => {}
@@ -41,8 +42,14 @@ impl Lower<'_> {
             ir.at_end(next);
             return None;
         }
+        let next = match op {
+            CheckOp::ArgumentRead(n, _) => Some(self.if_written(n)),
+            _ => None,
+        };
         let (a, epoch, b) = match op {
-            CheckOp::Access(..) => (values[0], values[1], values.get(2).copied()),
+            CheckOp::Access(..) | CheckOp::ArgumentRead(..) => {
+                (values[0], values[1], values.get(2).copied())
+            }
             CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::ArriveSubGroup | CheckOp::Leave => {
                 // Whether there is a value.
                 let has_value = ir.i64c(u64::from(values.len() > 1));
@@ -54,10 +61,28 @@ impl Lower<'_> {
         let a = self.as_word(a);
         let b = b.map_or(zero, |b| self.as_word(b));
         let result = self.call_check([what, a, b], epoch, word);
+        if let Some(next) = next {
+            ir.br(next);
+            ir.at_end(next);
+        }
         match op {
             CheckOp::AllocationShadow => Some(ir.cast(Opcode::LLVMIntToPtr, result, ir.ptr)),
             _ => op.is_pure().then_some(result),
         }
+    }
+
+    /// Branches to a new block, now at hand, if reads through an argument count, and otherwise to the block returned.
+    pub(crate) fn if_written(&mut self, argument: u32) -> Bb {
+        let ir = self.ir;
+        let size = size_of::<ArgumentBounds>() as u64;
+        let field = std::mem::offset_of!(ArgumentBounds, is_written) as u64;
+        let at = u64::from(argument) * size + field;
+        let is_written = ir.load(ir.i64, ir.offset_by(self.argument_bounds(), at), 8);
+        let [tell, next] = [c"tell", c"told"].map(|name| self.new_block(name));
+        let is_written = ir.icmp(IntPred::LLVMIntNE, is_written, ir.i64c(0));
+        ir.cond_br(is_written, tell, next);
+        ir.at_end(tell);
+        next
     }
 
     fn call_check(&mut self, [what, a, b]: [Val; 3], epoch: Val, word: u32) -> Val {

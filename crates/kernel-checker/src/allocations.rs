@@ -17,11 +17,13 @@ pub(crate) struct Allocation {
 
 #[derive(Default)]
 pub(crate) struct Allocations {
-    live: BTreeMap<u64, Allocation>,
+    /// By start: places in `all`.
+    live: BTreeMap<u64, usize>,
+    all: Vec<Allocation>,
+    /// Places in `all` that are free.
+    unused: Vec<usize>,
     /// By start: size and id.
     freed: BTreeMap<u64, (u64, u64)>,
-    /// The start of the allocation that was found last.
-    last: u64,
 }
 
 /// The allocation around an address.
@@ -58,22 +60,42 @@ impl Allocations {
             id,
             ..Allocation::default()
         };
-        self.live.insert(start, allocation);
+        let place = match self.unused.pop() {
+            Some(place) => {
+                self.all[place] = allocation;
+                place
+            }
+            None => {
+                self.all.push(allocation);
+                self.all.len() - 1
+            }
+        };
+        if let Some(old) = self.live.insert(start, place) {
+            self.forget(old);
+        }
     }
 
     pub(crate) fn freed(&mut self, start: u64) {
-        if let Some(allocation) = self.live.remove(&start) {
+        if let Some(place) = self.live.remove(&start) {
             if self.freed.len() >= MOST_FREED {
                 self.freed.pop_first();
             }
+            let allocation = &self.all[place];
             self.freed.insert(start, (allocation.size, allocation.id));
+            self.forget(place);
         }
+    }
+
+    fn forget(&mut self, place: usize) {
+        self.all[place] = Allocation::default();
+        self.unused.push(place);
     }
 
     /// The allocation around `address`. The byte behind an allocation belongs to it, unless another begins there: pointers
     /// may point there.
     pub(crate) fn find(&self, address: u64) -> Found {
-        if let Some((&start, one)) = self.live.range(..=address).next_back()
+        if let Some((&start, &place)) = self.live.range(..=address).next_back()
+            && let Some(one) = self.all.get(place)
             && address - start <= one.size
         {
             let (size, id) = (one.size, one.id);
@@ -87,24 +109,18 @@ impl Allocations {
         }
     }
 
-    /// The live allocation that holds the byte at `address`.
-    pub(crate) fn holding(&mut self, address: u64) -> Option<&mut Allocation> {
-        let start = match self.live.get(&self.last) {
-            Some(one) if address.wrapping_sub(one.start) < one.size => self.last,
-            _ => {
-                let (&start, one) = self.live.range(..=address).next_back()?;
-                if address - start >= one.size {
-                    return None;
-                }
-                self.last = start;
-                start
-            }
-        };
-        self.live.get_mut(&start)
+    /// The live allocation that holds the byte at `address`; `hint` is where the caller found the last one.
+    pub(crate) fn holding(&mut self, address: u64, hint: &mut usize) -> Option<&mut Allocation> {
+        let holds = |one: &Allocation| address.wrapping_sub(one.start) < one.size;
+        if !self.all.get(*hint).is_some_and(holds) {
+            let (_, &place) = self.live.range(..=address).next_back()?;
+            *hint = place;
+        }
+        self.all.get_mut(*hint).filter(|one| holds(one))
     }
 
     pub(crate) fn clear_histories(&mut self) {
-        for allocation in self.live.values_mut() {
+        for allocation in &mut self.all {
             allocation.history.clear();
         }
     }

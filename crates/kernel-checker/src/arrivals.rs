@@ -30,6 +30,8 @@ struct SubMeeting {
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     meetings: BTreeMap<u32, Meeting>,
+    /// The number of barriers of the meeting that the last work-item joined, and that meeting: most join one that is open.
+    open: Option<(u32, Meeting)>,
     /// By sub-group and epoch.
     sub_groups: BTreeMap<(u32, u32), SubMeeting>,
     /// The first work-item that ended after so few barriers.
@@ -50,21 +52,19 @@ pub(crate) enum Divergence {
 }
 
 impl Arrivals {
-    /// A work-item reaches a barrier after `barriers` others, in a group of `items`.
+    /// `count` work-items from one on reach a barrier after `barriers` others, in a group of `items`.
     pub(crate) fn arrive(
         &mut self,
         barriers: u32,
         arrival: Arrival,
+        count: u32,
         items: u32,
     ) -> Option<Divergence> {
-        let meeting = self.meetings.entry(barriers).or_insert(Meeting {
-            first: arrival,
-            count: 0,
-        });
-        meeting.count += 1;
+        let meeting = self.meeting(barriers, arrival);
+        meeting.count += count;
         let first = meeting.first;
         if meeting.count == items {
-            self.meetings.remove(&barriers);
+            self.open = None;
         }
         if first.word != arrival.word {
             return Some(Divergence::OtherBarrier(first, arrival));
@@ -72,21 +72,43 @@ impl Arrivals {
         (first.value != arrival.value).then_some(Divergence::OtherValue(first, arrival))
     }
 
-    /// A work-item reaches an operation of its sub-group, in a group of `items`.
+    /// The meeting at that barrier, which becomes the open one.
+    fn meeting(&mut self, barriers: u32, arrival: Arrival) -> &mut Meeting {
+        let (number, meeting) = match self.open.take() {
+            Some((number, meeting)) if number == barriers => (number, meeting),
+            other => {
+                self.meetings.extend(other);
+                let known = self.meetings.remove(&barriers);
+                let new = Meeting {
+                    first: arrival,
+                    count: 0,
+                };
+                (barriers, known.unwrap_or(new))
+            }
+        };
+        &mut self.open.insert((number, meeting)).1
+    }
+
+    /// Work-items of one sub-group, `lanes` of it, reach one of its operations, in a group of `items`.
     pub(crate) fn arrive_sub_group(
         &mut self,
         epoch: u32,
         arrival: Arrival,
+        lanes: u64,
         (size, items): (u32, u32),
     ) -> Option<Divergence> {
         let size = size.clamp(1, 64);
         let sub_group = arrival.item / size;
         let key = (sub_group, epoch);
+        // All at once, as it is in code for whole sub-groups.
+        if lanes == all_lanes(sub_group, size, items) && self.sub_groups.is_empty() {
+            return None;
+        }
         let meeting = self.sub_groups.entry(key).or_insert(SubMeeting {
             first: arrival,
             lanes: 0,
         });
-        meeting.lanes |= 1 << (arrival.item % size);
+        meeting.lanes |= lanes;
         let (first, lanes) = (meeting.first, meeting.lanes);
         if lanes == all_lanes(sub_group, size, items) {
             self.sub_groups.remove(&key);
@@ -124,6 +146,7 @@ impl Arrivals {
 
     fn end_of_group(&mut self) -> Option<Divergence> {
         let ended = self.ended.take();
+        self.meetings.extend(self.open.take());
         let meeting = self.meetings.pop_first();
         self.meetings.clear();
         let (_, meeting) = meeting?;
@@ -155,7 +178,7 @@ mod tests {
         let mut arrivals = Arrivals::default();
         for barriers in 0..3 {
             for item in 0..4 {
-                assert_eq!(arrivals.arrive(barriers, at(item, 7), 4), None);
+                assert_eq!(arrivals.arrive(barriers, at(item, 7), 1, 4), None);
             }
         }
         (0..4).for_each(|item| arrivals.leave(3, item));
@@ -165,11 +188,11 @@ mod tests {
     #[test]
     fn both_sides_are_named() {
         let mut arrivals = Arrivals::default();
-        assert_eq!(arrivals.arrive(0, at(0, 7), 2), None);
-        let found = arrivals.arrive(0, at(1, 9), 2);
+        assert_eq!(arrivals.arrive(0, at(0, 7), 1, 2), None);
+        let found = arrivals.arrive(0, at(1, 9), 1, 2);
         assert_eq!(found, Some(Divergence::OtherBarrier(at(0, 7), at(1, 9))));
 
-        assert_eq!(arrivals.arrive(1, at(0, 7), 2), None);
+        assert_eq!(arrivals.arrive(1, at(0, 7), 1, 2), None);
         arrivals.leave(1, 1);
         arrivals.leave(2, 0);
         assert_eq!(
@@ -181,8 +204,8 @@ mod tests {
             value: Some(value),
             ..at(item, 7)
         };
-        assert_eq!(arrivals.arrive(0, value(0, 3), 2), None);
-        let found = arrivals.arrive(0, value(1, 4), 2);
+        assert_eq!(arrivals.arrive(0, value(0, 3), 1, 2), None);
+        let found = arrivals.arrive(0, value(1, 4), 1, 2);
         assert_eq!(
             found,
             Some(Divergence::OtherValue(value(0, 3), value(1, 4)))
@@ -194,11 +217,17 @@ mod tests {
         let mut arrivals = Arrivals::default();
         // 20 work-items in sub-groups of 16: the second has four.
         for item in 0..20 {
-            assert_eq!(arrivals.arrive_sub_group(0, at(item, 7), (16, 20)), None);
+            assert_eq!(
+                arrivals.arrive_sub_group(0, at(item, 7), 1 << (item % 16), (16, 20)),
+                None
+            );
         }
         assert_eq!(arrivals.end((16, 20)), [None; 2]);
         for item in 16..19 {
-            assert_eq!(arrivals.arrive_sub_group(0, at(item, 7), (16, 20)), None);
+            assert_eq!(
+                arrivals.arrive_sub_group(0, at(item, 7), 1 << (item % 16), (16, 20)),
+                None
+            );
         }
         let absent = Divergence::SubGroup(at(16, 7), at(19, 0));
         assert_eq!(arrivals.end((16, 20)), [None, Some(absent)]);

@@ -67,6 +67,25 @@ impl Cell {
         Self(self.0 | u64::from(releases.min(MOST_PHASES)) << PHASE_AT)
     }
 
+    /// The cell of the work-item that many places behind this one's, in the same group.
+    #[inline(always)]
+    pub(crate) fn later_item(self, lanes: u32) -> Self {
+        Self(self.0.wrapping_add(u64::from(lanes) << ITEM_AT))
+    }
+
+    /// Whether an earlier access may be unordered with this one, as far as one look at the bits tells: of the same launch,
+    /// and of another group, or of another work-item of the group at the same number of barriers.
+    #[inline(always)]
+    pub(crate) fn may_race(self, earlier: Self) -> bool {
+        let differs = self.0 ^ earlier.0;
+        let same_launch = differs >> TAG_AT == 0;
+        let other_group = differs >> GROUP_AT != 0;
+        let same_barriers = differs >> BARRIERS_AT & MOST_BARRIERS == 0;
+        let other_item = differs >> ITEM_AT & 0xffff != 0;
+        // Without branches: rows of cells are compared.
+        same_launch & (other_group | (same_barriers & other_item))
+    }
+
     pub(crate) fn tag(self) -> u16 {
         (self.0 >> TAG_AT) as u16
     }
@@ -118,8 +137,7 @@ impl Cell {
         if self.item() == release.item() {
             return self.phase() <= release.phase();
         }
-        let size = sub_group_size.max(1);
-        self.item() / size == release.item() / size && self.sub() < release.sub()
+        is_same_sub_group(self, release, sub_group_size) && self.sub() < release.sub()
     }
 
     /// Whether a barrier lies between two accesses of different work-items of one group.
@@ -128,10 +146,14 @@ impl Cell {
         if barriers != other.barriers() || barriers == MOST_BARRIERS {
             return true;
         }
-        let size = sub_group_size.max(1);
-        let same_sub_group = self.item() / size == other.item() / size;
-        same_sub_group && (self.sub() != other.sub() || self.sub() == MOST_SUB)
+        is_same_sub_group(self, other, sub_group_size)
+            && (self.sub() != other.sub() || self.sub() == MOST_SUB)
     }
+}
+
+/// Whether two work-items of a group are in one sub-group. Sizes of sub-groups are powers of two.
+fn is_same_sub_group(a: Cell, b: Cell, size: u32) -> bool {
+    (a.item() ^ b.item()) >> size.max(1).trailing_zeros() == 0
 }
 
 #[cfg(test)]
@@ -148,6 +170,25 @@ mod tests {
         );
         assert_eq!((cell.barriers(), cell.sub()), (5, 7));
         assert_eq!(cell.reach(), Reach::Device);
+    }
+
+    #[test]
+    fn one_look_finds_all_that_may_race() {
+        let at = |tag, group, barriers: u32, item| {
+            Cell::new(tag, group, barriers << SUB_GROUP_BITS, Reach::NotAtomic).by(item)
+        };
+        let new = at(1, 1, 1, 5);
+        for (old, may) in [
+            (at(1, 1, 1, 5), false),
+            (at(1, 1, 1, 6), true),
+            (at(1, 1, 0, 6), false),
+            (at(1, 2, 0, 5), true),
+            (at(2, 2, 1, 6), false),
+            (Cell::default(), false),
+        ] {
+            assert_eq!(new.may_race(old), may, "{old:?}");
+        }
+        assert_eq!(new.later_item(3), at(1, 1, 1, 8));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The checker of a process.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::allocations::{Allocations, Found};
@@ -13,6 +13,9 @@ use crate::mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
 use crate::order::AccessOrder;
 use crate::synchronisation::Synchronisation;
 use crate::waiting::{MistakeKey, Uninitialised, key};
+
+/// Addresses below are null pointers with an offset: Linux maps nothing there (`vm.mmap_min_addr`).
+pub(crate) const NULL: u64 = 1 << 16;
 
 /// The bounds that a pointer's accesses have to keep to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +50,8 @@ pub(crate) struct State {
     /// The order of each launch that runs, by tag.
     pub(crate) synchronisation: HashMap<u16, Synchronisation>,
     commands: Commands,
+    /// By lane, the last command that was a launch, a copy or a fill.
+    last_launches: HashMap<u64, u64>,
     next_tag: u16,
     launched: u64,
     /// Number of each known mistake.
@@ -63,6 +68,8 @@ pub(crate) struct State {
 pub struct Checker {
     pub(crate) rules: Rules,
     state: Mutex<State>,
+    /// Threads that wait for the state: kernels keep it while they run, and give it away between two calls.
+    waiting: AtomicU32,
 }
 
 impl Checker {
@@ -79,6 +86,7 @@ impl Checker {
             site_of: HashMap::new(),
             synchronisation: HashMap::new(),
             commands: Commands::default(),
+            last_launches: HashMap::new(),
             next_tag: 0,
             launched: 0,
             known: HashMap::new(),
@@ -90,11 +98,25 @@ impl Checker {
         Self {
             rules,
             state: Mutex::new(state),
+            waiting: AtomicU32::new(0),
         }
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        state
+    }
+
+    /// The state for a kernel, which gives it away when [`Self::is_wanted`].
+    pub(crate) fn state_of_run(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether another thread waits for the state.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) != 0
     }
 
     /// Memory was allocated.
@@ -110,16 +132,7 @@ impl Checker {
     /// The bounds of a pointer's accesses: none are allowed through null and freed pointers.
     #[must_use]
     pub fn bounds(&self, pointer: u64) -> Bounds {
-        /// Addresses below are null pointers with an offset: Linux maps nothing there (`vm.mmap_min_addr`).
-        const NULL: u64 = 1 << 16;
-        if pointer < NULL {
-            return Bounds { start: 0, size: 0 };
-        }
-        match self.state().allocations.find(pointer) {
-            Found::Live { start, size, .. } => Bounds { start, size },
-            Found::Freed { start, .. } => Bounds { start, size: 0 },
-            Found::Unknown => Bounds::UNKNOWN,
-        }
+        self.state().bounds(pointer)
     }
 
     /// A launch begins.
@@ -175,6 +188,13 @@ impl Checker {
         self.state().commands.host_signals(signal);
     }
 
+    /// Whether other commands may run at the same time as the launch: it is not ordered after all before it, or the program
+    /// uses several lanes.
+    #[must_use]
+    pub fn may_overlap(&self, launch: &Launch) -> bool {
+        !launch.is_after_all || self.state().last_launches.len() > 1
+    }
+
     /// A launch has ended.
     pub fn end(&self, launch: &Launch) {
         let mut state = self.state();
@@ -208,6 +228,17 @@ impl State {
             state.launches.fill(None);
         }
         state.launched += 1;
+        let clock = state.commands.clock(position);
+        let is_after_all = match &clock {
+            None => true,
+            Some(clock) => state.last_launches.iter().all(|(&lane, &number)| {
+                let own = lane == position.lane && number == position.number;
+                own || clock.knows_all_up_to(Position { lane, number })
+            }),
+        };
+        if position.number != 0 {
+            state.last_launches.insert(position.lane, position.number);
+        }
         let launch = Arc::new(Launch {
             kernel: Arc::clone(kernel),
             number: state.launched,
@@ -216,8 +247,9 @@ impl State {
             offset,
             tag: state.next_tag,
             position,
-            clock: state.commands.clock(position),
+            clock,
             after: (0..=MOST_TAGS).map(|_| AtomicU8::new(0)).collect(),
+            is_after_all,
         });
         state.launches[usize::from(launch.tag)] = Some(Arc::clone(&launch));
         launch
@@ -237,7 +269,7 @@ impl State {
             launches,
             ..
         } = self;
-        let Some(allocation) = allocations.holding(start) else {
+        let Some(allocation) = allocations.holding(start, &mut 0) else {
             return;
         };
         let (first, id) = (allocation.start, allocation.id);
@@ -297,6 +329,18 @@ impl State {
             item: cell.item(),
             touch: site.touch,
         })
+    }
+
+    /// As [`Checker::bounds`].
+    pub(crate) fn bounds(&self, pointer: u64) -> Bounds {
+        if pointer < NULL {
+            return Bounds { start: 0, size: 0 };
+        }
+        match self.allocations.find(pointer) {
+            Found::Live { start, size, .. } => Bounds { start, size },
+            Found::Freed { start, .. } => Bounds { start, size: 0 },
+            Found::Unknown => Bounds::UNKNOWN,
+        }
     }
 
     /// The number of an instruction; 0 if there are too many.

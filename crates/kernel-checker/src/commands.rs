@@ -76,6 +76,15 @@ impl Clock {
         }
     }
 
+    /// Whether all commands of a lane up to one are known.
+    pub(crate) fn knows_all_up_to(&self, position: Position) -> bool {
+        self.knows_all
+            || self
+                .lanes
+                .get(&position.lane)
+                .is_some_and(|known| position.number <= known.all)
+    }
+
     fn add(&mut self, position: Position) {
         let known = self.lanes.entry(position.lane).or_default();
         known.add(position.number);

@@ -6,7 +6,10 @@
 //! Histories are kept in chunks of [`CHUNK`] bytes, which are made when they are first accessed, and whose second reads are
 //! made when they are needed. A chunk describes words until a part of a word is accessed, and single bytes from then on.
 
+mod rows;
+
 use crate::cell::Cell;
+pub(crate) use rows::Row;
 
 /// Bytes of a word.
 const WORD: u64 = 4;

@@ -37,6 +37,8 @@ pub struct Launch {
     /// Its command, and what that knows to have finished; `None`: everything before it.
     pub(crate) position: Position,
     pub(crate) clock: Option<Arc<Clock>>,
+    /// Whether it is ordered after all launches before it.
+    pub(crate) is_after_all: bool,
     /// By tag of another launch, what [`Self::is_after`] has found.
     pub(crate) after: Box<[AtomicU8]>,
 }

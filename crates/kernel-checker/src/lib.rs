@@ -6,7 +6,7 @@
 //! only by a barrier between them, or by a release and an acquire.
 //!
 //! ```
-//! use kernel_checker::{Checker, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run};
+//! use kernel_checker::{Checker, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run, Scratch};
 //! use kernel_ir::abi::check::{What, who};
 //! use kernel_ir::{AddressSpace, CheckOp, Touch};
 //! use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@
 //!     has_old_atomics: false,
 //! });
 //! let launch = checker.begin(&kernel, [64, 1, 1], [1, 1, 1], [0; 3], Position::default());
-//! let run = Run::new(&checker, &launch, (0, 0));
+//! let run = Run::new(&checker, &launch, (0, 0), Scratch::default());
 //! let call = |touch| What { op: CheckOp::Access(touch, 4), space: AddressSpace::Global }.encode();
 //!
 //! // Work-item 0 writes the first word, work-item 5 reads it, and no barrier lies between.
@@ -58,13 +58,14 @@
 //! - What is bounded (groups, barriers, tags) hides races where it overflows, and never invents one.
 //! - Nothing here reads the program's memory, except through [`Reporter::read`].
 //! - No panic on any call.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod allocations;
 mod arrivals;
 mod cell;
 mod checker;
 mod commands;
+#[expect(unsafe_code, reason = "code for processors that have AVX2")]
 mod history;
 mod launch;
 mod mistake;
@@ -78,4 +79,4 @@ pub use checker::{Bounds, Checker};
 pub use commands::{Position, Start};
 pub use launch::{Kernel, Launch};
 pub use mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
-pub use run::{Addresses, Lanes, Run};
+pub use run::{Addresses, Lanes, Run, Scratch};

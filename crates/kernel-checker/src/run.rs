@@ -1,17 +1,17 @@
 //! The calls of an instrumented kernel, on the thread that runs it.
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
-use kernel_ir::abi::check::{ITEM_BITS, What};
+use kernel_ir::abi::check::{ITEM_BITS, PlainAccess, What};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
 use kernel_ir::{AddressSpace, CheckOp, Scope, Touch};
 
 use crate::allocations::Found;
 use crate::arrivals::{Arrival, Arrivals, Divergence};
 use crate::cell::{Cell, MOST_TAGS, Reach};
-use crate::checker::{Checker, State};
-use crate::history::{Access, Earlier, History};
+use crate::checker::{Bounds, Checker, NULL, State};
+use crate::history::{Access, Earlier, History, Row};
 use crate::launch::Launch;
 use crate::mistake::{Mistake, MistakeKind, Place, Side};
 use crate::order::AccessOrder;
@@ -21,18 +21,55 @@ pub struct Run<'a> {
     pub(crate) checker: &'a Checker,
     pub(crate) launch: Arc<Launch>,
     groups: RefCell<Groups>,
+    /// Kept from call to call: locking takes as long as recording eight work-items' accesses.
+    state: RefCell<Option<MutexGuard<'a, State>>>,
+}
+
+/// What is known of an instruction that accesses memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// Its place in the module, and how it accesses; 0: the entry is empty.
+    key: (u32, u64),
+    site: u16,
+    /// Where its last allocation is.
+    hint: usize,
+}
+
+/// Instructions that are remembered; those at the same place in this table replace each other.
+const KNOWN: usize = 256;
+
+/// Memory that runs use one after another.
+pub struct Scratch {
+    /// Of local memory.
+    history: History,
+    tag: u16,
+    known: Box<[Known; KNOWN]>,
+    /// The program that the known instructions are of.
+    program: u64,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            history: History::default(),
+            tag: 0,
+            known: Box::new([Known::default(); KNOWN]),
+            program: 0,
+        }
+    }
 }
 
 /// The group at hand.
 struct Groups {
     /// First byte and bytes of local memory.
     local: (u64, u64),
-    history: History,
-    tag: u16,
+    scratch: Scratch,
     group: Option<u64>,
     arrivals: Arrivals,
     /// The last accesses to memory that nothing is known of, as lanes and addresses.
     unknown: Option<(Call, Vec<(u32, u64)>)>,
+    /// Whether atomics or fences may order accesses of this launch.
+    is_synchronised: bool,
 }
 
 /// The lanes of a call.
@@ -93,20 +130,41 @@ impl Call {
 impl<'a> Run<'a> {
     /// `local`: first byte and bytes of the memory of a work-group.
     #[must_use]
-    pub fn new(checker: &'a Checker, launch: &Arc<Launch>, local: (u64, u64)) -> Self {
+    pub fn new(
+        checker: &'a Checker,
+        launch: &Arc<Launch>,
+        local: (u64, u64),
+        mut scratch: Scratch,
+    ) -> Self {
+        if scratch.program != launch.kernel.program {
+            scratch.program = launch.kernel.program;
+            scratch.known.fill(Known::default());
+        }
         let groups = Groups {
             local,
-            history: History::default(),
-            tag: 0,
+            scratch,
             group: None,
             arrivals: Arrivals::default(),
             unknown: None,
+            is_synchronised: false,
         };
         Self {
             checker,
             launch: Arc::clone(launch),
             groups: RefCell::new(groups),
+            state: RefCell::new(None),
         }
+    }
+
+    /// Calls `f` with the state.
+    fn with_state<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
+        let mut state = self.state.try_borrow_mut().ok()?;
+        if self.checker.is_wanted() {
+            *state = None;
+            std::thread::yield_now();
+        }
+        let state = state.get_or_insert_with(|| self.checker.state_of_run());
+        Some(f(state))
     }
 
     /// The last group has ended.
@@ -114,10 +172,25 @@ impl<'a> Run<'a> {
         if let Ok(mut groups) = self.groups.try_borrow_mut() {
             self.end_group(&mut groups);
         }
+        self.release();
+    }
+
+    /// Its memory, for another run.
+    #[must_use]
+    pub fn into_scratch(self) -> Scratch {
+        self.groups.into_inner().scratch
+    }
+
+    /// Gives the state away.
+    fn release(&self) {
+        if let Ok(mut state) = self.state.try_borrow_mut() {
+            *state = None;
+        }
     }
 
     /// The kernel has stopped itself, in the work-item with this global id.
     pub fn stopped(&self, global_id: [u64; 3], word: u32, is_assertion: bool) {
+        self.release();
         let kind = match is_assertion {
             true => MistakeKind::Assertion,
             false => MistakeKind::Unreachable,
@@ -138,6 +211,11 @@ impl<'a> Run<'a> {
 
     /// The kernel has stopped, because the memory at `address` is not there.
     pub fn faulted(&self, address: u64) {
+        self.release();
+        if address < NULL {
+            // A null pointer, which its bounds have told.
+            return;
+        }
         let unknown = match self.groups.try_borrow() {
             Ok(groups) => groups.unknown.clone(),
             Err(_) => None,
@@ -215,6 +293,9 @@ impl<'a> Run<'a> {
 
     /// `solum_check_row` and `solum_check_lanes`.
     pub fn lanes(&self, who: u64, site: u64, what: u64, lanes: &Lanes<'_>) {
+        if What::plain_access(what).is_some_and(|plain| self.row(who, site, (what, plain), lanes)) {
+            return;
+        }
         let Some(call) = Call::new(who, site, what) else {
             return;
         };
@@ -225,7 +306,9 @@ impl<'a> Run<'a> {
     }
 
     fn pointer_bounds(&self, pointer: u64) -> (u64, u64) {
-        let bounds = self.checker.bounds(pointer);
+        let bounds = self
+            .with_state(|state| state.bounds(pointer))
+            .unwrap_or(Bounds::UNKNOWN);
         (bounds.start, bounds.size)
     }
 
@@ -233,7 +316,9 @@ impl<'a> Run<'a> {
     fn outside(&self, call: &Call, touch: Touch, size: u32, address: u64, start: u64) {
         let found = match start {
             0 => Found::Unknown,
-            _ => self.checker.state().allocations.find(start),
+            _ => self
+                .with_state(|state| state.allocations.find(start))
+                .unwrap_or(Found::Unknown),
         };
         let (kind, place) = match found {
             Found::Live { start, size, id } => (MistakeKind::OutOfBounds, Some((start, size, id))),
@@ -270,7 +355,7 @@ impl<'a> Run<'a> {
     fn tell(&self, call: &Call, kind: MistakeKind, complete: impl FnOnce(&mut Mistake)) {
         let mut mistake = self.mistake(call, call.item, kind);
         complete(&mut mistake);
-        self.checker.state().tell(&mistake);
+        self.with_state(|state| state.tell(&mistake));
     }
 
     fn mistake(&self, call: &Call, item: u32, kind: MistakeKind) -> Mistake {
@@ -297,10 +382,11 @@ impl<'a> Run<'a> {
         }
         self.end_group(groups);
         groups.group = Some(group);
-        groups.tag += 1;
-        if groups.tag > MOST_TAGS {
-            groups.tag = 1;
-            groups.history.clear();
+        let scratch = &mut groups.scratch;
+        scratch.tag += 1;
+        if scratch.tag > MOST_TAGS {
+            scratch.tag = 1;
+            scratch.history.clear();
         }
     }
 
@@ -320,30 +406,32 @@ impl<'a> Run<'a> {
         };
         self.enter(&mut groups, call.group);
         let items = self.launch.items_per_group();
+        let from_first = active & active.wrapping_add(1) == 0;
+        let arrival = |lane: u32| Arrival {
+            item: call.item + lane,
+            word: call.word,
+            value: values.and_then(|values| values.get(lane as usize).copied()),
+        };
+        if call.what.op == CheckOp::Arrive && from_first && values.is_none() {
+            let count = active.count_ones();
+            let found = groups
+                .arrivals
+                .arrive(call.barriers(), arrival(0), count, items);
+            if let Some(divergence) = found {
+                self.diverged(call.group, divergence);
+            }
+            return;
+        }
+        if call.what.op == CheckOp::ArriveSubGroup {
+            self.meet_sub_groups(call, active, &mut groups, arrival);
+            return;
+        }
         for lane in bits(active) {
             let item = call.item + lane;
             match call.what.op {
                 CheckOp::Arrive => {
-                    let arrival = Arrival {
-                        item,
-                        word: call.word,
-                        value: values.and_then(|values| values.get(lane as usize).copied()),
-                    };
-                    let found = groups.arrivals.arrive(call.barriers(), arrival, items);
-                    if let Some(divergence) = found {
-                        self.diverged(call.group, divergence);
-                    }
-                }
-                CheckOp::ArriveSubGroup => {
-                    let arrival = Arrival {
-                        item,
-                        word: call.word,
-                        value: None,
-                    };
-                    let found =
-                        groups
-                            .arrivals
-                            .arrive_sub_group(call.epoch, arrival, self.sub_groups());
+                    let arrival = arrival(lane);
+                    let found = groups.arrivals.arrive(call.barriers(), arrival, 1, items);
                     if let Some(divergence) = found {
                         self.diverged(call.group, divergence);
                     }
@@ -351,11 +439,43 @@ impl<'a> Run<'a> {
                 CheckOp::Leave => groups.arrivals.leave(call.barriers(), item),
                 CheckOp::Fence(scope, order) => {
                     let by = Cell::new(self.launch.tag, call.group, call.epoch, Reach::Device);
-                    let mut state = self.checker.state();
-                    let known = state.synchronisation.entry(self.launch.tag).or_default();
-                    known.fence(by.by(item), scope, order);
+                    groups.is_synchronised = true;
+                    self.with_state(|state| {
+                        let known = state.synchronisation.entry(self.launch.tag).or_default();
+                        known.fence(by.by(item), scope, order);
+                    });
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Lanes of one call are of one sub-group or of several.
+    fn meet_sub_groups(
+        &self,
+        call: &Call,
+        active: u64,
+        groups: &mut Groups,
+        arrival: impl Fn(u32) -> Arrival,
+    ) {
+        let size = self.launch.kernel.sub_group_size.clamp(1, 64);
+        let mut rest = active;
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            let item = call.item + lane;
+            // The sub-group's lane 0 is this lane of the call, or lies before the call.
+            let left = size - item % size;
+            let own = rest & (u64::MAX >> (64 - left.min(64)) << lane);
+            rest &= !own;
+            let lanes = own >> lane << (item % size);
+            let found = groups.arrivals.arrive_sub_group(
+                call.epoch,
+                arrival(lane),
+                lanes,
+                self.sub_groups(),
+            );
+            if let Some(divergence) = found {
+                self.diverged(call.group, divergence);
             }
         }
     }
@@ -402,14 +522,116 @@ impl<'a> Run<'a> {
                 [a.value, b.value],
             ),
         };
-        self.checker.state().tell(&Mistake {
+        let mistake = Mistake {
             kind,
             side: one,
             other: Some(other),
             size: 0,
             values,
             place: None,
+        };
+        self.with_state(|state| state.tell(&mistake));
+    }
+
+    /// What is known of an instruction.
+    fn known<'s>(&self, scratch: &'s mut Scratch, key: (u32, u64), touch: Touch) -> &'s mut Known {
+        let known = &mut scratch.known[key.0 as usize % KNOWN];
+        if known.key != key {
+            let site = |state: &mut State| state.site(&self.launch.kernel, key.0, Some(touch));
+            *known = Known {
+                key,
+                site: self.with_state(site).unwrap_or(0),
+                hint: 0,
+            };
+        }
+        known
+    }
+
+    /// Records a plain access by neighbouring work-items to neighbouring words, or to one, if one look tells that it does
+    /// not race; otherwise `false`. This is where a check spends its time.
+    fn row(
+        &self,
+        who: u64,
+        place: u64,
+        (what, access): (u64, PlainAccess),
+        lanes: &Lanes<'_>,
+    ) -> bool {
+        let Addresses::Row { first, step } = lanes.addresses else {
+            return false;
+        };
+        let PlainAccess { writes, size, .. } = access;
+        let is_row = step == i64::from(size);
+        let is_one = step == 0 && !writes;
+        let from_first = lanes.active & lanes.active.wrapping_add(1) == 0;
+        if !from_first || size % 4 != 0 || !(is_row || is_one) || size == 0 {
+            return false;
+        }
+        let Ok(mut groups) = self.groups.try_borrow_mut() else {
+            return false;
+        };
+        let (group, item) = (who >> ITEM_BITS, who as u32 & ((1 << ITEM_BITS) - 1));
+        let (word, epoch) = ((place >> 32) as u32, place as u32);
+        self.enter(&mut groups, group);
+        let groups = &mut *groups;
+        if groups.is_synchronised {
+            return false;
+        }
+        let tag = groups.scratch.tag;
+        let touch = match writes {
+            true => Touch::Write,
+            false => Touch::Read,
+        };
+        let known = self.known(&mut groups.scratch, (word, what), touch);
+        let count = lanes.active.count_ones();
+        let (base, len) = groups.local;
+        let is_local = access.may_be_local && first.wrapping_sub(base) < len;
+        let tag = match is_local {
+            true => tag,
+            false => self.launch.tag,
+        };
+        let cell = Cell::new(tag, group, epoch, Reach::NotAtomic).by(item);
+        let new = Access {
+            cell,
+            site: known.site,
+        };
+        let bytes = match is_one {
+            true => u64::from(size),
+            false => u64::from(size) * u64::from(count),
+        };
+        let record = |history: &mut History, offset: u64| {
+            let row = Row {
+                offset,
+                words: size / 4,
+                lanes: if is_one { 1 } else { count },
+                first: new,
+                writes,
+            };
+            // Of many readers of one word two are enough.
+            let second = Row {
+                first: Access {
+                    cell: cell.later_item(1),
+                    ..new
+                },
+                ..row
+            };
+            history.record_row(&row) && (!is_one || count < 2 || history.record_row(&second))
+        };
+        if is_local {
+            return first - base + bytes <= len
+                && record(&mut groups.scratch.history, first - base);
+        }
+        if !self.launch.is_after_all {
+            return false;
+        }
+        let hint = &mut known.hint;
+        let recorded = self.with_state(|state| {
+            let Some(allocation) = state.allocations.holding(first, hint) else {
+                return false;
+            };
+            let offset = first - allocation.start;
+            offset + bytes <= allocation.size && record(&mut allocation.history, offset)
         });
+        recorded == Some(true)
     }
 
     fn access(&self, call: &Call, lanes: &Lanes<'_>) {
@@ -420,9 +642,22 @@ impl<'a> Run<'a> {
             return;
         };
         self.enter(&mut groups, call.group);
-        let groups = &mut *groups;
-        let mut state = self.checker.state();
-        let site = state.site(&self.launch.kernel, call.word, Some(touch));
+        let key = (call.word, call.what.encode());
+        let known = *self.known(&mut groups.scratch, key, touch);
+        self.with_state(|state| {
+            self.access_in(state, &mut groups, call, lanes, (touch, size, known));
+        });
+    }
+
+    fn access_in(
+        &self,
+        state: &mut State,
+        groups: &mut Groups,
+        call: &Call,
+        lanes: &Lanes<'_>,
+        (touch, size, known): (Touch, u32, Known),
+    ) {
+        let Known { site, mut hint, .. } = known;
         let lenient = self.launch.kernel.has_old_atomics && !self.checker.rules.strict;
         let reach = match touch {
             Touch::Atomic { scope, .. } => match scope {
@@ -453,10 +688,10 @@ impl<'a> Run<'a> {
                 synchronisation,
                 launches,
                 ..
-            } = &mut *state;
+            } = state;
             let (history, start, tag) = if is_local {
-                (&mut groups.history, base, groups.tag)
-            } else if let Some(allocation) = allocations.holding(address) {
+                (&mut groups.scratch.history, base, groups.scratch.tag)
+            } else if let Some(allocation) = allocations.holding(address, &mut hint) {
                 let room = allocation.size - (address - allocation.start);
                 if room < u64::from(size) {
                     continue;
@@ -471,9 +706,12 @@ impl<'a> Run<'a> {
             };
             let me = Cell::new(tag, call.group, call.epoch, reach).by(call.item + lane);
             // An atomic access comes before its own release.
-            let releases = synchronisation
-                .get(&self.launch.tag)
-                .map_or(0, |known| known.releases(me));
+            let releases = match groups.is_synchronised {
+                true => synchronisation
+                    .get(&self.launch.tag)
+                    .map_or(0, |known| known.releases(me)),
+                false => 0,
+            };
             let me = me.after_releases(releases);
             if let Touch::Atomic {
                 writes,
@@ -492,7 +730,12 @@ impl<'a> Run<'a> {
                     self.checker.rules.strict,
                 );
             }
-            let known = synchronisation.get(&self.launch.tag);
+            let is_atomic = matches!(touch, Touch::Atomic { .. });
+            let known = match is_atomic || groups.is_synchronised {
+                true => synchronisation.get(&self.launch.tag),
+                false => None,
+            };
+            groups.is_synchronised |= known.is_some_and(|known| !known.is_empty());
             let order = AccessOrder {
                 rules: self.checker.rules,
                 launch: &self.launch,
@@ -509,7 +752,7 @@ impl<'a> Run<'a> {
             }
         }
         for (lane, address, local, earlier) in raced {
-            self.race(&mut state, call, lanes, (lane, address, local), earlier);
+            self.race(state, call, lanes, (lane, address, local), earlier);
         }
     }
 

@@ -210,6 +210,8 @@ pub struct KernelInfo {
     pub baseline: bool,
     /// Byte offsets, in the argument block, of pointers that it dereferences without comparing them with null.
     pub unchecked: Vec<u32>,
+    /// Of kernels with checks, the indices of arguments that they write through; all where that is not known.
+    pub written: Vec<u32>,
     /// Text of `zeKernelGetSourceAttributes`.
     pub attributes: String,
 }
@@ -304,6 +306,7 @@ impl ModuleInfo {
                     .fold(0, |all, (i, bit)| all | u32::from(bit) << i),
             );
             w.list(&k.unchecked, |w, offset| w.u32(*offset));
+            w.list(&k.written, |w, argument| w.u32(*argument));
             w.text(&k.attributes);
         });
         w.list(&self.globals, |w, g| {
@@ -342,6 +345,7 @@ impl ModuleInfo {
             let required_group_size = [r.u32()?, r.u32()?, r.u32()?];
             let bits = r.u32()?;
             let unchecked = r.list(Reader::u32)?;
+            let written = r.list(Reader::u32)?;
             let attributes = r.text()?;
             Ok(KernelInfo {
                 name,
@@ -364,6 +368,7 @@ impl ModuleInfo {
                 loops: bits & 8 != 0,
                 baseline: bits & 16 != 0,
                 unchecked,
+                written,
                 attributes,
             })
         })?;

@@ -553,6 +553,9 @@ pub enum CheckOp {
     VariableBounds(Touch, u32, AddressSpace),
     /// `[pointer, epoch]`, or for a write `[pointer, epoch, value Int(64)]`: an access of so many bytes.
     Access(Touch, u32),
+    /// `[pointer, epoch]`: a read of so many bytes through an argument that the kernel does not write through; it counts
+    /// only if [`crate::abi::check::ArgumentBounds`] says so.
+    ArgumentRead(u32, u32),
     /// `[epoch]`: an atomic fence.
     Fence(Scope, Order),
     /// `[epoch]`, or with a value that all work-items of the group have to agree on `[epoch, value Int(64)]`: the

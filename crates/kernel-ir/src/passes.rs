@@ -63,7 +63,7 @@ pub use contract::contract;
 pub use facts::{KernelFacts, addressed_functions, facts, ids, may_be_written};
 pub use fission::Registers;
 pub use initialised::initialised;
-pub use instrument::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS, instrument};
+pub use instrument::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS, instrument, written_arguments};
 pub use null_arguments::{remove_null_accesses, unchecked_pointers};
 pub use work_group::identity;
 

@@ -4,6 +4,17 @@
 //! another's place. Invariants: each installed library has the note (a shell expands [`mark!`](crate::mark)), and
 //! `strip` keeps it; it is not a symbol, because exports are exactly those of the library that ours replaces. Not here:
 //! versions.
+//!
+//! ```
+//! // Once in the root of a library's crate; here in a program.
+//! library_mark::mark!();
+//!
+//! fn main() -> std::io::Result<()> {
+//!     let file = std::fs::read(std::env::current_exe()?)?;
+//!     assert!(library_mark::is_marked(&file));
+//!     Ok(())
+//! }
+//! ```
 
 /// Puts the note into the library whose root crate expands this: section `.note.solum`, owner `Solum`, type 1.
 #[macro_export]

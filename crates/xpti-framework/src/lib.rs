@@ -12,6 +12,35 @@
 //! | [`trial`] | tries a subscriber in a separate process before it is loaded |
 //! | [`thread`] | per-thread data |
 //!
+//! An emitter checks before it notifies; a subscriber, here in the same process, is called on the emitter's thread:
+//!
+//! ```
+//! use std::ffi::c_void;
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//! use xpti_framework::{callbacks, strings, streams};
+//! use xpti_sys::{trace_event_data_t, trace_point_type};
+//!
+//! static TOLD: AtomicU32 = AtomicU32::new(0);
+//! unsafe extern "C-unwind" fn tell(
+//!     _kind: u16, _parent: *mut trace_event_data_t, _event: *mut trace_event_data_t, _instance: u64, _data: *const c_void,
+//! ) {
+//!     TOLD.fetch_add(1, Ordering::Relaxed);
+//! }
+//!
+//! let (stream, kind) = (streams::register(c"example"), trace_point_type::FUNCTION_BEGIN);
+//! assert!(!callbacks::check(stream, kind));
+//! callbacks::register(stream, kind, tell);
+//! callbacks::force(true); // `XPTI_TRACE_ENABLE` for real subscribers
+//! assert!(callbacks::check(stream, kind));
+//!
+//! let null = std::ptr::null_mut();
+//! let name = strings::intern(b"a function").unwrap();
+//! // This type needs no event; its user data is a C string.
+//! unsafe { callbacks::notify(stream, kind, null, null, 0, name.text().cast()) };
+//! assert_eq!(TOLD.load(Ordering::Relaxed), 1);
+//! assert_eq!(strings::intern(b"a function").unwrap().id(), name.id());
+//! ```
+//!
 //! Invariants
 //! - Readers take no lock and write no shared memory: check, notify, every lookup. `table` and `callback_list` are
 //!   modelled with loom.

@@ -313,21 +313,6 @@ pub(crate) enum Area {
     Rtas,
 }
 
-impl Area {
-    /// Its word on command lines.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Loader => "loader",
-            Self::Driver => "driver",
-            Self::Kernels => "kernels",
-            Self::Compile => "compile",
-            Self::Xpti => "xpti",
-            Self::Sycl => "sycl",
-            Self::Rtas => "rtas",
-        }
-    }
-}
-
 /// `bench`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]

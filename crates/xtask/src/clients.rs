@@ -1,6 +1,19 @@
-//! The clients' side of Solum: the type of their device, their implementation of MPI.
+//! The clients' side of Solum: the type of their device, their implementation of MPI; and the words of such values.
 
 use clap::ValueEnum;
+
+/// The word that stands for a value on command lines, as clap reads it.
+pub(crate) trait Word {
+    /// The word.
+    fn word(&self) -> String;
+}
+
+impl<T: ValueEnum> Word for T {
+    fn word(&self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
 
 /// The type that a device has for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -14,14 +27,6 @@ pub(crate) enum Device {
 impl Device {
     /// Both, in the order of running.
     pub(crate) const ALL: [Self; 2] = [Self::Cpu, Self::Gpu];
-
-    /// Its word on command lines.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Gpu => "gpu",
-        }
-    }
 }
 
 /// An implementation of MPI below dpnp.
@@ -31,14 +36,4 @@ pub(crate) enum Mpi {
     Mpich,
     /// Open MPI of the distribution.
     Openmpi,
-}
-
-impl Mpi {
-    /// Its word on command lines.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Mpich => "mpich",
-            Self::Openmpi => "openmpi",
-        }
-    }
 }

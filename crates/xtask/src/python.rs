@@ -94,10 +94,20 @@ impl Environment {
         self.path(session, "bin/python")
     }
 
+    /// As [`Self::install`], for a caller that can do without: says what is missing and what for, and returns whether it
+    /// is there.
+    pub(crate) fn install_optional(self, session: &Session, without: &str) -> bool {
+        let installed = self.install(session);
+        if let Err(error) = &installed {
+            session.say(&format!("{without}: {error:#}"));
+        }
+        installed.is_ok()
+    }
+
     /// Makes it, unless it is there with the same versions.
     ///
     /// # Errors
-    /// pip fails, as without a network.
+    /// pip fails, as without a network; the error names the package.
     pub(crate) fn install(self, session: &Session) -> Result<()> {
         let requirements = session.path(self.requirements());
         let versions = if session.is_dry {
@@ -151,11 +161,35 @@ fn make(session: &Session, folder: &Path, pip: &Program) -> Result<()> {
     }
     let made = session
         .run(&Program::new("python3").args(["-m", "venv"]).arg(folder))
-        .and_then(|()| session.run(pip));
+        .and_then(|()| run_pip(session, pip));
     if made.is_err() {
         session.remove_folder(folder)?;
     }
     made
+}
+
+/// Runs pip; an error names the package that it does not find.
+fn run_pip(session: &Session, pip: &Program) -> Result<()> {
+    /// Lines of its output that are shown when it fails otherwise.
+    const SHOWN: usize = 5;
+    let done = session.capture(pip, Capture::OutputAndErrors)?;
+    let Some(failed) = done.filter(|done| !done.success) else {
+        return Ok(());
+    };
+    if let Some(package) = not_found(&failed.text) {
+        bail!("pip finds no package {package}");
+    }
+    let lines: Vec<&str> = failed.text.lines().collect();
+    for line in &lines[lines.len().saturating_sub(SHOWN)..] {
+        session.error_line(line);
+    }
+    bail!("failed: {}", pip.line())
+}
+
+/// The package that pip did not find, with its version.
+fn not_found(output: &str) -> Option<&str> {
+    let mut lines = output.lines();
+    lines.find_map(|line| line.strip_prefix("ERROR: No matching distribution found for "))
 }
 
 /// The lines of a file of versions, with those of the files that it includes (`-r FILE`).
@@ -247,6 +281,23 @@ mod tests {
                 .unwrap_err()
                 .contains("include each other")
         );
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_pip_does_not_find_is_named() {
+        let output = "WARNING: Retrying\nERROR: Could not find a version that satisfies the requirement a==1 (from versions: none)\nERROR: No matching distribution found for a==1";
+        assert_eq!(not_found(output), Some("a==1"));
+        assert_eq!(not_found("ERROR: the disk is full"), None);
+        let folder = scratch("pip", &[]);
+        let session = Session::new(folder.clone(), false).unwrap();
+        let pip = |script: &str| Program::new("sh").args(["-c", script]);
+        assert!(run_pip(&session, &pip("true")).is_ok());
+        let line = "echo 'ERROR: No matching distribution found for b==2' >&2; false";
+        let error = run_pip(&session, &pip(line)).unwrap_err();
+        assert_eq!(error.to_string(), "pip finds no package b==2");
+        let error = run_pip(&session, &pip("false")).unwrap_err().to_string();
+        assert!(error.starts_with("failed: sh"), "{error}");
         std::fs::remove_dir_all(folder).unwrap();
     }
 

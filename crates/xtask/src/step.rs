@@ -105,6 +105,14 @@ impl<'s> Steps<'s> {
         }
     }
 
+    /// Counts a step as failed whose work could not begin.
+    pub(crate) fn fail(&mut self, name: &str, error: &anyhow::Error) {
+        self.failed += 1;
+        let failed = self.session.red("FAILED");
+        self.session
+            .error_line(&format!("{failed}: {name}: {error:#}"));
+    }
+
     /// Notes that a step cannot run here.
     pub(crate) fn skip(&mut self, name: &str) {
         self.skipped.push(name.to_owned());

@@ -44,11 +44,35 @@ struct Component {
     needs: Vec<String>,
 }
 
-/// Writes `THIRD-PARTY.txt` and `THIRD-PARTY-rust.html` into `folder`, and the bill of materials into the file `bill`.
+/// What a release says of the software inside it.
+pub(crate) struct Notices {
+    /// The licence texts.
+    texts: String,
+    /// The bill of materials.
+    bill: String,
+    /// The file with the licences of Rust's standard library and all that is in it.
+    rust: PathBuf,
+}
+
+impl Notices {
+    /// Writes `THIRD-PARTY.txt` and `THIRD-PARTY-rust.html` into `folder`, and the bill of materials into the file `bill`.
+    ///
+    /// # Errors
+    /// A file cannot be written, or the toolchain has no licences.
+    pub(crate) fn write(&self, session: &Session, folder: &Path, bill: &Path) -> Result<()> {
+        session.write(&folder.join("THIRD-PARTY.txt"), &self.texts)?;
+        session.write(bill, &self.bill)?;
+        session
+            .copy(&self.rust, &folder.join("THIRD-PARTY-rust.html"))
+            .context("the licences of Rust's standard library come with the toolchains of rustup")
+    }
+}
+
+/// Collects the licences and the bill of materials.
 ///
 /// # Errors
 /// A package is not installed, or a licence text is missing.
-pub(crate) fn write(session: &Session, folder: &Path, bill: &Path) -> Result<()> {
+pub(crate) fn collect(session: &Session) -> Result<Notices> {
     let metadata = Program::cargo("metadata --locked --format-version 1 --filter-platform")
         .arg("x86_64-unknown-linux-gnu");
     let metadata = session.answer(&metadata, "")?;
@@ -84,13 +108,11 @@ pub(crate) fn write(session: &Session, folder: &Path, bill: &Path) -> Result<()>
         texts = licence_texts(&components);
         bill_text = bill_of_materials(&components, &direct, &rust, time.as_deref())?;
     }
-    session.write(&folder.join("THIRD-PARTY.txt"), &texts)?;
-    session.write(bill, &bill_text)?;
-    // Of Rust's standard library and all that is in it.
-    let rust = PathBuf::from(sysroot).join("share/doc/rust/COPYRIGHT-library.html");
-    session
-        .copy(&rust, &folder.join("THIRD-PARTY-rust.html"))
-        .context("the licences of Rust's standard library come with the toolchains of rustup")
+    Ok(Notices {
+        texts,
+        bill: bill_text,
+        rust: PathBuf::from(sysroot).join("share/doc/rust/COPYRIGHT-library.html"),
+    })
 }
 
 /// The crates of others, and the identities of those that our own depend on.

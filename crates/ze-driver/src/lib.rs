@@ -14,7 +14,7 @@
 //!
 //! # Modules, from the top down
 //!
-//! Core's entry points also use metrics (`tools::metric`) and ray tracing (`rtas`). There are no cycles.
+//! There are no cycles.
 //!
 //! ```text
 //! getters, install                 what a shell uses

@@ -7,6 +7,28 @@
 //! - [`recorder`]: logs calls, and makes calls fail, run late or wait according to a script.
 //! - [`validation`]: reports wrong arguments, dead handles and other mistakes, with code, rule and origin.
 //!
+//! A layer is put over a table, and calls go through what comes back:
+//!
+//! ```
+//! use level_zero_sys::*;
+//! use ze_layers::{Tables, recorder};
+//!
+//! unsafe extern "C" fn driver_init(_flags: u32) -> ze_result_t {
+//!     ZE_RESULT_SUCCESS
+//! }
+//! let mut driver = Tables::default(); // A real driver's: `Tables::read`.
+//! driver.ze.Global.pfnInit = Some(driver_init);
+//!
+//! let session = recorder::start(recorder::Script::parse("fail zeInit DEVICE_LOST at 2")?);
+//! let layer = recorder::over(Box::leak(Box::new(driver)));
+//! let init = layer.ze.Global.pfnInit.unwrap(); // No slot of a layer is empty.
+//! // Any flags are allowed.
+//! let results = unsafe { [init(0), init(0)] };
+//! assert_eq!(results, [ZE_RESULT_SUCCESS, ZE_RESULT_ERROR_DEVICE_LOST]);
+//! assert_eq!(session.calls().len(), 2);
+//! # Ok::<(), recorder::ScriptError>(())
+//! ```
+//!
 //! From the application down: tracing, validation, recorder, then the loader's dispatch.
 //!
 //! Invariants

@@ -12,6 +12,22 @@
 //!
 //! The C exports live in the shell crate `libze_loader`; this crate exports no symbol, so that it links into tests.
 //!
+//! What a program's first calls do, without the exports (it opens the drivers that are installed):
+//!
+//! ```no_run
+//! use level_zero_sys::*;
+//! use ze_loader::init;
+//!
+//! // Finds drivers, checks and orders them.
+//! assert_eq!(init::init(0), ZE_RESULT_SUCCESS);
+//! let mut drivers = [ze_driver_handle_t::default(); 4];
+//! let mut count = 4;
+//! // There is room for four handles.
+//! let result = unsafe { init::driver_get(&raw mut count, drivers.as_mut_ptr()) };
+//! assert_eq!(result, ZE_RESULT_SUCCESS);
+//! // From here on a handle leads to its driver's tables: `dispatch`.
+//! ```
+//!
 //! Invariants:
 //! - A call of the application costs one load of the state, then three dependent loads (handle, table, slot); no lock
 //!   and no allocation, for any number of drivers ([`forward!`]).

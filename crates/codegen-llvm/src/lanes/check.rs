@@ -1,7 +1,7 @@
 //! The operations of `solum check` for all lanes of a chunk: one call for each access, and one branch for each test.
 
 use kernel_ir::abi::check::{CHECK_LANES_SYMBOL, CHECK_ROW_SYMBOL};
-use kernel_ir::{BuildError, CheckOp, Inst, ValueId};
+use kernel_ir::{BuildError, CheckOp, Inst, Op, Touch, ValueId};
 
 use super::region::Lanes;
 use crate::llvm::{Opcode, Val};
@@ -18,6 +18,21 @@ impl Lanes<'_, '_, '_> {
         }
         if op == CheckOp::Unseen {
             return self.scalarise(&inst.op, None, inst.word).map(|_| ());
+        }
+        if let CheckOp::ArgumentRead(n, size) = op {
+            let next = self.low.if_written(n);
+            // Values that this block reads or computes are not there in the next one.
+            let outside = self.block_values.clone();
+            let access = CheckOp::Access(Touch::Read, size);
+            let told = Inst {
+                op: Op::Check(access, args.to_vec()),
+                ..inst.clone()
+            };
+            self.kernel_check(access, args, &told)?;
+            self.block_values = outside;
+            self.low.ir.br(next);
+            self.low.ir.at_end(next);
+            return Ok(());
         }
         let ir = self.low.ir;
         let zero = ir.i64c(0);

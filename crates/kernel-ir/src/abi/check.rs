@@ -42,6 +42,8 @@ pub struct ArgumentBounds {
     pub start: u64,
     /// Bytes.
     pub size: u64,
+    /// Not 0 if reads through the argument are told: something may write the allocation meanwhile.
+    pub is_written: u64,
     /// Shadow of the byte that the argument points to.
     pub shadow: u64,
 }
@@ -54,6 +56,17 @@ pub struct What {
     pub op: CheckOp,
     /// The address space of the pointer.
     pub space: AddressSpace,
+}
+
+/// See [`What::plain_access`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainAccess {
+    /// Whether it writes.
+    pub writes: bool,
+    /// Bytes.
+    pub size: u32,
+    /// Whether the pointer may point into local memory.
+    pub may_be_local: bool,
 }
 
 const SCOPES: [Scope; 5] = [
@@ -122,6 +135,8 @@ impl What {
             CheckOp::Bounds(how, size) => (2, touch(how, size)),
             CheckOp::VariableBounds(how, size, _) => (3, touch(how, size)),
             CheckOp::Access(how, size) => (4, touch(how, size)),
+            // Told as any other read.
+            CheckOp::ArgumentRead(_, size) => (4, touch(Touch::Read, size)),
             CheckOp::Fence(scope, order) => (
                 5,
                 index(&SCOPES, &scope) << 16 | index(&ORDERS, &order) << 24,
@@ -146,6 +161,24 @@ impl What {
             _ => self.space,
         };
         number | rest | index(&SPACES, &space) << 32
+    }
+
+    /// What most calls are, without decoding the rest: a read or write that is not atomic.
+    #[must_use]
+    pub const fn plain_access(bits: u64) -> Option<PlainAccess> {
+        const ACCESS: u64 = 4;
+        const LOCAL: u64 = 2;
+        const GENERIC: u64 = 4;
+        let how = bits >> 8 & 0xff;
+        let space = bits >> 32 & 0xff;
+        if bits & 0xff != ACCESS || how > 1 {
+            return None;
+        }
+        Some(PlainAccess {
+            writes: how == 1,
+            size: (bits >> 40) as u32,
+            may_be_local: space == LOCAL || space == GENERIC,
+        })
     }
 
     /// The inverse of [`Self::encode`]; `None` for other bits.
@@ -227,6 +260,17 @@ mod tests {
                 };
                 let what = What { op, space };
                 assert_eq!(What::decode(what.encode()), Some(what));
+                let plain = match op {
+                    CheckOp::Access(Touch::Read, size) => Some((false, size)),
+                    CheckOp::Access(Touch::Write, size) => Some((true, size)),
+                    _ => None,
+                };
+                let plain = plain.map(|(writes, size)| PlainAccess {
+                    writes,
+                    size,
+                    may_be_local: matches!(space, AddressSpace::Local | AddressSpace::Generic),
+                });
+                assert_eq!(What::plain_access(what.encode()), plain);
             }
         }
         for bits in [11, 0xff, 0xff << 32, 0xff << 8 | 4] {

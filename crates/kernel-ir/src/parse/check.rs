@@ -42,6 +42,7 @@ pub(crate) fn write_check(op: CheckOp) -> String {
         }
         CheckOp::Alignment(how, size) => format!("alignment {} {size}", touch(how)),
         CheckOp::Access(how, size) => format!("access {} {size}", touch(how)),
+        CheckOp::ArgumentRead(argument, size) => format!("argument_read {argument} {size}"),
         CheckOp::Fence(scope, order) => {
             format!("fence {} {}", names::scope(scope), names::order(order))
         }
@@ -82,6 +83,9 @@ impl Parser<'_> {
             }
             "alignment" => CheckOp::Alignment(self.touch()?, self.lexer.number_u32()?),
             "access" => CheckOp::Access(self.touch()?, self.lexer.number_u32()?),
+            "argument_read" => {
+                CheckOp::ArgumentRead(self.lexer.number_u32()?, self.lexer.number_u32()?)
+            }
             "fence" => CheckOp::Fence(
                 self.named(names::read_scope, "scope")?,
                 self.named(names::read_order, "order")?,

@@ -21,8 +21,12 @@
 //! accesses only. Functions that are still called are not instrumented.
 
 mod bounds;
+mod intervals;
 pub(super) mod roots;
 mod values;
+mod written;
+
+use std::collections::HashSet;
 
 use super::edit::Edit;
 use crate::checks::Checks;
@@ -32,7 +36,8 @@ use crate::ir::{
 };
 use crate::types::{AddressSpace, Type};
 use bounds::Bounds;
-use roots::Roots;
+use roots::{Root, Roots};
+pub use written::written_arguments;
 
 /// Bits of an epoch that count sub-group barriers since the last work-group barrier.
 pub const SUB_GROUP_BITS: u32 = 12;
@@ -61,6 +66,10 @@ struct Instrument<'m> {
     e: Edit<'m>,
     checks: Checks,
     roots: Roots,
+    /// Loads that cannot race.
+    quiet: HashSet<InstId>,
+    /// Arguments that the kernel writes through; `None` if these are not known.
+    written: Option<HashSet<u32>>,
     bounds: Bounds,
     /// The private variable that holds the epoch; `None` in kernels without barriers.
     epoch: Option<ValueId>,
@@ -71,6 +80,8 @@ struct Instrument<'m> {
     out: Vec<InstId>,
     /// The position in the SPIR-V module of the instruction at hand.
     word: u32,
+    /// Whether it is a load that cannot race.
+    is_quiet: bool,
 }
 
 impl<'m> Instrument<'m> {
@@ -81,16 +92,21 @@ impl<'m> Instrument<'m> {
         let has_sub_groups = is(is_sub_group_stop);
         let counts = has_barriers || has_sub_groups;
         let knows = requires_sub_groups || has_sub_groups || is(asks_for_sub_groups);
+        let quiet = intervals::quiet_reads(e.types, e.f, &roots);
+        let written = written::written(e.types, e.f, &roots);
         let mut all = Self {
             e,
             checks,
             roots,
+            quiet,
+            written,
             bounds: Bounds::default(),
             epoch: None,
             first_epoch: if knows { KNOWS_SUB_GROUPS } else { 0 },
             prologue: Vec::new(),
             out: Vec::new(),
             word: 0,
+            is_quiet: false,
         };
         if counts {
             all.make_epoch();
@@ -114,6 +130,7 @@ impl<'m> Instrument<'m> {
             let op = self.e.f.insts[inst.index()].op.clone();
             self.word = self.e.f.insts[inst.index()].word;
             let result = self.e.f.insts[inst.index()].result;
+            self.is_quiet = self.quiet.contains(&inst);
             self.before(&op, result);
             self.out.push(inst);
             self.after(&op);
@@ -241,14 +258,27 @@ impl<'m> Instrument<'m> {
             self.e.ty(ptr),
             Type::Ptr(AddressSpace::Private | AddressSpace::Constant)
         );
-        if !self.checks.races || !is_shared || self.roots.is_private(ptr) {
+        if !self.checks.races || !is_shared || self.is_quiet || self.roots.is_private(ptr) {
             return;
         }
         let mut operands = vec![ptr, self.load_epoch()];
         if touch == Touch::Write {
             operands.extend(value.and_then(|value| self.as_word(value)));
         }
-        self.tell(CheckOp::Access(touch, bytes), operands);
+        let check = match (touch, self.roots.of(ptr)) {
+            (Touch::Read, Some(Root::Argument(n))) if self.is_only_read(n) => {
+                CheckOp::ArgumentRead(n, bytes)
+            }
+            _ => CheckOp::Access(touch, bytes),
+        };
+        self.tell(check, operands);
+    }
+
+    /// Whether the kernel writes through other arguments only, as far as it is known.
+    fn is_only_read(&self, argument: u32) -> bool {
+        self.written
+            .as_ref()
+            .is_some_and(|written| !written.contains(&argument))
     }
 
     /// The bits of a scalar in an Int(64); `None` for other values.

@@ -319,7 +319,7 @@ fn kernel_check(c: &Checker<'_>, op: CheckOp, args: &[ValueId], result: Option<T
             integer(a, 64)?;
             integer(b, 64)
         }
-        (CheckOp::Access(..), &[ptr, epoch]) => {
+        (CheckOp::Access(..) | CheckOp::ArgumentRead(..), &[ptr, epoch]) => {
             c.pointer(ptr)?;
             integer(epoch, 32)
         }

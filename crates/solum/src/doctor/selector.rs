@@ -94,7 +94,7 @@ pub(crate) fn check(environment: &Environment, steps: &[Step]) -> Vec<Check> {
         .text(NAME)
         .filter(|text| !text.trim().is_empty())
     else {
-        checks.push(allowed(environment, &everything, ""));
+        checks.push(allowed(environment, &everything, None));
         return checks;
     };
     let selector = match DeviceSelector::parse(&text, Rules::Dpcpp) {
@@ -133,16 +133,13 @@ pub(crate) fn check(environment: &Environment, steps: &[Step]) -> Vec<Check> {
         });
         return checks;
     }
-    checks.push(allowed(
-        environment,
-        &kept,
-        &format!(", with {NAME}={text}"),
-    ));
+    checks.push(allowed(environment, &kept, Some(&text)));
     checks
 }
 
-/// The devices that `SYCL_DEVICE_ALLOWLIST` shows of those that are selected; `by` tells how they were selected.
-fn allowed(environment: &Environment, selected: &[&Shown<'_>], by: &str) -> Check {
+/// The devices that `SYCL_DEVICE_ALLOWLIST` shows of `selected`: those that `ONEAPI_DEVICE_SELECTOR` of this value selects,
+/// without a value all.
+fn allowed(environment: &Environment, selected: &[&Shown<'_>], selector: Option<&str>) -> Check {
     let list = environment.text(ALLOW_LIST).filter(|list| !list.is_empty());
     let mut hidden = Vec::new();
     let mut shown = Vec::new();
@@ -171,6 +168,7 @@ fn allowed(environment: &Environment, selected: &[&Shown<'_>], by: &str) -> Chec
             format!("set {ALLOW_LIST}=BackendName:level_zero"),
         );
     }
+    let by = selector.map_or(String::new(), |value| format!(", with {NAME}={value}"));
     let mut text = format!(
         "DPC++ shows{by}:\n{}\n{}",
         names(&shown),
@@ -180,7 +178,7 @@ fn allowed(environment: &Environment, selected: &[&Shown<'_>], by: &str) -> Chec
         let all = names(&hidden);
         text.push_str(&format!("\nhidden by {ALLOW_LIST}:\n{all}"));
     }
-    if let Some(list) = list.filter(|_| !hidden.is_empty() && by.is_empty())
+    if let Some(list) = list.filter(|_| !hidden.is_empty() && selector.is_none())
         && selected
             .iter()
             .any(|shown| shows_gpus_of(&list, shown.device))

@@ -11,7 +11,7 @@ mod wheels;
 use anyhow::Result;
 use clap::Subcommand;
 
-use crate::clients::{Device, Mpi};
+use crate::clients::{Device, Mpi, Word as _};
 use crate::session::Session;
 
 /// One check. Those of clients need `./x build`, and `./x wheels smoke`, which installs the clients.

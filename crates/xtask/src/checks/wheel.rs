@@ -11,6 +11,7 @@ use crate::commands::wheel;
 use crate::program::Program;
 use crate::python::Environment;
 use crate::session::{Capture, Session};
+use crate::third_party;
 
 /// The interpreters to try. A machine has some of them.
 const PYTHONS: [&str; 6] = [
@@ -37,7 +38,7 @@ const SELECTING: [&str; 4] = [
 /// uninstalled. Then installs it beside the clients, where there are any.
 pub(super) fn check(session: &Session) -> Result<()> {
     artefacts::build(session)?;
-    let wheel = wheel::build(session)?;
+    let wheel = wheel::build(session, &third_party::collect(session)?)?;
     let audit = Environment::WheelTools.path(session, "bin/auditwheel");
     let audit = Program::new(audit).arg("show").arg(&wheel);
     if let Some(shown) = session.capture(&audit, Capture::Output)? {

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use crate::client_programs;
-use crate::clients::{Device, Mpi};
+use crate::clients::{Device, Mpi, Word as _};
 use crate::program::Program;
 use crate::python::Environment;
 use crate::session::{Capture, Session};
@@ -82,7 +82,7 @@ pub(crate) fn suite(
         Suite::Sklearnex => ("sklearnex", Environment::Sklearnex),
     };
     python3(session, "tests/wheels/run_suite.py")
-        .args([name, device.word(), "--solum"])
+        .args([name, &device.word(), "--solum"])
         .arg(solum(session, environment))
         .arg("--python")
         .arg(environment.python(session))
@@ -108,7 +108,7 @@ pub(super) fn sycl_run(session: &Session, name: &str, device: Device) -> Result<
     let program = client_programs::sycl(session, name)?;
     for adapter in ["0", "1"] {
         let run = Program::new(solum(session, Environment::Wheels))
-            .args(["run", "--as", device.word(), "--"])
+            .args(["run", "--as", &device.word(), "--"])
             .arg(&program)
             .env("UR_LOADER_USE_LEVEL_ZERO_V2", adapter);
         session.run(&run)?;
@@ -133,7 +133,7 @@ pub(super) fn sycl_ways(
             .env("SYCL_CACHE_PERSISTENT", "1")
             .env("SYCL_CACHE_DIR", &cache)
             .env("SYCL_CACHE_MIN_DEVICE_IMAGE_SIZE", "1000000000")
-            .args(["run", "--require-kernels", "--as", device.word(), "--"])
+            .args(["run", "--require-kernels", "--as", &device.word(), "--"])
             .arg(&program);
         for (variable, value) in way {
             run = run.env(variable, value);
@@ -183,15 +183,19 @@ fn traced(session: &Session, name: &str, device: Device) -> Program {
         .arg(solum(session, Environment::Wheels))
         .arg("--out")
         .arg(session.path(&out))
-        .args(["--as", device.word()])
+        .args(["--as", &device.word()])
 }
 
-/// A trace of a SYCL program names lines of its source.
+/// A trace of a SYCL program names lines of its source, and is as docs/tracing.md shows it.
 pub(super) fn trace_pipeline(session: &Session, device: Device) -> Result<()> {
     let program = client_programs::sycl(session, "pipeline")?;
     let mut trace = traced(session, "pipeline", device);
     for line in PIPELINE_LINES {
         trace = trace.args(["--line", line]);
+    }
+    // The page shows the report of this device.
+    if device == Device::Cpu {
+        trace = trace.arg("--shown").arg(session.path("docs/tracing.md"));
     }
     session.run(&trace.arg("--").arg(program))
 }

@@ -9,6 +9,7 @@ use super::record::{self, Recorded};
 use crate::arguments::{Area, Bench, BenchDpnp};
 use crate::artefacts::{self, RUN_TIME};
 use crate::client_programs;
+use crate::clients::Word as _;
 use crate::packages;
 use crate::program::Program;
 use crate::python::{self, Environment};
@@ -42,7 +43,7 @@ pub(super) fn run(session: &Session, options: &Bench) -> Result<()> {
 /// Adds the user's words for the program that measures: its area, if it has some, then cases and options.
 fn with_words(program: Program, options: &Bench, area: Option<Area>) -> Program {
     program
-        .args(area.map(Area::word))
+        .args(area.map(|area| area.word()))
         .args(&options.cases)
         .flag("--json", options.json || options.record)
         .flag("--alone", options.alone)
@@ -76,12 +77,10 @@ fn areas(session: &Session, options: &Bench) -> Result<()> {
         bench = with_opencl_peers(session, bench)?;
     }
     if is_measured(Area::Xpti) {
-        match Environment::Wheels.install(session) {
-            Ok(()) => {
-                let intels = Environment::Wheels.path(session, "lib/libxptifw.so.1");
-                bench = bench.env("SOLUM_PEER_XPTI", intels);
-            }
-            Err(error) => session.say(&format!("no column for Intel's XPTI framework: {error:#}")),
+        let without = "no column for Intel's XPTI framework";
+        if Environment::Wheels.install_optional(session, without) {
+            let intels = Environment::Wheels.path(session, "lib/libxptifw.so.1");
+            bench = bench.env("SOLUM_PEER_XPTI", intels);
         }
     }
     finish(session, &with_words(bench, options, options.area), options)
@@ -117,8 +116,8 @@ fn with_opencl_peers(session: &Session, bench: Program) -> Result<Program> {
     packages::install(session, &["pocl-opencl-icd"])?;
     match python::install_intel_opencl(session) {
         Ok(libraries) => Ok(bench.env("SOLUM_PEER_INTEL", libraries)),
-        Err(_) => {
-            session.say("not installed (no network?): no column for Intel's runtime");
+        Err(error) => {
+            session.say(&format!("no column for Intel's runtime: {error:#}"));
             Ok(bench)
         }
     }
@@ -253,7 +252,7 @@ fn bench_dpnp(session: &Session, options: &BenchDpnp) -> Result<()> {
     let device = device.map(|device| format!("--device={}", device.word()));
     let words = functions.iter().cloned().chain(turns).chain(device);
     let recorded = Recorded {
-        area: "dpnp",
+        area: "dpnp".to_owned(),
         words: words.chain(["--record".to_owned()]).collect(),
         rows: Some(rows.clone()),
     };

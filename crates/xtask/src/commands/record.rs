@@ -37,7 +37,7 @@ fn product(bench: &str, peer: &str) -> Option<Product> {
 /// A benchmark that is recorded.
 pub(super) struct Recorded {
     /// The word of its area.
-    pub(super) area: &'static str,
+    pub(super) area: String,
     /// The file of its rows; `None` if it prints a line of JSON for each.
     pub(super) rows: Option<PathBuf>,
     /// The words of the line that records the same again.
@@ -66,7 +66,7 @@ pub(super) fn run(session: &Session, bench: &Program, recorded: &Recorded) -> Re
     if rows.is_empty() {
         bail!("the benchmark measured nothing: nothing is recorded");
     }
-    let area = recorded.area;
+    let area = &recorded.area;
     let date = session.answer(&Program::new("date").words("-u +%F"), "")?;
     let commit = Program::new("git").words("describe --always --abbrev=7 --exclude=* --dirty");
     let commit = session.answer(&commit, "")?;

@@ -11,6 +11,7 @@ use super::{install, wheel};
 use crate::program::Program;
 use crate::session::Session;
 use crate::stamp::{self, VERSION, version};
+use crate::third_party::Notices;
 use crate::{artefacts, third_party};
 
 /// The files of the repository that are in the tarball.
@@ -90,10 +91,11 @@ pub(super) fn run(session: &Session) -> Result<()> {
     session.remove_folder(&dist)?;
     session.make_folder(&dist)?;
     let bill = dist.join(format!("solum-{}.cdx.json", version(session)));
+    let notices = third_party::collect(session)?;
     let files = [
-        tarball(session, &dist, &bill)?,
+        tarball(session, &dist, &notices, &bill)?,
         sources(session, &dist)?,
-        wheel::build(session)?,
+        wheel::build(session, &notices)?,
         bill,
     ];
     let sums = Program::new("env")
@@ -143,7 +145,7 @@ fn has_dated_section(changelog: &str, version: &str) -> bool {
 }
 
 /// The tarball: an installation with its texts.
-fn tarball(session: &Session, dist: &Path, bill: &Path) -> Result<PathBuf> {
+fn tarball(session: &Session, dist: &Path, notices: &Notices, bill: &Path) -> Result<PathBuf> {
     let name = format!("solum-{}-x86_64-linux", version(session));
     let stage = session.path("target/release-files");
     session.remove_folder(&stage)?;
@@ -155,7 +157,7 @@ fn tarball(session: &Session, dist: &Path, bill: &Path) -> Result<PathBuf> {
         .arg("-r")
         .args(TEXTS.map(|name| session.path(name)));
     session.run(&copy.arg(&texts))?;
-    third_party::write(session, &texts, bill)?;
+    notices.write(session, &texts, bill)?;
     session.copy(bill, &texts.join("solum.cdx.json"))?;
     let file = dist.join(format!("{name}.tar.xz"));
     let tar = Program::new("tar")

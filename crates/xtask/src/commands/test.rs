@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::arguments::{TestPart, Verb};
 use crate::artefacts;
 use crate::checks::{self, Check, Suite};
-use crate::clients::{Device, Mpi};
+use crate::clients::{Device, Mpi, Word as _};
 use crate::packages;
 use crate::program::Program;
 use crate::python::Environment;
@@ -143,8 +143,7 @@ fn clients(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
 fn wheels(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
     artefacts::build(session)?;
     if let Err(error) = Environment::Wheels.install(session) {
-        session.error_line(&format!("{error:#}"));
-        steps.skip("wheels (they could not be installed)");
+        steps.fail("installing dpctl, dpnp and the SYCL runtime", &error);
         return Ok(());
     }
     steps.step(
@@ -159,8 +158,7 @@ fn wheels(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
         clients_on(session, steps, device);
     }
     if let Err(error) = Environment::Mpich.install(session) {
-        session.error_line(&format!("{error:#}"));
-        steps.skip("dpnp in ranks (mpi4py and MPICH could not be installed)");
+        steps.fail("installing mpi4py and MPICH", &error);
     } else {
         packages::install(session, &["openmpi-bin"])?;
         for (name, mpi) in [("MPICH", Mpi::Mpich), ("Open MPI", Mpi::Openmpi)] {

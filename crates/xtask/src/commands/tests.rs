@@ -198,6 +198,28 @@ fn the_command_line_is_consistent_and_help_names_every_verb() {
 }
 
 #[test]
+fn contributing_names_every_verb_and_no_other() {
+    let text = include_str!("../../../../CONTRIBUTING.md");
+    // Every other part is between backquotes; blocks of code have none of these lines.
+    let codes = text.split('`').skip(1).step_by(2);
+    let lines = codes.filter_map(|code| code.strip_prefix("./x "));
+    let mut named: Vec<&str> = Vec::new();
+    for line in lines.filter(|line| !line.contains("COMMAND")) {
+        let verb = line.split(' ').next().unwrap();
+        named.push(verb);
+        // `./x help` is answered before the command line is typed.
+        let line = line.replace("AREA", "driver");
+        if verb != "help" {
+            assert!(parse(&line).is_ok(), "./x {line}");
+        }
+    }
+    for verb in CommandLine::command().get_subcommands() {
+        let name = verb.get_name();
+        assert!(named.contains(&name), "no ./x {name} in CONTRIBUTING.md");
+    }
+}
+
+#[test]
 fn checks_are_repeated_by_the_line_that_they_print() {
     for line in [
         "check loom",

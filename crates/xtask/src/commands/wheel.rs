@@ -11,6 +11,7 @@ use crate::artefacts::{self, LIBRARIES};
 use crate::program::Program;
 use crate::python::Environment;
 use crate::session::Session;
+use crate::third_party::Notices;
 use crate::{stamp, third_party};
 
 /// Name of the distribution in file names.
@@ -19,13 +20,16 @@ const NAME: &str = "solum_level_zero";
 /// The oldest C library that the wheel runs with is glibc 2.34.
 pub(crate) const PLATFORM: &str = "manylinux_2_34_x86_64";
 
+/// Files of the Python package.
+const PACKAGE: [&str; 3] = ["__init__.py", "__main__.py", "py.typed"];
+
 /// The library that Intel's wheels install, too.
 const XPTI: &str = "xptifw";
 
 /// Builds everything, then the wheel, and examines it.
 pub(super) fn run(session: &Session) -> Result<()> {
     artefacts::build(session)?;
-    let wheel = build(session)?;
+    let wheel = build(session, &third_party::collect(session)?)?;
     let audit = Environment::WheelTools.path(session, "bin/auditwheel");
     session.run(&Program::new(audit).arg("show").arg(&wheel))?;
     session.say(&format!(
@@ -39,18 +43,18 @@ pub(super) fn run(session: &Session) -> Result<()> {
 ///
 /// # Errors
 /// The tools cannot be installed, or a file is missing.
-pub(crate) fn build(session: &Session) -> Result<PathBuf> {
+pub(crate) fn build(session: &Session, notices: &Notices) -> Result<PathBuf> {
     Environment::WheelTools
         .install(session)
         .context("the tools of python/tools.txt could not be installed: is there a network?")?;
-    // Python's form of a release candidate.
-    let version = &stamp::version(session).replacen("-rc.", "rc", 1);
+    let version = &version(session);
     let stem = format!("{NAME}-{version}");
     let stage = session.path("target/wheel").join(&stem);
     session.remove_folder(&stage)?;
     libraries(session, &stage, &stem)?;
     package(session, &stage)?;
-    metadata(session, &stage.join(format!("{stem}.dist-info")), version)?;
+    let texts = stage.join(format!("{stem}.dist-info"));
+    metadata(session, &texts, version, notices)?;
     // The wheel keeps permissions, which depend on the user's mask.
     session.run(&Program::new("chmod").words("-R u=rwX,go=rX").arg(&stage))?;
     let dist = session.path("dist");
@@ -60,7 +64,62 @@ pub(crate) fn build(session: &Session) -> Result<PathBuf> {
         .args([&dist, &stage])
         .env("SOURCE_DATE_EPOCH", stamp::seconds(session)?);
     session.run(&pack)?;
-    Ok(dist.join(format!("{stem}-py3-none-{PLATFORM}.whl")))
+    Ok(file(session))
+}
+
+/// Packs the wheel unless that of the last call is there and was packed from the same files: the parts of `./x wheels` run
+/// one after another, each in its own process.
+///
+/// # Errors
+/// As [`build`].
+pub(crate) fn build_once(session: &Session) -> Result<PathBuf> {
+    let (wheel, stamp) = (file(session), session.path("target/wheel/packed.txt"));
+    if !session.is_dry && std::fs::read_to_string(&stamp).is_ok_and(|old| old == state(session)) {
+        return Ok(wheel);
+    }
+    build(session, &third_party::collect(session)?)?;
+    let state = if session.is_dry {
+        String::new()
+    } else {
+        state(session)
+    };
+    session.write(&stamp, &state)?;
+    Ok(wheel)
+}
+
+/// Size and time of the wheel and of each file that decides what is in it; the program that packs is one of them.
+fn state(session: &Session) -> String {
+    let libraries = LIBRARIES.map(|name| artefacts::library(session, name));
+    let texts = [
+        "Cargo.lock",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "python/METADATA.in",
+        "python/README.md",
+        "python/sycl.conf",
+    ];
+    let package = PACKAGE.map(|name| format!("python/{NAME}/{name}"));
+    let texts = texts.into_iter().chain(package.iter().map(String::as_str));
+    let mut files = vec![file(session), session.release("solum")];
+    files.extend(libraries);
+    files.extend(texts.map(|name| session.path(name)));
+    files.extend(std::env::current_exe());
+    let line = |file: PathBuf| {
+        let facts = std::fs::metadata(&file).map(|facts| (facts.len(), facts.modified().ok()));
+        format!("{} {:?}\n", file.display(), facts.ok())
+    };
+    files.into_iter().map(line).collect()
+}
+
+/// Python's form of the version, which may be a release candidate.
+fn version(session: &Session) -> String {
+    stamp::version(session).replacen("-rc.", "rc", 1)
+}
+
+/// The wheel's file.
+fn file(session: &Session) -> PathBuf {
+    let name = format!("{NAME}-{}-py3-none-{PLATFORM}.whl", version(session));
+    session.path("dist").join(name)
 }
 
 /// Installs the wheel into an environment with clients, which then run on it.
@@ -105,7 +164,7 @@ fn libraries(session: &Session, stage: &Path, stem: &str) -> Result<()> {
 }
 
 fn package(session: &Session, stage: &Path) -> Result<()> {
-    for name in ["__init__.py", "__main__.py", "py.typed"] {
+    for name in PACKAGE {
         let file = Path::new(NAME).join(name);
         let from = session.path("python").join(&file);
         install(session, "-m 644", &from, &stage.join(&file))?;
@@ -113,14 +172,14 @@ fn package(session: &Session, stage: &Path) -> Result<()> {
     Ok(())
 }
 
-fn metadata(session: &Session, folder: &Path, version: &str) -> Result<()> {
+fn metadata(session: &Session, folder: &Path, version: &str, notices: &Notices) -> Result<()> {
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
         let to = folder.join("licenses").join(name);
         install(session, "-m 644", &session.path(name), &to)?;
     }
     let bill = folder.join("sboms/solum.cdx.json");
     session.make_folder(&folder.join("sboms"))?;
-    third_party::write(session, &folder.join("licenses"), &bill)?;
+    notices.write(session, &folder.join("licenses"), &bill)?;
     let read = |name: &str| {
         let file = session.path("python").join(name);
         std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))
@@ -139,4 +198,31 @@ fn metadata(session: &Session, folder: &Path, version: &str) -> Result<()> {
 fn install(session: &Session, options: &str, from: &Path, to: &Path) -> Result<()> {
     let copy = Program::new("install").arg("-D").words(options);
     session.run(&copy.args([from, to]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wheel_is_the_same_until_a_file_of_it_changes() {
+        let root = std::env::temp_dir().join(format!("xtask-wheel-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("python")).unwrap();
+        std::fs::create_dir_all(root.join("dist")).unwrap();
+        let session = Session::new(root.clone(), false).unwrap();
+        for name in [
+            PathBuf::from("python/sycl.conf"),
+            file(&session).strip_prefix(&session.root).unwrap().into(),
+        ] {
+            let file = root.join(name);
+            let without = state(&session);
+            std::fs::write(&file, "a").unwrap();
+            let packed = state(&session);
+            assert_ne!(without, packed, "{}", file.display());
+            assert_eq!(packed, state(&session));
+            std::fs::write(&file, "another").unwrap();
+            assert_ne!(packed, state(&session), "{}", file.display());
+        }
+        std::fs::remove_dir_all(root).unwrap();
+    }
 }

@@ -10,7 +10,7 @@ use crate::arguments::{Wheels, WheelsPart};
 use crate::artefacts;
 use crate::checks::{self, Check, Suite};
 use crate::client_programs;
-use crate::clients::{Device, Mpi};
+use crate::clients::{Device, Mpi, Word as _};
 use crate::packages;
 use crate::program::Program;
 use crate::python::Environment;
@@ -35,7 +35,7 @@ pub(super) fn run(session: &Session, options: &Wheels) -> Result<ExitCode> {
         Environment::Wheels
     };
     environment.install(session).context(NOT_INSTALLED)?;
-    wheel::install_into(session, &wheel::build(session)?, environment)?;
+    wheel::install_into(session, &wheel::build_once(session)?, environment)?;
     match options.part {
         WheelsPart::Sklearnex => sklearnex(session, &mut steps, options),
         WheelsPart::Mpi => {

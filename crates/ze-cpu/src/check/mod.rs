@@ -16,7 +16,7 @@ mod uninitialised;
 use crate::environment::CheckSettings;
 use crate::fault::{Fault, Known};
 use crate::memory::Memory;
-use kernel_checker::{Checker, Run};
+use kernel_checker::{Checker, Run, Scratch};
 use kernel_ir::abi::Launch as LaunchRecord;
 use kernel_ir::abi::check::ArgumentBounds;
 use kernel_ir::abi::{ArgInfo, KernelInfo};
@@ -36,6 +36,8 @@ pub(crate) struct Check {
     quarantine: Mutex<Quarantine>,
     /// Of device memory, if uninitialised values are looked for.
     shadows: Option<Shadows>,
+    /// Held by the launch that runs.
+    turn: Mutex<Scratch>,
     /// What copies and fills are called in reports.
     copy: Arc<kernel_checker::Kernel>,
     fill: Arc<kernel_checker::Kernel>,
@@ -99,6 +101,7 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
             programs,
             output,
             quarantine: Mutex::default(),
+            turn: Mutex::default(),
             copy: transfer("memory copy"),
             fill: transfer("memory fill"),
         }
@@ -211,8 +214,6 @@ pub(crate) struct CheckedLaunch {
     local: Box<[(usize, u64)]>,
     /// Bytes that a group needs without the shadow of its local memory.
     memory: u64,
-    /// Groups run on one thread at a time.
-    turn: Mutex<()>,
 }
 
 impl CheckedLaunch {
@@ -220,49 +221,58 @@ impl CheckedLaunch {
     /// the bytes that a group needs.
     pub(crate) fn new(
         kernel: &CheckedKernel,
-        infos: &[ArgInfo],
+        info: &KernelInfo,
         (args, placed): (&[u8], &[u8]),
         record: &LaunchRecord,
         memory: u64,
     ) -> Option<Self> {
+        /// Kinds of arguments: [`ArgInfo::kind`].
+        const POINTER: u8 = 1;
+        const LOCAL: u8 = 2;
         let check = get()?;
+        let (infos, written) = (&info.args, &info.written);
+        let word = |block: &[u8], info: &ArgInfo| {
+            let bytes = block
+                .get(info.offset as usize..)
+                .and_then(<[u8]>::first_chunk);
+            bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+        };
         if let Some(shadows) = &check.shadows {
             shadows.launch_begins();
         }
-        let word = |block: &[u8], info: &ArgInfo| {
-            let value = block
-                .get(info.offset as usize..)
-                .and_then(<[u8]>::first_chunk);
-            value.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
-        };
         let shadow = |pointer: u64| {
             let shadows = check.shadows.as_ref();
             shadows.map_or(0, |shadows| shadows.of(pointer))
         };
-        let bounds = infos.iter().map(|info| {
-            let value = word(args, info);
-            match info.kind {
-                1 => {
+        let mut bounds: Vec<ArgumentBounds> = infos
+            .iter()
+            .map(|info| match info.kind {
+                POINTER => {
+                    let value = word(args, info);
                     let bounds = check.checker.bounds(value);
                     ArgumentBounds {
                         start: bounds.start,
                         size: bounds.size,
+                        is_written: 0,
                         shadow: shadow(value),
                     }
                 }
-                2 => ArgumentBounds {
-                    start: 0,
-                    size: value,
-                    shadow: 0,
+                LOCAL => ArgumentBounds {
+                    size: word(args, info),
+                    ..ArgumentBounds::default()
                 },
                 _ => ArgumentBounds {
                     shadow: shadow(0),
                     ..ArgumentBounds::default()
                 },
-            }
-        });
-        let local = infos.iter().enumerate().filter(|(_, info)| info.kind == 2);
-        let local = local.map(|(number, info)| (number, word(placed, info)));
+            })
+            .collect();
+        let local = infos
+            .iter()
+            .enumerate()
+            .filter(|(_, info)| info.kind == LOCAL)
+            .map(|(number, info)| (number, word(placed, info)))
+            .collect();
         let launch = check.checker.begin(
             &kernel.kernel,
             record.group_size,
@@ -270,13 +280,26 @@ impl CheckedLaunch {
             record.global_offset,
             transfers::position(),
         );
+        let written: Vec<u64> = written
+            .iter()
+            .filter_map(|&argument| bounds.get(argument as usize))
+            .map(|bounds| bounds.start)
+            .collect();
+        let may_overlap = check.checker.may_overlap(&launch);
+        for bounds in &mut bounds {
+            // Where nothing is known of a pointer it may point into any allocation.
+            let is_written = may_overlap
+                || bounds.size == u64::MAX
+                || written.contains(&bounds.start)
+                || written.contains(&0);
+            bounds.is_written = u64::from(is_written);
+        }
         Some(Self {
             check,
             launch,
-            bounds: bounds.collect(),
-            local: local.collect(),
+            bounds: bounds.into_boxed_slice(),
+            local,
             memory,
-            turn: Mutex::new(()),
         })
     }
 
@@ -300,14 +323,16 @@ impl CheckedLaunch {
         (first, count): (u64, u64),
         run: impl Fn(&LaunchRecord, u64, u64) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let _turn = crate::sync::lock(&self.turn);
+        // Launches that may overlap take turns.
+        let mut turn = crate::sync::lock(&self.check.turn);
         let mut bounds = self.bounds.clone();
         let shadow = memory as u64 + self.memory.next_multiple_of(128);
         for &(number, offset) in &self.local {
             bounds[number].shadow = shadow + offset;
         }
         let local = (memory as u64, record.state_offset);
-        let groups = Run::new(&self.check.checker, &self.launch, local);
+        let scratch = std::mem::take(&mut *turn);
+        let groups = Run::new(&self.check.checker, &self.launch, local, scratch);
         let record = LaunchRecord {
             check: std::ptr::from_ref(&groups) as u64,
             check_arguments: bounds.as_ptr() as u64,
@@ -331,6 +356,7 @@ impl CheckedLaunch {
             Err(fault) => tell_fault(&groups, fault),
             Ok(()) => groups.end(),
         }
+        *turn = groups.into_scratch();
         result
     }
 }

@@ -283,7 +283,7 @@ impl Prepared {
                     Args::Copied(block) => block.as_bytes(),
                 };
                 let blocks = (&launch.args[..], placed);
-                CheckedLaunch::new(checked, &info.args, blocks, &record, memory)
+                CheckedLaunch::new(checked, info, blocks, &record, memory)
             }
             _ => None,
         };

@@ -1,10 +1,10 @@
 //! Entry points of contexts.
 
 use crate::check::{error, flags};
+use crate::core::active_metrics;
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::driver::{self, Driver};
-use crate::tools::metric;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub(crate) fn zeContextDestroy(hContext: Handle<'_, Context>) -> ZeResult {
             "hContext is the driver's default context, which is never destroyed",
         );
     }
-    metric::forget_context(&hContext);
+    active_metrics::forget(&hContext);
     drop(hContext.take());
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::core::graph::GRAPH_FLAGS;
 use crate::core::memory_sync;
 use crate::core::mutable::MUTABLE_FLAGS;
 use crate::core::queue_desc::{GROUPS, queues_of};
-use crate::rtas;
+use acceleration_structure::layout;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use ze_abi::{ChainMut, Enumerate, Handle, Object, Out, Prop, ZeResult};
@@ -127,15 +127,15 @@ fn fill_chain(device: &Device, next: *mut c_void) {
                 // SAFETY: the type says which struct it is.
                 let out = unsafe { link.get::<ze_rtas_device_ext_properties_t>() };
                 out.flags = 0;
-                out.rtasFormat = ze_rtas_format_ext_t(rtas::FORMAT);
-                out.rtasBufferAlignment = rtas::ALIGNMENT;
+                out.rtasFormat = ze_rtas_format_ext_t(layout::FORMAT);
+                out.rtasBufferAlignment = layout::ALIGNMENT;
             }
             ZE_STRUCTURE_TYPE_RTAS_DEVICE_EXP_PROPERTIES => {
                 // SAFETY: the type says which struct it is.
                 let out = unsafe { link.get::<ze_rtas_device_exp_properties_t>() };
                 out.flags = 0;
-                out.rtasFormat = ze_rtas_format_exp_t(rtas::FORMAT);
-                out.rtasBufferAlignment = rtas::ALIGNMENT;
+                out.rtasFormat = ze_rtas_format_exp_t(layout::FORMAT);
+                out.rtasBufferAlignment = layout::ALIGNMENT;
             }
             ZE_STRUCTURE_TYPE_EU_COUNT_EXT => {
                 let eus = device.threads() / facts.num_threads_per_eu.max(1);

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! hierarchy, device, driver, context          devices and their owner
+//! active_metrics                              groups of metrics that contexts have activated
 //! shared_file, exports, reservations          shared files, exported and virtual memory
 //! event_pool, counter, event, dependencies    signals, and what appends wait for
 //! sampler, image, link_source, module, kernel programs and their arguments
@@ -15,6 +16,7 @@
 //! append, launch, mutable, *_entries          entry points
 //! ```
 
+pub(crate) mod active_metrics;
 pub(crate) mod append;
 pub(crate) mod attributes;
 pub(crate) mod capture;

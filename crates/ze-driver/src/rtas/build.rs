@@ -1,7 +1,8 @@
 //! Builds: the client's descriptors as geometries, and the threads that join.
 
-use super::{FORMAT, Form, geometry};
+use super::{Form, geometry};
 use crate::check::{enumeration, error, flags, lock, not_null};
+use acceleration_structure::layout::FORMAT;
 use acceleration_structure::{Build, Failure};
 use level_zero_sys::*;
 use std::sync::{Arc, Mutex};

@@ -11,6 +11,7 @@ use crate::core::object;
 use crate::device::Work;
 use crate::dispatch;
 use crate::schedule::Op;
+use acceleration_structure::layout;
 use level_zero_sys::*;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -173,7 +174,7 @@ macro_rules! form {
             for (name, format) in [("rtasFormatA", rtasFormatA), ("rtasFormatB", rtasFormatB)] {
                 crate::check::enumeration(name, format.0, 0x7fff_fffe)?;
             }
-            if rtasFormatA == rtasFormatB && rtasFormatA.0 == super::FORMAT {
+            if rtasFormatA == rtasFormatB && rtasFormatA.0 == layout::FORMAT {
                 return Ok(());
             }
             Err(ZeError::status($form.incompatible))

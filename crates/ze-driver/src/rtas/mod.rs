@@ -15,11 +15,6 @@ pub(crate) mod intersect;
 
 use level_zero_sys::*;
 
-/// The format of our structures, with its version in the last byte.
-pub(crate) const FORMAT: u32 = 0x501a_0002;
-/// Alignment of structures in bytes.
-pub(crate) const ALIGNMENT: u32 = 128;
-
 /// Numbers that differ between the two forms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {

@@ -1,7 +1,8 @@
 //! Metric groups and metrics, active groups, and values from raw data;
 //! tools/metric.yml and its extensions.
 
-use crate::check::{error, fill_name, lock, not_null};
+use crate::check::{error, fill_name, not_null};
+use crate::core::active_metrics;
 use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::driver::{self, Driver};
@@ -10,7 +11,7 @@ use crate::dispatch;
 use crate::sysman::telemetry;
 use crate::tools::report::{self, MetricFacts, Source};
 use level_zero_sys::*;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use ze_abi::{ChainMut, Enumerate, Handle, Handles, Head, Object, Out, Prop, Sized, ZeResult};
 use ze_abi_macros::ze_entry;
 
@@ -118,8 +119,8 @@ impl MetricGroup {
 
     /// Another reference.
     pub(super) fn shared(&self) -> ZeResult<Arc<Self>> {
-        let tools = &Registry::of_process()?.devices[self.device];
-        let groups = tools.groups.get().map_or(&[][..], Vec::as_slice);
+        let groups = Registry::of_process()?.devices[self.device].get();
+        let groups = groups.map_or(&[][..], Vec::as_slice);
         match groups.get(self.index) {
             Some(group) => Ok(Arc::clone(group)),
             None => error(
@@ -160,17 +161,9 @@ impl MetricGroup {
     }
 }
 
-/// The metric groups of all devices, and which of them are active.
+/// The metric groups of all root devices.
 struct Registry {
-    devices: Vec<DeviceGroups>,
-}
-
-/// Of one root device.
-#[derive(Default)]
-struct DeviceGroups {
-    groups: OnceLock<Vec<Arc<MetricGroup>>>,
-    /// Address of a context, and the groups that it has activated.
-    active: Mutex<Vec<(usize, Vec<usize>)>>,
+    devices: Vec<OnceLock<Vec<Arc<MetricGroup>>>>,
 }
 
 impl Registry {
@@ -181,60 +174,24 @@ impl Registry {
         Ok(REGISTRY.get_or_init(|| {
             let devices = driver.devices().iter();
             Self {
-                devices: devices.map(|_| DeviceGroups::default()).collect(),
+                devices: devices.map(|_| OnceLock::new()).collect(),
             }
         }))
-    }
-
-    fn activate(&self, context: &Context, device: usize, groups: Vec<usize>) {
-        let Some(tools) = self.devices.get(device) else {
-            return;
-        };
-        let key = std::ptr::from_ref(context).addr();
-        let mut active = lock(&tools.active);
-        active.retain(|(of, _)| *of != key);
-        if !groups.is_empty() {
-            active.push((key, groups));
-        }
-    }
-
-    fn is_active(&self, context: &Context, group: &MetricGroup) -> bool {
-        let key = std::ptr::from_ref(context).addr();
-        self.devices.get(group.device).is_some_and(|tools| {
-            lock(&tools.active)
-                .iter()
-                .any(|(of, groups)| *of == key && groups.contains(&group.index))
-        })
-    }
-
-    fn any_active(&self, device: usize) -> bool {
-        let tools = self.devices.get(device);
-        tools.is_some_and(|tools| !lock(&tools.active).is_empty())
     }
 }
 
 /// Whether a context has activated a group.
-pub(super) fn is_active(context: &Context, group: &MetricGroup) -> ZeResult<bool> {
-    Ok(Registry::of_process()?.is_active(context, group))
-}
-
-/// Forgets the groups that a context has activated; another context may get its address soon.
-pub(crate) fn forget_context(context: &Context) {
-    let Ok(registry) = Registry::of_process() else {
-        return;
-    };
-    for device in 0..registry.devices.len() {
-        registry.activate(context, device, Vec::new());
-    }
+pub(super) fn is_active(context: &Context, group: &MetricGroup) -> bool {
+    active_metrics::is_active(context, group.device, group.index)
 }
 
 /// The groups of a device: a sub-device's are its root's.
 pub(super) fn groups(device: &Device) -> ZeResult<&'static [Arc<MetricGroup>]> {
     let root = device.root_index();
-    let Some(tools) = Registry::of_process()?.devices.get(root) else {
+    let Some(groups) = Registry::of_process()?.devices.get(root) else {
         return Ok(&[]);
     };
-    if tools.groups.get().is_none() {
+    if groups.get().is_none() {
         let mut made = Vec::new();
         let mut sources = vec![Source::Engine];
         if !telemetry()?.counters().is_empty() {
@@ -245,9 +202,9 @@ pub(super) fn groups(device: &Device) -> ZeResult<&'static [Arc<MetricGroup>]> {
                 made.push(MetricGroup::new(root, made.len(), source, stream)?);
             }
         }
-        let _ = tools.groups.set(made);
+        let _ = groups.set(made);
     }
-    Ok(tools.groups.get().map_or(&[], Vec::as_slice))
+    Ok(groups.get().map_or(&[], Vec::as_slice))
 }
 
 /// The engine's counters, and perf events where the system allows them; each around commands and at intervals;
@@ -363,7 +320,7 @@ pub(crate) fn zetContextActivateMetricGroups(
         chosen.push(group);
     }
     let chosen = chosen.iter().map(|group| group.index).collect();
-    Registry::of_process()?.activate(&hContext, root, chosen);
+    active_metrics::activate(&hContext, root, chosen);
     Ok(())
 }
 
@@ -580,7 +537,7 @@ pub(crate) fn zetDeviceEnableMetricsExp(hDevice: Handle<'_, Device>) -> ZeResult
 /// No effect: disabled metrics would cost as little; refused while groups are active; tools/metricRuntimeEnableDisable.yml.
 #[ze_entry(zet_pfnDeviceDisableMetricsExp_t)]
 pub(crate) fn zetDeviceDisableMetricsExp(hDevice: Handle<'_, Device>) -> ZeResult {
-    if Registry::of_process()?.any_active(hDevice.root_index()) {
+    if active_metrics::any_active(hDevice.root_index()) {
         return error(
             ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
             "metric groups of the device are active",

@@ -146,7 +146,7 @@ pub(crate) fn zetCommandListAppendMetricQueryBegin(
     hMetricQuery: Handle<'_, MetricQuery>,
 ) -> ZeResult {
     let telemetry = telemetry()?;
-    if !metric::is_active(&hMetricQuery.context, &hMetricQuery.group)? {
+    if !metric::is_active(&hMetricQuery.context, &hMetricQuery.group) {
         return error(
             ZE_RESULT_ERROR_NOT_AVAILABLE,
             "the query's metric group is not active on its context (zetContextActivateMetricGroups)",

@@ -186,7 +186,7 @@ pub(crate) fn zetMetricStreamerOpen(
             "hMetricGroup is event-based; streamers require a time-based group",
         );
     }
-    if !metric::is_active(&hContext, &hMetricGroup)? {
+    if !metric::is_active(&hContext, &hMetricGroup) {
         return error(
             ZE_RESULT_ERROR_NOT_AVAILABLE,
             "hMetricGroup is not active on hContext (zetContextActivateMetricGroups)",

@@ -4,5 +4,5 @@ kernel void load(global const int *in, global int *out, int shift) {
   int i = get_global_id(0);
   global const int4 *vectors = (global const int4 *)(in + shift);
   int4 v = vectors[i]; //~ misaligned
-  out[i] = v.x ^ v.w;
+  out[i] = v.x ^ v.w; //~^other
 }

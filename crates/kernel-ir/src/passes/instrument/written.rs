@@ -1,0 +1,68 @@
+//! The arguments through which a kernel writes: reads through the others cannot race, unless two of them point into one
+//! allocation, which only a launch tells.
+
+use std::collections::HashSet;
+
+use super::roots::{Root, Roots};
+use crate::ir::{Function, Kernel, Module, Op, ValueId};
+use crate::types::{AddressSpace, Type, Types};
+
+/// The arguments that a kernel writes through; `None` if it also writes through other pointers to global memory.
+pub(super) fn written(types: &Types, f: &Function, roots: &Roots) -> Option<HashSet<u32>> {
+    let mut all = HashSet::new();
+    for id in f.blocks.iter().flat_map(|block| &block.insts) {
+        match &f.insts[id.index()].op {
+            Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CopyMemory { dst: ptr, .. } => {
+                if let Some(argument) = through(types, f, roots, *ptr)? {
+                    all.insert(argument);
+                }
+            }
+            Op::Call(..) | Op::CallIndirect(..) => return None,
+            // Block writes of sub-groups.
+            Op::Group(_, _, args) => {
+                for &arg in args {
+                    if matches!(types.get(f.ty(arg)), Type::Ptr(_))
+                        && let Some(argument) = through(types, f, roots, arg)?
+                    {
+                        all.insert(argument);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(all)
+}
+
+/// The argument that a written pointer comes from; `Some(None)` for memory of a work-item or group, `None` if it is not
+/// known.
+#[expect(clippy::option_option, reason = "not known is not none")]
+fn through(types: &Types, f: &Function, roots: &Roots, ptr: ValueId) -> Option<Option<u32>> {
+    let is_own = matches!(
+        types.get(f.ty(ptr)),
+        Type::Ptr(AddressSpace::Private | AddressSpace::Local)
+    );
+    match roots.of(ptr) {
+        Some(Root::Argument(n)) => Some(Some(n)),
+        Some(Root::Private(..) | Root::Variable(..)) => Some(None),
+        _ if is_own => Some(None),
+        _ => None,
+    }
+}
+
+/// The arguments that a kernel with checks writes through; all where that is not known. Empty for other kernels.
+#[must_use]
+pub fn written_arguments(module: &Module, kernel: &Kernel) -> Vec<u32> {
+    let f = &module.functions[kernel.function.index()];
+    let mut insts = f.blocks.iter().flat_map(|block| &block.insts);
+    if !insts.any(|id| matches!(f.insts[id.index()].op, Op::Check(..))) {
+        return Vec::new();
+    }
+    let roots = Roots::new(&module.types, &module.globals, f);
+    let mut all: Vec<u32> = match written(&module.types, f, &roots) {
+        Some(written) => written.into_iter().collect(),
+        None => (0..f.params.len() as u32).collect(),
+    };
+    all.sort_unstable();
+    all
+}
