@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
     }
 
     /// Calls `f` with the state.
-    fn with_state<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
+    pub(crate) fn with_state<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
         let mut state = self.state.try_borrow_mut().ok()?;
         if self.checker.is_wanted() {
             *state = None;

@@ -36,7 +36,8 @@ impl Run<'_> {
             Reliance::Store | Reliance::Copy => Some(Touch::Write),
             _ => None,
         };
-        let place = match self.checker.state().allocations.find(address) {
+        let found = self.with_state(|state| state.allocations.find(address))?;
+        let place = match found {
             Found::Live { start, size, id } => Some(Place {
                 start,
                 size,
@@ -60,14 +61,12 @@ impl Run<'_> {
 
     /// Notes a mistake of this launch.
     pub fn relies(&self, mistake: Mistake) {
-        let mut state = self.checker.state();
-        let waiting = state
-            .uninitialised
-            .waiting
-            .entry(self.launch.number)
-            .or_default();
-        let entry = waiting.entry(key(&mistake)).or_insert((mistake, 0));
-        entry.1 += 1;
+        self.with_state(|state| {
+            let waiting = &mut state.uninitialised.waiting;
+            let waiting = waiting.entry(self.launch.number).or_default();
+            let entry = waiting.entry(key(&mistake)).or_insert((mistake, 0));
+            entry.1 += 1;
+        });
     }
 }
 
