@@ -4,7 +4,7 @@ use kernel_ir::abi::check::{ArgumentBounds, CHECK_SYMBOL, ITEM_BITS, What};
 use kernel_ir::abi::launch_offset;
 use kernel_ir::{AddressSpace, CheckOp, Type, ValueId};
 
-use crate::llvm::{Bb, IntPred, Val};
+use crate::llvm::{Bb, IntPred, Opcode, Val};
 use crate::lower::Lower;
 
 impl Lower<'_> {
@@ -18,6 +18,11 @@ impl Lower<'_> {
         match op {
             CheckOp::ArgumentStart(n) => return Some(at(self.argument_bounds(), n, 0)),
             CheckOp::ArgumentSize(n) => return Some(at(self.argument_bounds(), n, 8)),
+            CheckOp::ArgumentShadow(n) => {
+                let field = std::mem::offset_of!(ArgumentBounds, shadow) as u64;
+                let shadow = at(self.argument_bounds(), n, field);
+                return Some(ir.cast(Opcode::LLVMIntToPtr, shadow, ir.ptr));
+            }
             _ => {}
         }
         let values: Vec<Val> = args.iter().map(|&arg| self.get(arg)).collect();
@@ -30,7 +35,9 @@ impl Lower<'_> {
             let second = values.get(2).copied();
             let a = self.as_word(values[1]);
             let b = second.map_or(zero, |b| self.as_word(b));
-            self.call_check([what, a, b], zero, word);
+            // Where other checks have the epoch, this one has the source.
+            let source = values.get(3).copied().unwrap_or(zero);
+            self.call_check([what, a, b], source, word);
             ir.br(next);
             ir.at_end(next);
             return None;
@@ -48,6 +55,7 @@ impl Lower<'_> {
                 let has_value = ir.i64c(u64::from(values.len() > 1));
                 (has_value, values[0], values.get(1).copied())
             }
+            CheckOp::Unseen => (zero, zero, None),
             _ => (values[0], zero, None),
         };
         let a = self.as_word(a);
@@ -57,7 +65,10 @@ impl Lower<'_> {
             ir.br(next);
             ir.at_end(next);
         }
-        op.is_pure().then_some(result)
+        match op {
+            CheckOp::AllocationShadow => Some(ir.cast(Opcode::LLVMIntToPtr, result, ir.ptr)),
+            _ => op.is_pure().then_some(result),
+        }
     }
 
     /// Branches to a new block, now at hand, if reads through an argument count, and otherwise to the block returned.
@@ -133,7 +144,7 @@ impl Lower<'_> {
     pub(crate) fn as_word(&self, value: Val) -> Val {
         let ir = self.ir;
         match ir.type_of(value) == ir.ptr {
-            true => ir.cast(crate::llvm::Opcode::LLVMPtrToInt, value, ir.i64),
+            true => ir.cast(Opcode::LLVMPtrToInt, value, ir.i64),
             false => ir.zext_or_trunc(value, ir.i64),
         }
     }

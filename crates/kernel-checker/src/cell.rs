@@ -36,7 +36,7 @@ pub(crate) const MOST_PHASES: u8 = 15;
 pub(crate) const MOST_TAGS: u16 = (1 << (64 - TAG_AT)) - 1;
 
 /// How far an atomic access reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
     NotAtomic = 0,
     WorkGroup = 1,

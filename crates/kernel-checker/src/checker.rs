@@ -12,6 +12,7 @@ use crate::launch::{Kernel, Launch};
 use crate::mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
 use crate::order::AccessOrder;
 use crate::synchronisation::Synchronisation;
+use crate::waiting::{MistakeKey, Uninitialised, key};
 
 /// Addresses below are null pointers with an offset: Linux maps nothing there (`vm.mmap_min_addr`).
 pub(crate) const NULL: u64 = 1 << 16;
@@ -61,11 +62,9 @@ pub(crate) struct State {
     /// Writes of the same value and how often they happened: they are told when their launch ends, unless one of the two
     /// instructions takes part in a race.
     same_values: Vec<(Mistake, u64)>,
+    pub(crate) uninitialised: Uninitialised,
     pub(crate) reporter: Box<dyn Reporter>,
 }
-
-/// Mistakes with the same key are one.
-type MistakeKey = (MistakeKind, u64, u32, u64, u32);
 
 /// All that is known of the process's memory and launches. Any thread may call.
 pub struct Checker {
@@ -95,6 +94,7 @@ impl Checker {
             launched: 0,
             known: HashMap::new(),
             counts: Vec::new(),
+            uninitialised: Uninitialised::default(),
             same_values: Vec::new(),
             reporter,
         };
@@ -206,6 +206,7 @@ impl Checker {
         state.synchronisation.remove(&launch.tag);
         state.running.remove(&launch.tag);
         state.tell_same_values();
+        state.tell_uninitialised(launch);
     }
 
     /// How often each mistake happened, by number.
@@ -396,14 +397,7 @@ impl State {
 
     /// Counts a mistake, and reports it if it is new.
     pub(crate) fn tell(&mut self, mistake: &Mistake) {
-        let other = mistake.other.as_ref();
-        let key = (
-            mistake.kind,
-            mistake.side.launch.kernel.program,
-            mistake.side.word,
-            other.map_or(0, |other| other.launch.kernel.program),
-            other.map_or(0, |other| other.word),
-        );
+        let key = key(mistake);
         if let Some(&number) = self.known.get(&key) {
             self.counts[number] += 1;
             return;
@@ -443,7 +437,26 @@ impl State {
         }
     }
 
+    /// A launch has ended: what it has found is told.
+    fn tell_uninitialised(&mut self, launch: &Launch) {
+        let Some(waiting) = self.uninitialised.waiting.remove(&launch.number) else {
+            return;
+        };
+        if self.uninitialised.explains(&launch.kernel) {
+            return;
+        }
+        let mut waiting: Vec<_> = waiting.into_iter().collect();
+        waiting.sort_by_key(|(_, (mistake, _))| mistake.side.word);
+        for (key, (mistake, count)) in waiting {
+            match self.known.get(&key) {
+                Some(&number) => self.counts[number] += count,
+                None => self.tell_new(key, &mistake, count),
+            }
+        }
+    }
+
     fn tell_new(&mut self, key: MistakeKey, mistake: &Mistake, count: u64) {
+        self.uninitialised.sees(mistake);
         let number = self.counts.len();
         self.known.insert(key, number);
         self.counts.push(count);

@@ -49,9 +49,10 @@
 //! | `arrivals` | barriers |
 //! | `commands` | order of commands |
 //! | `launch`, `mistake` | launches; mistakes |
+//! | `waiting` | values that nobody has written, until their launch ends |
 //! | `order` | whether two accesses are ordered |
 //! | `allocations`, `checker` | all that is known of the process |
-//! | `run` | the calls of a kernel |
+//! | `run`, `uninitialised` | the calls of a kernel |
 //!
 //! # Invariants
 //! - What is bounded (groups, barriers, tags) hides races where it overflows, and never invents one.
@@ -71,6 +72,8 @@ mod mistake;
 mod order;
 mod run;
 mod synchronisation;
+mod uninitialised;
+mod waiting;
 
 pub use checker::{Bounds, Checker};
 pub use commands::{Position, Start};

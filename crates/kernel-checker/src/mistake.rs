@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kernel_ir::{AddressSpace, Touch, ValueMistake};
+use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
 
 use crate::launch::Launch;
 
@@ -58,6 +58,8 @@ pub enum MistakeKind {
     NonUniformArgument,
     /// A value for which the instruction has no meaning.
     Value(ValueMistake),
+    /// The program relies on a value that nobody has written.
+    Uninitialised(Reliance),
 }
 
 /// One side of a mistake.

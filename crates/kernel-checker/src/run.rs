@@ -18,8 +18,8 @@ use crate::order::AccessOrder;
 
 /// Work-groups of a launch that run one after another on one thread.
 pub struct Run<'a> {
-    checker: &'a Checker,
-    launch: Arc<Launch>,
+    pub(crate) checker: &'a Checker,
+    pub(crate) launch: Arc<Launch>,
     groups: RefCell<Groups>,
     /// Kept from call to call: locking takes as long as recording eight work-items' accesses.
     state: RefCell<Option<MutexGuard<'a, State>>>,
@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
     }
 
     /// Calls `f` with the state.
-    fn with_state<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
+    pub(crate) fn with_state<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
         let mut state = self.state.try_borrow_mut().ok()?;
         if self.checker.is_wanted() {
             *state = None;
@@ -447,8 +447,9 @@ impl<'a> Run<'a> {
                     }
                 }
                 CheckOp::Leave => groups.arrivals.leave(call.barriers(), item),
-                CheckOp::Fence(_, order) => {
-                    let by = Cell::new(self.launch.tag, call.group, call.epoch, Reach::Device);
+                CheckOp::Fence(scope, order) => {
+                    let reach = self.reach(scope);
+                    let by = Cell::new(self.launch.tag, call.group, call.epoch, reach);
                     groups.is_synchronised = true;
                     self.with_state(|state| {
                         let known = state.synchronisation.entry(self.launch.tag).or_default();
@@ -457,6 +458,16 @@ impl<'a> Run<'a> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// How far atomics and fences of a scope reach.
+    fn reach(&self, scope: Scope) -> Reach {
+        let is_lenient = self.launch.kernel.has_old_atomics && !self.checker.rules.strict;
+        match scope {
+            Scope::CrossDevice | Scope::Device => Reach::Device,
+            Scope::Workgroup if is_lenient => Reach::Device,
+            _ => Reach::WorkGroup,
         }
     }
 
@@ -668,13 +679,8 @@ impl<'a> Run<'a> {
         (touch, size, known): (Touch, u32, Known),
     ) {
         let Known { site, mut hint, .. } = known;
-        let lenient = self.launch.kernel.has_old_atomics && !self.checker.rules.strict;
         let reach = match touch {
-            Touch::Atomic { scope, .. } => match scope {
-                Scope::CrossDevice | Scope::Device => Reach::Device,
-                Scope::Workgroup if lenient => Reach::Device,
-                _ => Reach::WorkGroup,
-            },
+            Touch::Atomic { scope, .. } => self.reach(scope),
             _ => Reach::NotAtomic,
         };
         let mut raced = Vec::new();

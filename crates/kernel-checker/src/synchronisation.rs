@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use kernel_ir::Order;
 
-use crate::cell::{Cell, MOST_BARRIERS};
+use crate::cell::{Cell, MOST_BARRIERS, Reach};
 
 /// Groups in a clock above which it counts as knowing everything: bounds the time of chains over many groups.
 const MOST_GROUPS: usize = 4096;
@@ -25,8 +25,21 @@ const MOST_ACQUISITIONS: usize = 64;
 /// What a release covers: for each group the releases since its last barrier that was seen.
 #[derive(Clone, Debug, Default)]
 struct Clock {
-    groups: HashMap<u16, Vec<Cell>>,
+    groups: HashMap<u16, Vec<Release>>,
     knows_all: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Release {
+    by: Cell,
+    /// The only group that may acquire it: its scope was the work-group.
+    only: Option<u16>,
+}
+
+impl Release {
+    fn counts_in(&self, group: u16) -> bool {
+        self.only.is_none_or(|only| only == group)
+    }
 }
 
 impl Clock {
@@ -37,14 +50,20 @@ impl Clock {
         }
     }
 
-    fn add(&mut self, release: Cell) {
-        let known = self.groups.entry(release.group()).or_default();
-        let newest = known.iter().map(|old| old.barriers()).max();
-        if newest.is_some_and(|newest| newest > release.barriers()) {
+    fn add(&mut self, release: Release) {
+        let by = release.by;
+        let known = self.groups.entry(by.group()).or_default();
+        // A barrier later, all of the group's earlier accesses are covered, for those who may acquire that.
+        let is_covered = |old: &Release| {
+            old.only == release.only
+                && (old.by.barriers() < by.barriers()
+                    || (old.by.barriers() == by.barriers() && old.by.is_same_item(by)))
+        };
+        let is_later = |old: &Release| old.only.is_none() && old.by.barriers() > by.barriers();
+        if known.iter().any(is_later) {
             return;
         }
-        // A barrier later, all of the group's earlier accesses are covered.
-        known.retain(|old| old.barriers() == release.barriers() && !old.is_same_item(release));
+        known.retain(|old| !is_covered(old));
         known.push(release);
         if known.len() > MOST_RELEASES || self.groups.len() > MOST_GROUPS {
             self.groups.clear();
@@ -52,8 +71,11 @@ impl Clock {
         }
     }
 
-    fn covers(&self, access: Cell, sub_group_size: u32) -> bool {
-        let covers = |release: &Cell| access.is_before_release(*release, sub_group_size);
+    /// Whether a work-item of `group` that acquires it has seen the access.
+    fn covers(&self, access: Cell, group: u16, sub_group_size: u32) -> bool {
+        let covers = |release: &Release| {
+            release.counts_in(group) && access.is_before_release(release.by, sub_group_size)
+        };
         self.knows_all
             || self
                 .groups
@@ -87,7 +109,7 @@ struct Group {
     /// Relaxed reads of released values, for fences behind them.
     read: Vec<Event<Arc<Clock>>>,
     /// Release fences, for relaxed writes behind them.
-    fences: Vec<Event<()>>,
+    fences: Vec<Event<Reach>>,
     /// Releases since the barrier of that number.
     releases: (u64, u8),
 }
@@ -152,22 +174,33 @@ impl Synchronisation {
         if !writes {
             return;
         }
-        let fenced = self
+        let fences = self
             .groups
             .get(&by.group())
-            .is_some_and(|group| group.fences.iter().any(|fence| fence.counts_for(by)));
-        if releases(order) || fenced {
-            let own = self.known(by);
+            .map_or(&[][..], |group| &group.fences);
+        let fenced = fences.iter().filter(|fence| fence.counts_for(by));
+        let of_fences = fenced.map(|fence| fence.what).max();
+        let own_reach = releases(order).then_some(by.reach());
+        if let Some(reach) = of_fences.max(own_reach) {
+            let is_narrow = reach.min(by.reach()) == Reach::WorkGroup;
+            let only = is_narrow.then_some(by.group());
+            let mut own = self.known(by);
+            for release in own.groups.values_mut().flatten() {
+                release.only = only;
+            }
             let clock = Arc::make_mut(self.clocks.entry(address).or_default());
             clock.join(&own);
             let group = self.groups.entry(by.group()).or_default();
             let releases = group.releases_since(by.barriers());
-            clock.add(by.after_releases(*releases));
+            clock.add(Release {
+                by: by.after_releases(*releases),
+                only,
+            });
             *releases = releases.saturating_add(1);
         }
     }
 
-    /// A fence; its scope does not matter, as that of atomics does not: too small a scope is a mistake of its own.
+    /// A fence, whose reach is that of `by`.
     pub(crate) fn fence(&mut self, by: Cell, order: Order) {
         let group = self.groups.entry(by.group()).or_default();
         let (item, barriers) = (by.item(), by.barriers());
@@ -175,9 +208,12 @@ impl Synchronisation {
             let fence = Event {
                 item,
                 barriers,
-                what: (),
+                what: by.reach(),
             };
-            let known = group.fences.iter().any(|old| old.counts_for(by));
+            let known = group
+                .fences
+                .iter()
+                .any(|old| old.what >= by.reach() && old.counts_for(by));
             if !known {
                 group.fences.push(fence);
             }
@@ -201,7 +237,8 @@ impl Synchronisation {
             return false;
         };
         group.acquired.iter().any(|acquired| {
-            acquired.counts_for(later) && acquired.what.covers(earlier, sub_group_size)
+            acquired.counts_for(later)
+                && acquired.what.covers(earlier, later.group(), sub_group_size)
         })
     }
 
@@ -218,7 +255,15 @@ impl Synchronisation {
         let mut all = Clock::default();
         if let Some(group) = self.groups.get(&by.group()) {
             for acquired in group.acquired.iter().filter(|event| event.counts_for(by)) {
-                all.join(&acquired.what);
+                let clock = &acquired.what;
+                all.knows_all |= clock.knows_all;
+                let releases = clock.groups.values().flatten();
+                for release in releases.filter(|release| release.counts_in(by.group())) {
+                    all.add(Release {
+                        only: None,
+                        ..*release
+                    });
+                }
             }
         }
         all

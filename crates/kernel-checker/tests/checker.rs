@@ -127,7 +127,7 @@ fn sub_groups_in_lock_step() {
     );
     check(
         STRICT_SUB_GROUPS,
-        &[(READ_AFTER_WRITE, &["RaceOfWorkItems 2/1"])],
+        &[(READ_AFTER_WRITE, &["LockStep 2/1"])],
     );
     check(USUAL, &[(READ_AFTER_WRITE, &["RaceOfWorkItems 2/1"])]);
 }
@@ -141,7 +141,7 @@ fn barriers_of_sub_groups() {
         ("0.0@0+1 write l0\n0.4@1 read l0", &[]),
         (
             "0.0@1+2 write l0\n0.1@1+2 read l0",
-            &["RaceOfWorkItems 2/1"],
+            &["LockStep 2/1"],
         ),
     ];
     check(STRICT, TABLE);

@@ -11,6 +11,8 @@ pub struct Checks {
     pub barriers: bool,
     /// Values for which an instruction has no meaning.
     pub values: bool,
+    /// Values that nobody has written.
+    pub uninitialised: bool,
 }
 
 impl Checks {
@@ -20,6 +22,7 @@ impl Checks {
         races: true,
         barriers: true,
         values: true,
+        uninitialised: true,
     };
 
     /// Whether kernels are compiled as they are.
@@ -35,6 +38,7 @@ impl Checks {
             | (self.races as u32) << 1
             | (self.barriers as u32) << 2
             | (self.values as u32) << 3
+            | (self.uninitialised as u32) << 4
     }
 
     /// The inverse of [`Self::bits`]; unknown bits are ignored.
@@ -45,6 +49,7 @@ impl Checks {
             races: bits & 2 != 0,
             barriers: bits & 4 != 0,
             values: bits & 8 != 0,
+            uninitialised: bits & 16 != 0,
         }
     }
 }

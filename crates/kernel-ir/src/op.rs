@@ -512,7 +512,25 @@ pub enum ValueMistake {
     Conversion,
 }
 
-/// An operation of `solum check`; only [`passes::instrument`](crate::passes::instrument) makes them. Operand lists in
+/// What makes a program rely on a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reliance {
+    /// It decides a branch.
+    Branch,
+    /// It is an address, or part of one.
+    Address,
+    /// It tells a group operation which work-item is meant.
+    Argument,
+    /// An atomic operation computes with it.
+    Atomic,
+    /// It is computed and then stored to memory that outlives the launch.
+    Store,
+    /// It is loaded and stored there as it is: padding may be part of it.
+    Copy,
+}
+
+/// An operation of `solum check`; only [`passes::instrument`](crate::passes::instrument) and
+/// [`passes::initialised`](crate::passes::initialised) make them. Operand lists in
 /// brackets; an `epoch` is an Int(32) that counts barriers: [`crate::abi::check`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckOp {
@@ -549,6 +567,16 @@ pub enum CheckOp {
     Leave,
     /// `[is wrong: Bool, operand Int(64), operand Int(64)]`.
     Value(ValueMistake),
+    /// `[]`: the shadow of the memory that this pointer argument points to, a pointer.
+    ArgumentShadow(u32),
+    /// `[pointer]`: the shadow of the memory that it points to, a pointer of its type.
+    AllocationShadow,
+    /// `[is not initialised: Bool, address, shadow, source Int(32)]`: the program relies on a value of so many bytes. The
+    /// address and its shadow, pointers or Int(64), are those of the access at hand, or of the load at the word `source` that
+    /// brought the value; 0 where they are not known.
+    Uninitialised(Reliance, u32),
+    /// `[]`: memory may be written in ways that shadows do not follow.
+    Unseen,
 }
 
 impl CheckOp {
@@ -561,6 +589,8 @@ impl CheckOp {
                 | Self::ArgumentSize(_)
                 | Self::AllocationStart
                 | Self::AllocationSize
+                | Self::ArgumentShadow(_)
+                | Self::AllocationShadow
         )
     }
 
@@ -569,7 +599,11 @@ impl CheckOp {
     pub const fn is_conditional(self) -> bool {
         matches!(
             self,
-            Self::Bounds(..) | Self::Alignment(..) | Self::VariableBounds(..) | Self::Value(_)
+            Self::Bounds(..)
+                | Self::Alignment(..)
+                | Self::VariableBounds(..)
+                | Self::Value(_)
+                | Self::Uninitialised(..)
         )
     }
 }

@@ -38,6 +38,7 @@ mod fission;
 pub mod fold;
 mod if_convert;
 mod implicit_barriers;
+mod initialised;
 mod inline;
 mod instrument;
 mod null_arguments;
@@ -61,6 +62,7 @@ pub use crate::cfg::{self, loop_contiguous_order};
 pub use contract::contract;
 pub use facts::{KernelFacts, addressed_functions, facts, ids, may_be_written};
 pub use fission::Registers;
+pub use initialised::initialised;
 pub use instrument::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS, instrument, written_arguments};
 pub use null_arguments::{remove_null_accesses, unchecked_pointers};
 pub use work_group::identity;
@@ -95,6 +97,7 @@ pub fn prepare_for(
         remove_null_accesses(module, nulls)?;
     }
     instrument(module, checks);
+    initialised(module, checks);
     expand(module)
 }
 

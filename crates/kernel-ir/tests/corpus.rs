@@ -3,6 +3,7 @@
 
 mod corpus {
     pub(crate) mod cases;
+    mod checks;
     mod coverage;
     pub(crate) mod files;
     mod further;

@@ -5,6 +5,7 @@ mod passes {
     mod contract;
     mod facts;
     mod implicit_barriers;
+    mod initialised;
     mod instrument;
     mod memory;
     mod null_arguments;

@@ -16,6 +16,9 @@ impl Lanes<'_, '_, '_> {
         if op.is_conditional() {
             return self.check_if_any(args, inst);
         }
+        if op == CheckOp::Unseen {
+            return self.scalarise(&inst.op, None, inst.word).map(|_| ());
+        }
         if let CheckOp::ArgumentRead(n, size) = op {
             let next = self.low.if_written(n);
             // Values that this block reads or computes are not there in the next one.

@@ -90,6 +90,7 @@ fn accesses_outside() {
     }
     let ids: Vec<_> = mistakes.iter().map(|m| m.place.unwrap().id).collect();
     assert_eq!(ids, [Some(1), Some(1), Some(7), None, None]);
+    run.release();
     assert_eq!(checker.counts(), [2; 5]);
 }
 
@@ -105,8 +106,10 @@ fn freed_memory_has_no_history() {
         What { op, space }.encode()
     };
     run.one(who(0, 0), 1 << 32, access(Touch::Write), DEVICE, 0);
+    run.release();
     checker.freed(DEVICE);
     run.one(who(0, 1), 2 << 32, access(Touch::Read), DEVICE, 0);
+    run.release();
     checker.allocated(DEVICE, SIZE, 2, 0);
     run.one(who(0, 2), 3 << 32, access(Touch::Read), DEVICE, 0);
     // Partly outside: the bounds are told elsewhere.

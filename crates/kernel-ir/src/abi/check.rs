@@ -9,11 +9,11 @@
 //! All arguments have 64 bits.
 //! - `check`: [`Launch::check`](super::Launch::check).
 //! - `who`: the work-item, [`who`]; of several lanes the first, the others follow it.
-//! - `site`: the instruction's place in the SPIR-V module in the upper half, the epoch in the lower.
+//! - `site`: the instruction's place in the SPIR-V module in the upper half, the epoch in the lower, or the source of a value that is not initialised.
 //! - `what`: a [`What`].
 //! - `lanes`: a bit for each lane that takes part. `values`: an array of 64 bits for each lane, or null.
 
-use crate::ir::{CheckOp, Order, Scope, Touch, ValueMistake};
+use crate::ir::{CheckOp, Order, Reliance, Scope, Touch, ValueMistake};
 use crate::types::AddressSpace;
 
 /// See the module.
@@ -44,13 +44,15 @@ pub struct ArgumentBounds {
     pub size: u64,
     /// Not 0 if reads through the argument are told: something may write the allocation meanwhile.
     pub is_written: u64,
+    /// Shadow of the byte that the argument points to.
+    pub shadow: u64,
 }
 
 /// A check without its operands, in 64 bits: operation, access, scope, order, address space in bytes from the lowest on,
 /// and the size of the access in the upper 24 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct What {
-    /// The operation; [`CheckOp::ArgumentStart`] and [`CheckOp::ArgumentSize`] need no call.
+    /// The operation; [`CheckOp::ArgumentStart`], [`CheckOp::ArgumentSize`] and [`CheckOp::ArgumentShadow`] need no call.
     pub op: CheckOp,
     /// The address space of the pointer.
     pub space: AddressSpace,
@@ -94,6 +96,15 @@ const MISTAKES: [ValueMistake; 3] = [
     ValueMistake::Conversion,
 ];
 
+const RELIANCES: [Reliance; 6] = [
+    Reliance::Branch,
+    Reliance::Address,
+    Reliance::Argument,
+    Reliance::Atomic,
+    Reliance::Store,
+    Reliance::Copy,
+];
+
 fn index<T: PartialEq>(all: &[T], one: &T) -> u64 {
     all.iter().position(|other| other == one).unwrap_or(0) as u64
 }
@@ -135,7 +146,15 @@ impl What {
             CheckOp::Value(mistake) => (8, index(&MISTAKES, &mistake) << 8),
             CheckOp::ArriveSubGroup => (9, 0),
             CheckOp::Alignment(how, size) => (10, touch(how, size)),
-            CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_) => (u64::from(u8::MAX), 0),
+            CheckOp::AllocationShadow => (11, 0),
+            CheckOp::Uninitialised(how, size) => (
+                12,
+                index(&RELIANCES, &how) << 8 | u64::from(size).min((1 << 24) - 1) << 40,
+            ),
+            CheckOp::Unseen => (13, 0),
+            CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_) | CheckOp::ArgumentShadow(_) => {
+                (u64::from(u8::MAX), 0)
+            }
         };
         let space = match self.op {
             CheckOp::VariableBounds(_, _, space) => space,
@@ -192,6 +211,9 @@ impl What {
             8 => CheckOp::Value(*MISTAKES.get(byte(8))?),
             9 => CheckOp::ArriveSubGroup,
             10 => CheckOp::Alignment(touch()?, size),
+            11 => CheckOp::AllocationShadow,
+            12 => CheckOp::Uninitialised(*RELIANCES.get(byte(8))?, size),
+            13 => CheckOp::Unseen,
             _ => return None,
         };
         Some(Self { op, space })
@@ -215,9 +237,12 @@ mod tests {
             CheckOp::Arrive,
             CheckOp::ArriveSubGroup,
             CheckOp::Leave,
+            CheckOp::AllocationShadow,
+            CheckOp::Unseen,
             CheckOp::Fence(Scope::Device, Order::SequentiallyConsistent),
         ];
         ops.extend(MISTAKES.map(CheckOp::Value));
+        ops.extend(RELIANCES.map(|how| CheckOp::Uninitialised(how, 4)));
         for touch in [Touch::Read, Touch::Write, atomic] {
             // 24 bits of size: no access of a kernel is larger.
             for size in [1, 16, (1 << 24) - 1] {

@@ -3,7 +3,16 @@
 use super::fault::Result;
 use super::names;
 use super::parser::{Body, Parser};
-use crate::ir::{CheckOp, Op, Touch, ValueMistake};
+use crate::ir::{CheckOp, Op, Reliance, Touch, ValueMistake};
+
+const RELIANCES: [(&str, Reliance); 6] = [
+    ("branch", Reliance::Branch),
+    ("address", Reliance::Address),
+    ("argument", Reliance::Argument),
+    ("atomic", Reliance::Atomic),
+    ("store", Reliance::Store),
+    ("copy", Reliance::Copy),
+];
 
 /// An operation without its operands.
 pub(crate) fn write_check(op: CheckOp) -> String {
@@ -48,6 +57,14 @@ pub(crate) fn write_check(op: CheckOp) -> String {
             };
             format!("value {mistake}")
         }
+        CheckOp::ArgumentShadow(argument) => format!("argument_shadow {argument}"),
+        CheckOp::AllocationShadow => "allocation_shadow".to_owned(),
+        CheckOp::Uninitialised(how, size) => {
+            let named = RELIANCES.iter().find(|(_, known)| *known == how);
+            let how = named.map_or("", |&(name, _)| name);
+            format!("uninitialised {how} {size}")
+        }
+        CheckOp::Unseen => "unseen".to_owned(),
     };
     format!("check.{text}")
 }
@@ -82,6 +99,17 @@ impl Parser<'_> {
                 "conversion" => ValueMistake::Conversion,
                 other => return Err(self.lexer.error(format!("{other:?} is no mistake"))),
             }),
+            "argument_shadow" => CheckOp::ArgumentShadow(self.lexer.number_u32()?),
+            "allocation_shadow" => CheckOp::AllocationShadow,
+            "uninitialised" => {
+                let word = self.lexer.word()?;
+                let named = RELIANCES.iter().find(|(name, _)| *name == word);
+                let Some(&(_, how)) = named else {
+                    return Err(self.lexer.error(format!("{word:?} is no reliance")));
+                };
+                CheckOp::Uninitialised(how, self.lexer.number_u32()?)
+            }
+            "unseen" => CheckOp::Unseen,
             _ => return Ok(None),
         };
         Ok(Some(Op::Check(check, self.operands(body)?)))

@@ -22,7 +22,7 @@
 
 mod bounds;
 mod intervals;
-mod roots;
+pub(super) mod roots;
 mod state;
 mod stops;
 mod values;
@@ -72,11 +72,13 @@ impl<'m> Instrument<'m> {
         let counts = has_barriers || has_sub_groups;
         let knows = requires_sub_groups || has_sub_groups || is(asks_for_sub_groups);
         let quiet = intervals::quiet_reads(e.types, e.f, &roots);
+        let selected = values::only_selected(e.f);
         let written = written::written(e.types, e.f, &roots);
         let mut all = Self {
             e,
             checks,
             roots,
+            selected,
             quiet,
             written,
             bounds: Bounds::default(),
@@ -171,11 +173,11 @@ impl<'m> Instrument<'m> {
                 let epoch = self.load_epoch();
                 self.tell(CheckOp::Fence(*scope, *order), vec![epoch]);
             }
-            Op::Binary(binary, a, b, _) if self.checks.values => {
+            Op::Binary(binary, a, b, _) if self.checks.values && !self.is_selected(result) => {
                 self.check_binary(*binary, *a, *b);
             }
             Op::Convert(convert @ (ConvertOp::FToS | ConvertOp::FToU), a, _)
-                if self.checks.values =>
+                if self.checks.values && !self.is_selected(result) =>
             {
                 if let Some(result) = result {
                     self.check_conversion(*convert, *a, result);

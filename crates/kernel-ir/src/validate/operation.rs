@@ -280,15 +280,35 @@ fn kernel_check(c: &Checker<'_>, op: CheckOp, args: &[ValueId], result: Option<T
             "the condition of a check is no bool",
         )
     };
-    if op.is_pure() {
+    if matches!(op, CheckOp::ArgumentShadow(_) | CheckOp::AllocationShadow) {
+        let is_pointer = result.is_some_and(|ty| matches!(c.m.types.get(ty), Type::Ptr(_)));
+        ensure(is_pointer, "the result of a check is no pointer")?;
+    } else if op.is_pure() {
         let is_word = result.is_some_and(|ty| *c.m.types.get(ty) == Type::Int(64));
         ensure(is_word, "the result of a check is no i64")?;
     } else {
         ensure(result.is_none(), "a check has no result")?;
     }
     match (op, args) {
-        (CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_), []) => Ok(()),
+        (
+            CheckOp::ArgumentStart(_)
+            | CheckOp::ArgumentSize(_)
+            | CheckOp::ArgumentShadow(_)
+            | CheckOp::Unseen,
+            [],
+        ) => Ok(()),
         (CheckOp::AllocationStart | CheckOp::AllocationSize, &[ptr]) => c.pointer(ptr).map(drop),
+        (CheckOp::AllocationShadow, &[ptr]) => ensure(
+            result == Some(c.f.ty(ptr)),
+            "a shadow is not of its pointer's type",
+        ),
+        (CheckOp::Uninitialised(..), &[bad, address, shadow, source]) => {
+            let word = |v: ValueId| c.pointer(v).map(drop).or_else(|_| integer(v, 64));
+            flag(bad)?;
+            word(address)?;
+            word(shadow)?;
+            integer(source, 32)
+        }
         (CheckOp::Bounds(..) | CheckOp::Alignment(..), &[outside, ptr, start]) => {
             flag(outside)?;
             c.pointer(ptr)?;

@@ -21,6 +21,7 @@ const NONE: Checks = Checks {
     races: false,
     barriers: false,
     values: false,
+    uninitialised: false,
 };
 
 #[test]

@@ -43,7 +43,12 @@ pub(crate) unsafe extern "C" fn solum_check(
     b: u64,
 ) -> u64 {
     // SAFETY: the record's field is the run's address.
-    unsafe { with(check, |run| run.one(who, site, what, a, b)) }
+    unsafe {
+        with(check, |run| {
+            super::uninitialised::one(run, [who, site, what, a, b])
+                .unwrap_or_else(|| run.one(who, site, what, a, b))
+        })
+    }
 }
 
 /// Lanes at regular distances.

@@ -13,44 +13,68 @@ pub(crate) struct CheckedLaunch {
     check: &'static Check,
     launch: Arc<kernel_checker::Launch>,
     bounds: Box<[ArgumentBounds]>,
+    /// Local arguments and their offsets in local memory.
+    local: Box<[(usize, u64)]>,
+    /// Bytes that a group needs without the shadow of its local memory.
+    memory: u64,
 }
 
 impl CheckedLaunch {
-    /// `args`: the argument block, in which a local argument is its size.
+    /// `args`: the argument block, in which a local argument is its size; `placed`: that in which it is its offset; `memory`:
+    /// the bytes that a group needs.
     pub(crate) fn new(
         kernel: &CheckedKernel,
         info: &KernelInfo,
-        args: &[u8],
+        (args, placed): (&[u8], &[u8]),
         record: &LaunchRecord,
+        memory: u64,
     ) -> Option<Self> {
         /// Kinds of arguments: [`ArgInfo::kind`].
         const POINTER: u8 = 1;
         const LOCAL: u8 = 2;
         let check = get()?;
         let (infos, written) = (&info.args, &info.written);
-        let value_of = |info: &ArgInfo| {
-            let bytes = args
+        let word = |block: &[u8], info: &ArgInfo| {
+            let bytes = block
                 .get(info.offset as usize..)
                 .and_then(<[u8]>::first_chunk);
             bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+        };
+        if let Some(shadows) = &check.shadows {
+            shadows.launch_begins();
+        }
+        let shadow = |pointer: u64| {
+            let shadows = check.shadows.as_ref();
+            shadows.map_or(0, |shadows| shadows.of(pointer))
         };
         let mut bounds: Vec<ArgumentBounds> = infos
             .iter()
             .map(|info| match info.kind {
                 POINTER => {
-                    let bounds = check.checker.bounds(value_of(info), transfers::context());
+                    let value = word(args, info);
+                    let bounds = check.checker.bounds(value, transfers::context());
                     ArgumentBounds {
                         start: bounds.start,
                         size: bounds.size,
                         is_written: 0,
+                        shadow: shadow(value),
                     }
                 }
                 LOCAL => ArgumentBounds {
-                    size: value_of(info),
+                    size: word(args, info),
                     ..ArgumentBounds::default()
                 },
-                _ => ArgumentBounds::default(),
+                _ => ArgumentBounds {
+                    shadow: shadow(0),
+                    ..ArgumentBounds::default()
+                },
             })
+            .collect();
+        let local = infos
+            .iter()
+            .enumerate()
+            .filter(|(_, info)| info.kind == LOCAL)
+            .map(|(number, info)| (number, word(placed, info)))
             .collect();
         let launch = check.checker.begin(
             &kernel.kernel,
@@ -77,27 +101,60 @@ impl CheckedLaunch {
             check,
             launch,
             bounds: bounds.into_boxed_slice(),
+            local,
+            memory,
         })
     }
 
-    /// Calls `run` with the launch record for groups whose local memory is at `memory`.
-    pub(crate) fn run(
+    /// The bytes that a group needs.
+    pub(crate) fn memory(&self, record: &LaunchRecord) -> u64 {
+        match self.check.shadows {
+            // Accesses outside may hit what is behind.
+            Some(_) => self.memory.next_multiple_of(128) + record.state_offset + 4096,
+            None => self.memory,
+        }
+    }
+
+    /// Calls `run` with the launch record for `count` groups from `first` on, whose memory is at `memory`.
+    ///
+    /// # Safety
+    /// There are [`Self::memory`] bytes that nobody else uses.
+    pub(crate) unsafe fn run(
         &self,
         record: LaunchRecord,
         memory: *mut u8,
-        run: impl FnOnce(&LaunchRecord) -> Result<(), Fault>,
+        (first, count): (u64, u64),
+        run: impl Fn(&LaunchRecord, u64, u64) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         // Launches that may overlap take turns.
         let mut turn = crate::sync::lock(&self.check.turn);
+        let mut bounds = self.bounds.clone();
+        let shadow = memory as u64 + self.memory.next_multiple_of(128);
+        for &(number, offset) in &self.local {
+            bounds[number].shadow = shadow + offset;
+        }
         let local = (memory as u64, record.state_offset);
         let scratch = std::mem::take(&mut *turn);
         let groups = Run::new(&self.check.checker, &self.launch, local, scratch);
         let record = LaunchRecord {
             check: std::ptr::from_ref(&groups) as u64,
-            check_arguments: self.bounds.as_ptr() as u64,
+            check_arguments: bounds.as_ptr() as u64,
             ..record
         };
-        let result = run(&record);
+        let result = match &self.check.shadows {
+            None => run(&record, first, count),
+            Some(shadows) => (first..first + count).try_for_each(|group| {
+                let bytes = record.state_offset as usize;
+                shadows.group_begins(memory as u64, record.state_offset);
+                // SAFETY: the caller's promise. In the shadow of local memory zeros mean that nothing is initialised; the
+                // shadows of variables lie among these.
+                unsafe {
+                    memory.write_bytes(0, bytes);
+                    (shadow as *mut u8).write_bytes(0, bytes);
+                }
+                run(&record, group, 1)
+            }),
+        };
         match &result {
             Err(fault) => tell_fault(&groups, fault),
             Ok(()) => groups.end(),

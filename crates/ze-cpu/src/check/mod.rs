@@ -5,8 +5,8 @@
 //! (`quarantine`), so that late accesses do not hit a new allocation; work-groups run in order on one thread, so that two
 //! runs give the same report.
 //!
-//! Modules, from the floor up: `settings`, `quarantine`, `report`; `process`: the checker of this process; `transfers`:
-//! commands; `launch`: a launch; `calls`: the calls of kernels.
+//! Modules, from the floor up: `settings`, `quarantine`, `shadows`, `report`; `process`: the checker of this process;
+//! `uninitialised`, `transfers`: commands; `launch`: a launch; `calls`: the calls of kernels.
 
 pub(crate) mod calls;
 mod launch;
@@ -14,7 +14,9 @@ mod process;
 mod quarantine;
 mod report;
 mod settings;
+mod shadows;
 mod transfers;
+mod uninitialised;
 
 pub(crate) use launch::CheckedLaunch;
-pub(crate) use process::{Check, CheckedKernel, get, start};
+pub(crate) use process::{Check, CheckedKernel, copied, get, own_local_size, start, written};

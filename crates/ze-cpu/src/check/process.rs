@@ -2,6 +2,7 @@
 
 use super::quarantine::Quarantine;
 use super::report::{self, Output, Programs};
+use super::shadows::Shadows;
 use crate::environment::CheckSettings;
 use crate::memory::Memory;
 use kernel_checker::{Checker, Scratch};
@@ -17,6 +18,8 @@ pub(crate) struct Check {
     programs: Arc<Programs>,
     output: Arc<Output>,
     quarantine: Mutex<Quarantine>,
+    /// Of device memory, if uninitialised values are looked for.
+    pub(super) shadows: Option<Shadows>,
     /// Held by the launch that runs.
     pub(super) turn: Mutex<Scratch>,
     /// What copies and fills are called in reports.
@@ -29,6 +32,30 @@ static CHECK: OnceLock<Check> = OnceLock::new();
 /// The checker, if kernels are checked.
 pub(crate) fn get() -> Option<&'static Check> {
     CHECK.get()
+}
+
+/// The local memory of a kernel without shadows, which are as large at most. The limit of a device is no mistake of the kernel.
+pub(crate) fn own_local_size(bytes: u64) -> u64 {
+    let has_shadows = CHECK.get().is_some_and(|check| check.shadows.is_some());
+    if has_shadows {
+        bytes.div_ceil(2)
+    } else {
+        bytes
+    }
+}
+
+/// A command has copied memory.
+pub(crate) fn copied(to: *mut u8, from: *const u8, bytes: u64) {
+    if let Some(check) = CHECK.get() {
+        check.copied(to as u64, from as u64, bytes);
+    }
+}
+
+/// A command has written memory.
+pub(crate) fn written(to: *mut u8, bytes: u64) {
+    if let Some(shadows) = CHECK.get().and_then(|check| check.shadows.as_ref()) {
+        shadows.written(to as u64, bytes);
+    }
 }
 
 /// Begins to check. The first call counts.
@@ -48,9 +75,13 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
         crate::memory::keep_apart();
         // SAFETY: the function takes nothing and returns; the library stays loaded, like its threads.
         unsafe { libc::atexit(at_exit) };
+        let mut checks = settings.of_kernels();
+        let shadows = checks.uninitialised.then(Shadows::new).flatten();
+        checks.uninitialised = shadows.is_some();
         Check {
             checker: Checker::new(settings.rules(), reporter),
-            checks: settings.of_kernels(),
+            checks,
+            shadows,
             programs,
             output,
             quarantine: Mutex::default(),
@@ -102,6 +133,9 @@ impl Check {
         self.programs.allocated(info);
         self.checker
             .allocated(info.base as u64, info.size, info.id, info.context);
+        if let Some(shadows) = &self.shadows {
+            shadows.allocated(info);
+        }
     }
 
     /// Memory is freed by the program: it is kept for a while. `false` if it is no allocation.
@@ -114,8 +148,11 @@ impl Check {
             return false;
         }
         self.checker.freed(base as u64);
+        if let Some(shadows) = &self.shadows {
+            shadows.freed(base as u64);
+        }
         for old in quarantine.put(base, info.size) {
-            memory.free(old);
+            self.let_go(memory, old);
         }
         true
     }
@@ -123,8 +160,16 @@ impl Check {
     /// Frees all memory that is kept; for allocations that find no room.
     pub(crate) fn release(&self, memory: &Memory) {
         for old in crate::sync::lock(&self.quarantine).take() {
-            memory.free(old);
+            self.let_go(memory, old);
         }
+    }
+
+    /// Frees memory that is kept no longer.
+    fn let_go(&self, memory: &Memory, base: *mut u8) {
+        if let Some(shadows) = &self.shadows {
+            shadows.let_go(base as u64);
+        }
+        memory.free(base);
     }
 
     /// Whether the program has freed the allocation at `base`.

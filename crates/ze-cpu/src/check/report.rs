@@ -6,7 +6,7 @@ use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, Memor
 use kernel_checker::{Mistake, MistakeKind, Place, Reporter, Side};
 use kernel_ir::build::Request;
 use kernel_ir::front::source_lines;
-use kernel_ir::{AddressSpace, Touch, ValueMistake};
+use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
@@ -246,6 +246,8 @@ impl Findings {
             (None, MistakeKind::Value(ValueMistake::Division)) => "division",
             (None, MistakeKind::Value(ValueMistake::Shift)) => "shift",
             (None, MistakeKind::Value(ValueMistake::Conversion)) => "conversion",
+            (None, MistakeKind::Uninitialised(Reliance::Branch)) => "branch",
+            (None, MistakeKind::Uninitialised(Reliance::Atomic)) => "atomic",
             (None, _) => "access",
         };
         let is_other_kernel = launch.kernel.name != mistake.side.launch.kernel.name;
@@ -315,6 +317,7 @@ fn kind(kind: MistakeKind) -> Kind {
         MistakeKind::Value(ValueMistake::Division) => Kind::DivisionByZero,
         MistakeKind::Value(ValueMistake::Shift) => Kind::ShiftWidth,
         MistakeKind::Value(ValueMistake::Conversion) => Kind::ConversionRange,
+        MistakeKind::Uninitialised(_) => Kind::UninitialisedValue,
     }
 }
 
@@ -424,6 +427,7 @@ fn message(mistake: &Mistake) -> String {
         (MistakeKind::Value(ValueMistake::Conversion), _) => {
             "a floating-point number is converted to an integer type that cannot hold it".into()
         }
+        (MistakeKind::Uninitialised(how), _) => super::uninitialised::message(how).into(),
         (MistakeKind::OutOfBounds | MistakeKind::VariableBounds(_), None) => {
             format!("a work-item {does} {size} bytes outside an allocation")
         }

@@ -19,6 +19,7 @@ impl CheckSettings {
             races: self.checks.has_any(Group::Race),
             barriers: self.checks.has_any(Group::Sync),
             values: self.checks.has_any(Group::Value),
+            uninitialised: self.checks.has_any(Group::Uninitialised),
         }
     }
 }

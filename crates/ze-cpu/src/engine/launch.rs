@@ -277,9 +277,19 @@ impl Prepared {
             check_arguments: 0,
         };
         let checked = match &kernel.entry {
-            Entry::Checked(_, checked) => CheckedLaunch::new(checked, info, &launch.args, &record),
+            Entry::Checked(_, checked) => {
+                let placed = match &args {
+                    Args::Given => &launch.args,
+                    Args::Copied(block) => block.as_bytes(),
+                };
+                let blocks = (&launch.args[..], placed);
+                CheckedLaunch::new(checked, info, blocks, &record, memory)
+            }
             _ => None,
         };
+        let memory = checked
+            .as_ref()
+            .map_or(memory, |checked| checked.memory(&record));
         Ok(Self {
             args,
             record,
@@ -405,7 +415,7 @@ impl Prepared {
             cancel: std::ptr::from_ref(&self.cancel) as u64,
             ..self.record
         };
-        let native = |code: usize, record: &abi::Launch| {
+        let native = |code: usize, record: &abi::Launch, first: u64, count: u64| {
             executor.guard.set_modes(if kernel.info.flush_denorms {
                 MODES_FLUSH
             } else {
@@ -428,10 +438,17 @@ impl Prepared {
             accessed: fault.signal == libc::SIGSEGV,
         };
         match &kernel.entry {
-            Entry::Native(code) => native(code.load(Ordering::Acquire), &record).map_err(failed),
+            Entry::Native(code) => {
+                native(code.load(Ordering::Acquire), &record, first, count).map_err(failed)
+            }
             Entry::Checked(code, _) => match &self.checked {
-                Some(checked) => checked.run(record, memory, |record| native(*code, record)),
-                None => native(*code, &record),
+                // SAFETY: the memory has as many bytes as `checked` asked for, and is this thread's.
+                Some(checked) => unsafe {
+                    checked.run(record, memory, (first, count), |record, first, count| {
+                        native(*code, record, first, count)
+                    })
+                },
+                None => native(*code, &record, first, count),
             }
             .map_err(failed),
             Entry::Interpreted(interpreted) => {

@@ -75,13 +75,12 @@ pub(super) fn run(guard: &Guard, work: &Work, first: u64, count: u64) -> Result<
             } else {
                 span(BLOCK, first, count, len)
             };
+            let (to, from) = (dst.wrapping_add(at as usize), src.wrapping_add(at as usize));
             guard
-                .move_bytes(
-                    dst.wrapping_add(at as usize),
-                    src.wrapping_add(at as usize),
-                    (end - at) as usize,
-                )
-                .map_err(|fault| named("copy", dst, src, len, &fault))
+                .move_bytes(to, from, (end - at) as usize)
+                .map_err(|fault| named("copy", dst, src, len, &fault))?;
+            crate::check::copied(to, from, end - at);
+            Ok(())
         }
         Work::Fill { dst, pattern, len } => {
             let (at, end) = if blocks(work) == 1 {
@@ -89,8 +88,11 @@ pub(super) fn run(guard: &Guard, work: &Work, first: u64, count: u64) -> Result<
             } else {
                 span(fill_block(pattern.len()), first, count, *len)
             };
-            fill(guard, dst.wrapping_add(at as usize), pattern, end - at)
-                .map_err(|fault| format!("fill of {len} bytes at {dst:?}: {fault}"))
+            let to = dst.wrapping_add(at as usize);
+            fill(guard, to, pattern, end - at)
+                .map_err(|fault| format!("fill of {len} bytes at {dst:?}: {fault}"))?;
+            crate::check::written(to, end - at);
+            Ok(())
         }
         Work::CopyRegion(region) => {
             let rows = rows(region);
@@ -194,13 +196,13 @@ fn copy_row(guard: &Guard, region: &RegionCopy, row: u64) -> Result<(), Fault> {
             .wrapping_mul(slice_pitch)
             .wrapping_add(row.wrapping_mul(pitch)) as usize
     };
-    guard.move_bytes(
-        region
-            .dst
-            .wrapping_add(offset(region.dst_slice_pitch, region.dst_pitch)),
-        region
-            .src
-            .wrapping_add(offset(region.src_slice_pitch, region.src_pitch)),
-        row_bytes(region) as usize,
-    )
+    let to = region
+        .dst
+        .wrapping_add(offset(region.dst_slice_pitch, region.dst_pitch));
+    let from = region
+        .src
+        .wrapping_add(offset(region.src_slice_pitch, region.src_pitch));
+    guard.move_bytes(to, from, row_bytes(region) as usize)?;
+    crate::check::copied(to, from, row_bytes(region));
+    Ok(())
 }

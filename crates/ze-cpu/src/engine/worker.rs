@@ -174,6 +174,7 @@ impl Worker {
             }
             &Work::WriteTimestamp(to) => {
                 let now = now_ns().to_ne_bytes();
+                crate::check::written(to.cast(), now.len() as u64);
                 self.executor
                     .guard
                     .move_bytes(to.cast(), now.as_ptr(), now.len())
@@ -182,6 +183,7 @@ impl Worker {
             }
             Work::Write { what, parts } => match catch_unwind(AssertUnwindSafe(|| parts())) {
                 Ok(parts) => parts.iter().find_map(|(to, bytes)| {
+                    crate::check::written(*to, bytes.len() as u64);
                     let written = self
                         .executor
                         .guard

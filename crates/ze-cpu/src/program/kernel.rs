@@ -110,7 +110,7 @@ fn facts(info: &KernelInfo) -> KernelFacts {
         required_group_size: info.required_group_size,
         required_sub_group_size: info.required_sub_group_size,
         sub_group_size: info.sub_group_size,
-        local_size: info.local_size,
+        local_size: crate::check::own_local_size(info.local_size),
         local_per_item: info.local_per_item,
         private_size: info.private_size,
         spill_size: info.spill_size,

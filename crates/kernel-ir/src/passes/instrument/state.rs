@@ -24,6 +24,8 @@ pub(super) struct Instrument<'m> {
     pub(super) e: Edit<'m>,
     pub(super) checks: Checks,
     pub(super) roots: Roots,
+    /// Values that only selects use, as one of two: compilers compute them in vain where the other one is meant.
+    pub(super) selected: HashSet<ValueId>,
     /// Loads that cannot race.
     pub(super) quiet: HashSet<InstId>,
     /// Arguments that the kernel writes through; `None` if these are not known.

@@ -1,10 +1,44 @@
 //! Values for which an instruction has no meaning: zero divisors, shifts beyond the width, floats beyond the integer.
 
+use std::collections::HashSet;
+
 use super::state::Instrument;
-use crate::ir::{BinaryOp, CheckOp, ConvertOp, Op, Predicate, UnaryOp, ValueId, ValueMistake};
+use crate::ir::{
+    BinaryOp, CheckOp, ConvertOp, Function, Op, Predicate, UnaryOp, ValueId, ValueMistake,
+};
 use crate::types::{Constant, Type, TypeId};
 
+/// The values that only selects use, as one of their two.
+pub(super) fn only_selected(f: &Function) -> HashSet<ValueId> {
+    let mut selected = HashSet::new();
+    let mut other = HashSet::new();
+    for block in &f.blocks {
+        for id in &block.insts {
+            match &f.insts[id.index()].op {
+                Op::Select {
+                    cond,
+                    then,
+                    otherwise,
+                } => {
+                    other.insert(*cond);
+                    selected.extend([*then, *otherwise]);
+                }
+                op => op.operands(|v| {
+                    other.insert(v);
+                }),
+            }
+        }
+        other.extend(block.term.operand());
+    }
+    selected.retain(|v| !other.contains(v));
+    selected
+}
+
 impl Instrument<'_> {
+    pub(super) fn is_selected(&self, result: Option<ValueId>) -> bool {
+        result.is_some_and(|result| self.selected.contains(&result))
+    }
+
     pub(super) fn check_binary(&mut self, op: BinaryOp, a: ValueId, b: ValueId) {
         use BinaryOp as B;
         let scalar = self.e.types.scalar_of(self.e.f.ty(b));
@@ -50,6 +84,12 @@ impl Instrument<'_> {
         if self.e.known_int(b).is_some_and(|n| n < width) || self.is_masked(b, width) {
             return;
         }
+        // The second half of a rotation, which compilers write as `x << n | x >> (width - n)` for any n.
+        if let Some(&Op::Binary(BinaryOp::ISub, whole, _, _)) = self.e.def(b)
+            && (self.e.known_int(whole) == Some(width) || self.is_splat_of(whole, width))
+        {
+            return;
+        }
         let ty = self.e.f.ty(b);
         let Some(width) = self.splat(ty, width) else {
             return;
@@ -70,6 +110,10 @@ impl Instrument<'_> {
             }
             _ => self.is_splat_below(v, bound),
         }
+    }
+
+    fn is_splat_of(&self, v: ValueId, value: u64) -> bool {
+        self.is_splat_below(v, value + 1) && !self.is_splat_below(v, value)
     }
 
     fn is_splat_below(&self, v: ValueId, bound: u64) -> bool {
