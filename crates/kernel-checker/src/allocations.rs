@@ -1,8 +1,10 @@
 //! The allocations of the process with their histories, and those that were freed.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use crate::history::History;
+use crate::launch::Launch;
 
 /// Freed allocations that are remembered. Each takes some 100 bytes; not measured.
 const MOST_FREED: usize = 10_000;
@@ -14,6 +16,8 @@ pub(crate) struct Allocation {
     pub(crate) id: u64,
     /// The context that it was allocated in.
     pub(crate) context: usize,
+    /// Launches that use it and that the host may not have waited for.
+    users: Vec<Arc<Launch>>,
     pub(crate) history: History,
 }
 
@@ -125,6 +129,11 @@ impl Allocations {
             *hint = place;
         }
         self.all.get_mut(*hint).filter(|one| holds(one))
+    }
+
+    pub(crate) fn users(&mut self, start: u64) -> Option<&mut Vec<Arc<Launch>>> {
+        let place = *self.live.get(&start)?;
+        self.all.get_mut(place).map(|one| &mut one.users)
     }
 
     /// The context of the live allocation that begins at `start`.

@@ -1,7 +1,7 @@
 //! The checker of a process.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::allocations::{Allocations, Found};
@@ -128,8 +128,38 @@ impl Checker {
         state.allocations.allocated(start, size, id, context);
     }
 
+    /// A launch uses the allocations that begin there.
+    pub fn uses(&self, launch: &Arc<Launch>, starts: impl Iterator<Item = u64>) {
+        let mut state = self.state();
+        let State {
+            allocations,
+            commands,
+            ..
+        } = &mut *state;
+        for start in starts {
+            if let Some(users) = allocations.users(start) {
+                users.retain(|user| !commands.host_knows(user.position));
+                users.push(Arc::clone(launch));
+            }
+        }
+    }
+
+    /// The program's function runs on the device's thread, as the command at this position: the host knows what the command
+    /// has waited for.
+    pub fn host_runs(&self, position: Position) {
+        self.state().commands.host_runs(position);
+    }
+
     /// Memory was freed.
     pub fn freed(&self, start: u64) {
+        let mut state = self.state();
+        let users = state.allocations.users(start).map(std::mem::take);
+        for launch in users.unwrap_or_default() {
+            if !state.commands.host_knows(launch.position) {
+                state.tell_freed(&launch, start);
+            }
+        }
+        drop(state);
         self.state().allocations.freed(start);
     }
 
@@ -197,7 +227,7 @@ impl Checker {
     /// uses several lanes.
     #[must_use]
     pub fn may_overlap(&self, launch: &Launch) -> bool {
-        !launch.is_after_all || self.state().last_launches.len() > 1
+        !launch.is_after_all.load(Ordering::Relaxed) || self.state().last_launches.len() > 1
     }
 
     /// A launch has ended.
@@ -258,6 +288,12 @@ impl State {
                 own || clock.knows_all_up_to(Position { lane, number })
             }),
         };
+        // Those that run now are not ordered after this one.
+        for &tag in &state.running {
+            if let Some(other) = &state.launches[usize::from(tag)] {
+                other.is_after_all.store(false, Ordering::Relaxed);
+            }
+        }
         if position.number != 0 {
             state.last_launches.insert(position.lane, position.number);
         }
@@ -272,13 +308,40 @@ impl State {
             context,
             clock,
             after: (0..=MOST_TAGS).map(|_| AtomicU8::new(0)).collect(),
-            is_after_all,
+            is_after_all: AtomicBool::new(is_after_all),
         });
         state.launches[usize::from(launch.tag)] = Some(Arc::clone(&launch));
         if number != 0 {
             state.running.insert(launch.tag);
         }
         launch
+    }
+
+    /// The memory that a launch uses is freed, and the host has not waited for the launch.
+    fn tell_freed(&mut self, launch: &Arc<Launch>, start: u64) {
+        let Found::Live { start, size, id } = self.allocations.find(start) else {
+            return;
+        };
+        self.tell(&Mistake {
+            kind: MistakeKind::FreedInUse,
+            side: Side {
+                launch: Arc::clone(launch),
+                word: 0,
+                group: 0,
+                item: 0,
+                touch: None,
+            },
+            other: None,
+            size: 0,
+            values: [None; 2],
+            place: Some(Place {
+                start,
+                size,
+                offset: 0,
+                space: kernel_ir::AddressSpace::Global,
+                id: Some(id),
+            }),
+        });
     }
 
     /// A copy or fill accesses a range.

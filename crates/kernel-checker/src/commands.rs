@@ -222,6 +222,18 @@ impl Commands {
         self.signals.insert(signal, Arc::clone(&self.host));
     }
 
+    pub(crate) fn host_knows(&self, position: Position) -> bool {
+        self.host.knows(position)
+    }
+
+    pub(crate) fn host_runs(&mut self, position: Position) {
+        if let Some(clock) = self.running.get(&position) {
+            let mut host = Clock::clone(&self.host);
+            host.join(clock);
+            self.host = Arc::new(host);
+        }
+    }
+
     /// What a running command knows.
     pub(crate) fn clock(&self, position: Position) -> Option<Arc<Clock>> {
         self.running.get(&position).cloned()

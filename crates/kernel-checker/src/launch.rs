@@ -1,7 +1,7 @@
 //! A launch, as the checker sees it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::commands::{Clock, Position};
 
@@ -40,7 +40,7 @@ pub struct Launch {
     pub(crate) context: usize,
     pub(crate) clock: Option<Arc<Clock>>,
     /// Whether it is ordered after all launches before it.
-    pub(crate) is_after_all: bool,
+    pub(crate) is_after_all: AtomicBool,
     /// By tag of another launch, what [`Self::is_after`] has found.
     pub(crate) after: Box<[AtomicU8]>,
 }

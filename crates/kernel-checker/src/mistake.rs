@@ -22,6 +22,8 @@ pub enum MistakeKind {
     OutOfBounds,
     /// The same of an allocation that was freed.
     UseAfterFree,
+    /// Memory that is freed before the host has waited for a launch that uses it.
+    FreedInUse,
     /// An access to memory of another context than the kernel's.
     ForeignContext,
     /// The same of a null pointer.

@@ -1,6 +1,7 @@
 //! The calls of an instrumented kernel, on the thread that runs it.
 
 use std::cell::RefCell;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 use kernel_ir::abi::check::{ITEM_BITS, PlainAccess, What};
@@ -641,7 +642,7 @@ impl<'a> Run<'a> {
             return first - base + bytes <= len
                 && record(&mut groups.scratch.history, first - base);
         }
-        if !self.launch.is_after_all {
+        if !self.launch.is_after_all.load(Ordering::Relaxed) {
             return false;
         }
         let hint = &mut known.hint;

@@ -83,6 +83,10 @@ impl CheckedLaunch {
             record.global_offset,
             (transfers::position(), transfers::context()),
         );
+        let starts = bounds.iter().filter(|bounds| bounds.size != u64::MAX);
+        check
+            .checker
+            .uses(&launch, starts.map(|bounds| bounds.start));
         let written: Vec<u64> = written
             .iter()
             .filter_map(|&argument| bounds.get(argument as usize))

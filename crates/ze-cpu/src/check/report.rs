@@ -261,11 +261,13 @@ impl Findings {
             word: (side.word != 0).then_some(u64::from(side.word)),
             kernel: is_other_kernel.then(|| launch.kernel.name.clone()),
             // A copy has no work-items.
-            item: (launch.kernel.program != 0).then(|| Item {
-                global: launch.global_id(side.group, side.item),
-                local: local.map(u64::from),
-                group: group.map(u64::from),
-            }),
+            item: (launch.kernel.program != 0 && mistake.kind != MistakeKind::FreedInUse).then(
+                || Item {
+                    global: launch.global_id(side.group, side.item),
+                    local: local.map(u64::from),
+                    group: group.map(u64::from),
+                },
+            ),
             frames,
             ..Access::new(action)
         }
@@ -295,6 +297,7 @@ fn kind(kind: MistakeKind) -> Kind {
     match kind {
         MistakeKind::OutOfBounds => Kind::OutOfBounds,
         MistakeKind::UseAfterFree => Kind::UseAfterFree,
+        MistakeKind::FreedInUse => Kind::UseAfterFree,
         MistakeKind::ForeignContext => Kind::ForeignContext,
         MistakeKind::NullPointer => Kind::NullPointer,
         MistakeKind::VariableBounds(AddressSpace::Private) => Kind::PrivateBounds,
@@ -362,6 +365,9 @@ fn message(mistake: &Mistake) -> String {
         ),
         (MistakeKind::UseAfterFree, _) => {
             format!("a work-item {does} {size} bytes of an allocation that was freed")
+        }
+        (MistakeKind::FreedInUse, _) => {
+            "memory is freed before the host has waited for a launch that uses it".into()
         }
         (MistakeKind::ForeignContext, _) => {
             format!("a work-item {does} {size} bytes of memory of another context")

@@ -49,6 +49,7 @@ impl Check {
             Work::CopyRegion(region) => {
                 self.checker.transfer(&self.copy, position, &rows(region));
             }
+            Work::Host { .. } => self.checker.host_runs(position),
             _ => {}
         }
     }
