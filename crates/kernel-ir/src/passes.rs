@@ -46,6 +46,7 @@ mod optimise;
 mod peel;
 mod private_loops;
 mod promote;
+mod roots;
 pub mod shape;
 mod simplify;
 mod simplify_cfg;

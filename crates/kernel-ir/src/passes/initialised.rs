@@ -23,19 +23,20 @@
 
 mod memory;
 mod needs;
+mod state;
 mod values;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::edit::Edit;
-use super::instrument::roots::Roots;
+use super::roots::Roots;
 use crate::checks::Checks;
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, Flags, Global, GroupOp, InstId, Module, Op,
-    Reliance, Terminator, ValueDef, ValueId,
+    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, InstId, Module, Op, Reliance,
+    Terminator, ValueDef, ValueId,
 };
-use crate::types::TypeId;
-use needs::{Finder, Needs, Place};
+use needs::{Finder, Place};
+use state::Initialised;
 
 /// Adds checks of uninitialised values to all kernels of a module that [`stand_alone`](super::stand_alone) has prepared.
 pub fn initialised(module: &mut Module, checks: Checks) {
@@ -62,44 +63,7 @@ pub fn initialised(module: &mut Module, checks: Checks) {
     }
 }
 
-struct Initialised<'m> {
-    e: Edit<'m>,
-    globals: &'m mut Vec<Global>,
-    roots: Roots,
-    needs: Needs,
-    /// Shadows of values.
-    shadows: HashMap<ValueId, ValueId>,
-    /// Pointers to the shadow of what a pointer points to.
-    pointers: HashMap<ValueId, ValueId>,
-    /// Instructions for the start of the kernel.
-    prologue: Vec<InstId>,
-    /// The block at hand, as it becomes.
-    out: Vec<InstId>,
-    /// Values of the block at hand.
-    here: HashSet<ValueId>,
-    /// Shadows of addresses that were checked in it.
-    checked: HashSet<ValueId>,
-    /// The position in the SPIR-V module of the instruction at hand.
-    word: u32,
-}
-
-impl<'m> Initialised<'m> {
-    fn new(e: Edit<'m>, globals: &'m mut Vec<Global>, roots: Roots, needs: Needs) -> Self {
-        Self {
-            e,
-            globals,
-            roots,
-            needs,
-            shadows: HashMap::new(),
-            pointers: HashMap::new(),
-            prologue: Vec::new(),
-            out: Vec::new(),
-            here: HashSet::new(),
-            checked: HashSet::new(),
-            word: 0,
-        }
-    }
-
+impl Initialised<'_> {
     fn run(mut self) {
         let order = self.e.f.reverse_post_order();
         let calls = self
@@ -481,25 +445,5 @@ impl<'m> Initialised<'m> {
         if let ValueDef::Inst(inst) = self.e.f.values[phi.index()].def {
             self.e.f.insts[inst.index()].op = Op::Phi(inputs);
         }
-    }
-
-    fn emit(&mut self, op: Op, ty: TypeId) -> ValueId {
-        let (id, value) = self.e.make(op, ty, self.word);
-        self.out.push(id);
-        value
-    }
-
-    fn binary(&mut self, op: BinaryOp, a: ValueId, b: ValueId) -> ValueId {
-        let ty = self.e.f.ty(a);
-        self.emit(Op::Binary(op, a, b, Flags::default()), ty)
-    }
-
-    fn tell(&mut self, check: CheckOp, operands: Vec<ValueId>) {
-        self.tell_op(Op::Check(check, operands));
-    }
-
-    fn tell_op(&mut self, op: Op) {
-        let (id, _) = self.e.f.add_inst(op, None, self.word);
-        self.out.push(id);
     }
 }

@@ -9,7 +9,7 @@
 //!                                    %4: f32 = load %3 align 4
 //! ```
 //!
-//! - **Bounds** belong to the pointer that an address was computed from (`roots`), not to the address: an access that
+//! - **Bounds** belong to the pointer that an address was computed from ([`super::roots`]), not to the address: an access that
 //!   lands in the neighbouring allocation is outside all the same.
 //! - **Accesses** are told to the runtime with the work-item's *epoch*, which counts the barriers that it has passed. Two
 //!   accesses of a work-group are ordered if their epochs differ. A work-group barrier adds to the upper bits, a
@@ -22,20 +22,19 @@
 
 mod bounds;
 mod intervals;
-pub(super) mod roots;
 mod state;
 mod stops;
 mod values;
 mod written;
 
 use super::edit::Edit;
+use super::roots::{Root, Roots};
 use crate::checks::Checks;
 use crate::ir::{
     AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, Module, Op, Terminator, Touch,
     ValueId,
 };
 use crate::types::{AddressSpace, Type};
-use roots::{Root, Roots};
 use state::{Bounds, Instrument};
 use stops::{asks_for_sub_groups, is_group_stop, is_sub_group_stop};
 pub use written::written_arguments;

@@ -433,9 +433,22 @@ fn message(mistake: &Mistake) -> String {
         (MistakeKind::Value(ValueMistake::Conversion), _) => {
             "a floating-point number is converted to an integer type that cannot hold it".into()
         }
-        (MistakeKind::Uninitialised(how), _) => super::uninitialised::message(how).into(),
+        (MistakeKind::Uninitialised(how), _) => reliance(how).into(),
         (MistakeKind::OutOfBounds | MistakeKind::VariableBounds(_), None) => {
             format!("a work-item {does} {size} bytes outside an allocation")
+        }
+    }
+}
+
+/// One sentence about what relies on a value.
+const fn reliance(how: Reliance) -> &'static str {
+    match how {
+        Reliance::Branch => "a branch depends on a value that nobody has written",
+        Reliance::Address => "an address depends on a value that nobody has written",
+        Reliance::Argument => "a group operation depends on a value that nobody has written",
+        Reliance::Atomic => "an atomic operation updates memory that nobody has written",
+        Reliance::Store | Reliance::Copy => {
+            "a result that the host reads depends on a value that nobody has written"
         }
     }
 }

@@ -52,16 +52,3 @@ impl Check {
         }
     }
 }
-
-/// What relies on the value.
-pub(super) const fn message(how: Reliance) -> &'static str {
-    match how {
-        Reliance::Branch => "a branch depends on a value that nobody has written",
-        Reliance::Address => "an address depends on a value that nobody has written",
-        Reliance::Argument => "a group operation depends on a value that nobody has written",
-        Reliance::Atomic => "an atomic operation updates memory that nobody has written",
-        Reliance::Store | Reliance::Copy => {
-            "a result that the host reads depends on a value that nobody has written"
-        }
-    }
-}

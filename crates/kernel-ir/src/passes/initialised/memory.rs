@@ -1,12 +1,12 @@
 //! Shadows of memory: the pointer to a pointer's shadow, and loads and stores there.
 
-use super::Initialised;
 use super::needs::{MOST_BYTES, Place};
+use super::state::Initialised;
 use crate::ir::{
     BinaryOp, CheckOp, ConvertOp, Flags, Global, GlobalId, InstId, Op, Predicate, Rounding,
     UnaryOp, ValueDef, ValueId,
 };
-use crate::passes::instrument::roots::Root;
+use crate::passes::roots::Root;
 use crate::types::{AddressSpace, Type, TypeId};
 
 impl Initialised<'_> {

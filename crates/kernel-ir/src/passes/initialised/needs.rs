@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::ir::{
     AtomicOp, ConvertOp, Function, Global, GroupOp, InstId, Op, Terminator, ValueDef, ValueId,
 };
-use crate::passes::instrument::roots::{Root, Roots};
+use crate::passes::roots::{Root, Roots};
 use crate::types::{AddressSpace, ConstId, Constant, Constants, Type, TypeId, Types};
 
 /// Bytes of private arrays that have shadows, and of copies in local and private memory that these follow: their shadows are

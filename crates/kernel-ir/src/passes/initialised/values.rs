@@ -4,7 +4,7 @@
 //! bool, vectors component by component. Where the exact shadow would cost more than the operation, it is that of a result
 //! whose bits depend on the operands' bits at the same place: sums have no carry. That may miss a value, and never accuses one.
 
-use super::Initialised;
+use super::state::Initialised;
 use crate::ir::{
     BinaryOp, ConvertOp, Flags, GroupOp, GroupScope, Op, Predicate, Reduction, Rounding, UnaryOp,
     ValueDef, ValueId,

@@ -1,10 +1,10 @@
 //! Bounds of accesses.
 
-use super::roots::Root;
 use super::state::Instrument;
 use crate::ir::{
     BinaryOp, CheckOp, ConvertOp, Flags, InstId, Op, Predicate, Rounding, Touch, ValueId,
 };
+use crate::passes::roots::Root;
 use crate::types::{AddressSpace, Type};
 
 impl Instrument<'_> {

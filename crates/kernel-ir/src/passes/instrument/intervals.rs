@@ -12,9 +12,9 @@
 
 use std::collections::HashSet;
 
-use super::roots::{Root, Roots};
 use super::stops::is_group_stop;
 use crate::ir::{BlockId, Function, InstId, Op, ValueId};
+use crate::passes::roots::{Root, Roots};
 use crate::types::{AddressSpace, Type, Types};
 
 /// Intervals of a kernel above which nothing is left out. Not measured: a bound on compile time, for kernels that were

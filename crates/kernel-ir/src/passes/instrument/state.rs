@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::roots::{Root, Roots};
 use crate::checks::Checks;
 use crate::ir::{BinaryOp, CheckOp, ConvertOp, Flags, InstId, Op, Rounding, ValueId};
 use crate::passes::edit::Edit;
+use crate::passes::roots::{Root, Roots};
 use crate::types::{AddressSpace, Type, TypeId};
 
 /// The allocations of roots, as values of the kernel.

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::roots::{Root, Roots};
 use crate::ir::{Function, Kernel, Module, Op, ValueId};
+use crate::passes::roots::{Root, Roots};
 use crate::types::{AddressSpace, Type, Types};
 
 /// The arguments that a kernel writes through; `None` if it also writes through other pointers to global memory.

@@ -8,7 +8,7 @@ use crate::types::{Type, Types};
 
 /// The pointer that an address was computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::passes) enum Root {
+pub(super) enum Root {
     /// A pointer argument.
     Argument(u32),
     /// A variable, and its bytes.
@@ -19,12 +19,12 @@ pub(in crate::passes) enum Root {
     Value(ValueId),
 }
 
-pub(in crate::passes) struct Roots {
+pub(super) struct Roots {
     of: Vec<Option<Root>>,
 }
 
 impl Roots {
-    pub(in crate::passes) fn new(types: &Types, globals: &[Global], f: &Function) -> Self {
+    pub(super) fn new(types: &Types, globals: &[Global], f: &Function) -> Self {
         let mut of: Vec<Option<Root>> = (0..f.values.len() as u32)
             .map(|i| own_root(types, globals, f, ValueId(i)))
             .collect();
@@ -56,11 +56,11 @@ impl Roots {
     }
 
     /// The root of `ptr`; `None` for constants such as null, and for values that the pass has made.
-    pub(in crate::passes) fn of(&self, ptr: ValueId) -> Option<Root> {
+    pub(super) fn of(&self, ptr: ValueId) -> Option<Root> {
         self.of.get(ptr.index()).copied().flatten()
     }
 
-    pub(in crate::passes) fn is_private(&self, ptr: ValueId) -> bool {
+    pub(super) fn is_private(&self, ptr: ValueId) -> bool {
         matches!(self.of(ptr), Some(Root::Private(..)))
     }
 }
