@@ -65,7 +65,10 @@ mod arrivals;
 mod cell;
 mod checker;
 mod commands;
-#[expect(unsafe_code, reason = "code for processors that have AVX2")]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "code for processors that have AVX2")
+)]
 mod history;
 mod launch;
 mod mistake;
