@@ -320,10 +320,10 @@ impl Settings {
                 .map_err(|why| format!("{}: {why}", refuse("SOLUM_CHECK", &text)))?,
             None => None,
         };
-        let check = check.filter(|_| !privileged).map(|checks| CheckSettings {
-            checks,
-            output: path("SOLUM_CHECK_OUTPUT").map(PathBuf::from),
-        });
+        let output = path("SOLUM_CHECK_OUTPUT").map(PathBuf::from);
+        let check = check
+            .filter(|_| !privileged)
+            .map(|checks| CheckSettings { checks, output });
         Ok(Self {
             devices,
             discrete,
