@@ -21,6 +21,7 @@ const SOURCES: [(&str, &[&str]); 2] = [
         "c",
         &[
             "tests/kernels",
+            "tests/check/demo",
             "crates/level-zero/examples",
             "crates/codegen-llvm/tests/stages",
         ],
