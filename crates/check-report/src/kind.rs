@@ -251,7 +251,7 @@ impl Kind {
     pub const fn is_looked_for(self) -> bool {
         !matches!(
             self,
-            Self::ReadOnlyWrite | Self::RaceHost | Self::Leak | Self::InvalidLifetime
+            Self::ReadOnlyWrite | Self::Leak | Self::InvalidLifetime
         )
     }
 

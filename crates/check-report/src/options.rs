@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn checks_that_do_not_exist_yet_are_refused() {
-        for text in ["memory,race-host", "lifetime", "leak"] {
+        for text in ["memory,read-only-write", "lifetime", "leak"] {
             let error = Checks::asked_for(text).unwrap_err();
             let variable = Checks::from_variable(text);
             assert_eq!(variable.is_err(), !text.contains("memory"), "{text}");

@@ -234,6 +234,16 @@ impl Commands {
         }
     }
 
+    /// The host has seen something that the command has written with an atomic operation.
+    pub(crate) fn host_acquires(&mut self, position: Position, clock: Option<&Clock>) {
+        let mut host = Clock::clone(&self.host);
+        if let Some(clock) = clock {
+            host.join(clock);
+        }
+        host.add(position);
+        self.host = Arc::new(host);
+    }
+
     /// What a running command knows.
     pub(crate) fn clock(&self, position: Position) -> Option<Arc<Clock>> {
         self.running.get(&position).cloned()

@@ -141,6 +141,21 @@ impl History {
         found
     }
 
+    /// The last write and two reads of the byte at `offset`; empty cells where there are none.
+    pub(crate) fn at(&self, offset: u64) -> [Access; 3] {
+        let index = (offset / CHUNK) as usize;
+        let Some(Some(chunk)) = self.chunks.get(index) else {
+            return [Access::default(); 3];
+        };
+        let unit = if chunk.in_bytes { 1 } else { WORD };
+        let place = (offset % CHUNK / unit) as usize;
+        let [first, second] = &chunk.reads;
+        [&chunk.write, first, second].map(|plane| {
+            let plane = plane.as_ref();
+            plane.map_or_else(Access::default, |plane| plane.get(place))
+        })
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();

@@ -166,6 +166,14 @@ impl CpuPlatform {
         share.copied().unwrap_or(self.engine)
     }
 
+    /// Whether only devices may access the memory: that of GPU-typed devices, and of devices with memory of their own.
+    fn is_for_devices(&self, info: &AllocInfo) -> bool {
+        let device = info.device.and_then(|device| self.devices.get(device));
+        let facts = device.map(|device| device.facts());
+        info.kind == MemoryKind::Device
+            && facts.is_some_and(|facts| facts.gpu_typed || !facts.integrated)
+    }
+
     /// Counts memory for other processes to see; memory of a sub-device counts for its root.
     fn count(&self, device: Option<usize>, kind: MemoryKind, bytes: i64) {
         let root = device.map(|device| {
@@ -198,7 +206,7 @@ impl Platform for CpuPlatform {
         if let Some(check) = self.check
             && let Some(info) = self.memory.find(base)
         {
-            check.allocated(&info);
+            check.allocated(&info, self.is_for_devices(&info));
         }
         self.count(request.device, request.kind, request.size.cast_signed());
         Ok(base)
@@ -270,6 +278,9 @@ impl Platform for CpuPlatform {
     }
 
     fn submit(&self, task: Arc<dyn Task>) {
+        if let Some(check) = self.check {
+            check.task_submitted();
+        }
         self.engine_of(task.device()).submit(task);
     }
 

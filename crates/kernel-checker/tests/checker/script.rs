@@ -17,7 +17,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kernel_checker::{Checker, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch};
+use kernel_checker::{
+    Checker, HostMistake, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch,
+};
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
 use kernel_ir::{AddressSpace, CheckOp, Order, Scope, Touch};
@@ -62,6 +64,7 @@ type Memory = Arc<Mutex<HashMap<u64, u8>>>;
 #[derive(Clone, Default)]
 pub(crate) struct World {
     pub(crate) mistakes: Arc<Mutex<Vec<Mistake>>>,
+    pub(crate) host: Arc<Mutex<Vec<HostMistake>>>,
     memory: Memory,
 }
 
@@ -74,6 +77,10 @@ impl Reporter for World {
         let mut mistakes = lock(&self.mistakes);
         assert_eq!(number, mistakes.len(), "each number once, in order");
         mistakes.push(mistake.clone());
+    }
+
+    fn found_host(&mut self, _number: usize, mistake: &HostMistake) {
+        lock(&self.host).push(mistake.clone());
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> bool {

@@ -5,10 +5,11 @@
 //! (`quarantine`), so that late accesses do not hit a new allocation; work-groups run in order on one thread, so that two
 //! runs give the same report.
 //!
-//! Modules, from the floor up: `settings`, `quarantine`, `shadows`, `report`; `process`: the checker of this process;
+//! Modules, from the floor up: `settings`, `quarantine`, `shadows`, `host`, `report`; `process`: the checker of this process;
 //! `uninitialised`, `transfers`: commands; `launch`: a launch; `calls`: the calls of kernels.
 
 pub(crate) mod calls;
+mod host;
 mod launch;
 mod process;
 mod quarantine;
@@ -19,4 +20,6 @@ mod transfers;
 mod uninitialised;
 
 pub(crate) use launch::CheckedLaunch;
-pub(crate) use process::{Check, CheckedKernel, copied, get, own_local_size, start, written};
+pub(crate) use process::{
+    Check, CheckedKernel, copied, get, own_local_size, start, task_finished, written,
+};

@@ -1,5 +1,6 @@
 //! The checker of this process.
 
+use super::host::Host;
 use super::quarantine::Quarantine;
 use super::report::{self, Output, Programs};
 use super::shadows::Shadows;
@@ -9,15 +10,17 @@ use kernel_checker::{Checker, Scratch};
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::build::Request;
 use std::sync::{Arc, Mutex, OnceLock};
-use ze_driver::device::AllocInfo;
+use ze_driver::device::{AllocInfo, MemoryKind};
 
 /// The checker of this process.
 pub(crate) struct Check {
     pub(super) checker: Checker,
     checks: kernel_ir::Checks,
+    is_strict: bool,
     programs: Arc<Programs>,
     output: Arc<Output>,
     quarantine: Mutex<Quarantine>,
+    pub(super) host: Host,
     /// Of device memory, if uninitialised values are looked for.
     pub(super) shadows: Option<Shadows>,
     /// Held by the launch that runs.
@@ -58,6 +61,13 @@ pub(crate) fn written(to: *mut u8, bytes: u64) {
     }
 }
 
+/// A task has ended, and those that waited for it were handed to the device.
+pub(crate) fn task_finished() {
+    if let Some(check) = CHECK.get() {
+        check.host.quiet.finished();
+    }
+}
+
 /// Begins to check. The first call counts.
 pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
     let check = CHECK.get_or_init(|| {
@@ -81,10 +91,12 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
         Check {
             checker: Checker::new(settings.rules(), reporter),
             checks,
+            is_strict: settings.checks.is_strict(),
             shadows,
             programs,
             output,
             quarantine: Mutex::default(),
+            host: Host::default(),
             turn: Mutex::default(),
             copy: transfer("memory copy"),
             fill: transfer("memory fill"),
@@ -97,7 +109,10 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
 extern "C" fn at_exit() {
     if let Some(check) = CHECK.get() {
         // A panic here would end a program that has already ended well.
-        let _ = std::panic::catch_unwind(|| check.output.end(&check.checker.counts()));
+        let _ = std::panic::catch_unwind(|| {
+            check.host.tell_accesses(&check.checker);
+            check.output.end(&check.checker.counts());
+        });
     }
 }
 
@@ -129,13 +144,26 @@ impl Check {
         }
     }
 
-    pub(crate) fn allocated(&self, info: &AllocInfo) {
+    /// Memory was allocated. `is_for_devices`: the host may not access it.
+    pub(crate) fn allocated(&self, info: &AllocInfo, is_for_devices: bool) {
         self.programs.allocated(info);
         self.checker
             .allocated(info.base as u64, info.size, info.id, info.context);
         if let Some(shadows) = &self.shadows {
             shadows.allocated(info);
         }
+        self.host
+            .allocated(info, is_for_devices || self.is_strict(info));
+    }
+
+    /// Whether the checks tell accesses of the host to this memory although the device allows them.
+    fn is_strict(&self, info: &AllocInfo) -> bool {
+        self.is_strict && info.kind == MemoryKind::Device
+    }
+
+    /// A task is handed to the device.
+    pub(crate) fn task_submitted(&self) {
+        self.host.quiet.submitted();
     }
 
     /// Memory is freed by the program: it is kept for a while. `false` if it is no allocation.
@@ -147,6 +175,8 @@ impl Check {
         if quarantine.holds(base) {
             return false;
         }
+        self.host.tell_accesses(&self.checker);
+        self.host.forget(base as u64);
         self.checker.freed(base as u64);
         if let Some(shadows) = &self.shadows {
             shadows.freed(base as u64);

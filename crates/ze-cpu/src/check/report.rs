@@ -3,7 +3,7 @@
 use crate::environment::CheckSettings;
 use check_report::stream::Writer;
 use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, MemoryKind};
-use kernel_checker::{Mistake, MistakeKind, Place, Reporter, Side};
+use kernel_checker::{HostMistake, Mistake, MistakeKind, Place, Reporter, Side};
 use kernel_ir::build::Request;
 use kernel_ir::front::source_lines;
 use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
@@ -194,6 +194,14 @@ impl Reporter for Findings {
         self.output.tell(number, finding);
     }
 
+    fn found_host(&mut self, number: usize, mistake: &HostMistake) {
+        let finding = self
+            .checks
+            .has(Kind::RaceHost)
+            .then(|| self.finding_of_host(mistake));
+        self.output.tell(number, finding);
+    }
+
     fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         crate::fault::copy_here(bytes.as_mut_ptr(), address as *const u8, bytes.len())
     }
@@ -225,6 +233,71 @@ impl Findings {
             other,
             allocation: mistake.place.map(|place| self.allocation(&place)),
             ..Finding::new(kind, message(mistake))
+        }
+    }
+
+    fn finding_of_host(&self, mistake: &HostMistake) -> Finding {
+        let access = Access {
+            kernel: Some("the host".to_owned()),
+            frames: Vec::new(),
+            ..Access::new(match mistake.access.writes {
+                true => "write",
+                false => "read",
+            })
+        };
+        let allocation = Some(self.allocation(&mistake.place));
+        let message = match (&mistake.command, mistake.access.writes) {
+            (Some(_), true) => "the host writes memory that a command uses, without waiting for it",
+            (Some(_), false) => {
+                "the host reads memory that a command writes, without waiting for it"
+            }
+            (None, true) => "the host writes device memory",
+            (None, false) => "the host reads device memory",
+        };
+        let advice = mistake.command.is_none().then(|| {
+            "only devices may access device memory: copy it, or allocate shared memory".to_owned()
+        });
+        let finding = Finding::new(Kind::RaceHost, message.to_owned());
+        Finding {
+            kernel: mistake
+                .command
+                .as_ref()
+                .map(|side| side.launch.kernel.name.clone()),
+            launch: mistake
+                .command
+                .as_ref()
+                .map(|side| side.launch.number)
+                .filter(|&number| number != 0),
+            access: Some(access),
+            other: mistake.command.as_ref().map(|side| self.access_of(side)),
+            allocation,
+            advice: advice.or(finding.advice.clone()),
+            ..finding
+        }
+    }
+
+    /// The access of a command beside one of the host.
+    fn access_of(&self, side: &Side) -> Access {
+        let launch = &side.launch;
+        let (local, group) = launch.position(side.group, side.item);
+        Access {
+            word: (side.word != 0).then_some(u64::from(side.word)),
+            item: (launch.kernel.program != 0).then(|| Item {
+                global: launch.global_id(side.group, side.item),
+                local: local.map(u64::from),
+                group: group.map(u64::from),
+            }),
+            frames: match side.word {
+                0 => Vec::new(),
+                word => self
+                    .programs
+                    .frames(launch.kernel.program, &launch.kernel.name, word),
+            },
+            ..Access::new(match side.touch {
+                Some(Touch::Write) => "write",
+                Some(Touch::Atomic { .. }) => "atomic",
+                _ => "read",
+            })
         }
     }
 
@@ -307,6 +380,7 @@ fn kind(kind: MistakeKind) -> Kind {
         MistakeKind::LockStep => Kind::LockStep,
         MistakeKind::RaceOfGroups => Kind::RaceGroups,
         MistakeKind::RaceOfLaunches => Kind::RaceCommands,
+        MistakeKind::RaceOfHost | MistakeKind::HostDereference => Kind::RaceHost,
         MistakeKind::SameValueWrite => Kind::SameValueWrite,
         MistakeKind::AtomicScope => Kind::AtomicScope,
         MistakeKind::MixedAtomic => Kind::MixedAtomic,
@@ -384,6 +458,10 @@ fn message(mistake: &Mistake) -> String {
         }
         (MistakeKind::RaceOfGroups, _) => {
             "two work-groups of one launch access the same bytes without order".into()
+        }
+        // `finding_of_host` has sentences of its own.
+        (MistakeKind::RaceOfHost | MistakeKind::HostDereference, _) => {
+            "the host and a command access the same memory".into()
         }
         (MistakeKind::RaceOfLaunches, _) => {
             "two commands access the same bytes, and neither waits for the other".into()

@@ -144,6 +144,7 @@ impl AddressSpace for Memory {
         let node = self.node_of(kind, device);
         let first = base - inner as usize;
         let used = base..base + entry.size as usize;
+        crate::fault::page_watch::leave_open(base);
         let (file, page) = arena.export(first..first + len as usize, used, node)?;
         Ok((file, page + inner))
     }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Function, Kernel, Module, Op, ValueId};
+use crate::ir::{CheckOp, Function, Kernel, Module, Op, ValueDef, ValueId};
 use crate::passes::roots::{Root, Roots};
 use crate::types::{AddressSpace, Type, Types};
 
@@ -45,9 +45,21 @@ fn through(types: &Types, f: &Function, roots: &Roots, ptr: ValueId) -> Option<O
     match roots.of(ptr) {
         Some(Root::Argument(n)) => Some(Some(n)),
         Some(Root::Private(..) | Root::Variable(..)) => Some(None),
+        Some(Root::Value(root)) if is_shadow(f, root) => Some(None),
         _ if is_own => Some(None),
         _ => None,
     }
+}
+
+/// Whether a pointer leads to shadows of [`initialised`](crate::passes::initialised), which are no memory of the program.
+fn is_shadow(f: &Function, ptr: ValueId) -> bool {
+    let ValueDef::Inst(inst) = f.values[ptr.index()].def else {
+        return false;
+    };
+    matches!(
+        f.insts[inst.index()].op,
+        Op::Check(CheckOp::ArgumentShadow(_), _)
+    )
 }
 
 /// The arguments that a kernel with checks writes through; all where that is not known. Empty for other kernels.
