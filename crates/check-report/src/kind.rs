@@ -170,8 +170,8 @@ RaceCommands "race-commands" Race Error
 RaceHost "race-host" Race Error
     "the host and a command access the same memory without order"
     "wait for the command before the host accesses the memory"
-    "The host reads or writes shared or host memory while a command that uses it may be running. Synchronise with the queue, \
-     the event or the fence first."
+    "The host reads or writes shared or host memory while a command that uses it may be running: synchronise with the queue, \
+     the event or the fence first. Or it accesses device memory, which only devices may access."
 SameValueWrite "same-value-write" Race Warning
     "work-items write the same value to the same memory without order"
     "let one work-item write, use an atomic store, or accept it with --allow same-value"
