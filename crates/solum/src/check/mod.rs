@@ -3,6 +3,7 @@
 //! Each process of the program writes its findings to a stream in a private temporary folder. The streams are read after
 //! the program's end, also if it crashed or was killed.
 
+mod program_lines;
 mod report;
 mod streams;
 
