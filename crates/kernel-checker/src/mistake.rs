@@ -56,6 +56,10 @@ pub enum MistakeKind {
     Misaligned,
     /// An address that is no memory.
     InvalidPointer,
+    /// Memory of the program, which no allocation of the driver holds.
+    ProgramMemory,
+    /// A write to memory that may only be read.
+    ReadOnlyWrite,
     /// A place that the program promises not to reach.
     Unreachable,
     /// A failed assertion.
@@ -145,4 +149,12 @@ pub trait Reporter: Send {
     fn found(&mut self, number: usize, mistake: &Mistake);
     /// Reads memory of the program; `false` if it cannot.
     fn read(&self, address: u64, bytes: &mut [u8]) -> bool;
+    /// Whether the address lies in a constant of a module.
+    fn is_constant(&self, _address: u64) -> bool {
+        false
+    }
+    /// Whether the address lies in memory of the driver; asked with strict rules only, where no allocation is known.
+    fn is_driver_memory(&self, _address: u64) -> bool {
+        true
+    }
 }

@@ -234,15 +234,18 @@ impl<'a> Run<'a> {
             return;
         };
         let item = call.item + lane;
-        self.tell(
-            &Call { item, ..call },
-            MistakeKind::InvalidPointer,
-            |mistake| {
-                mistake.side.touch = Some(touch);
-                mistake.size = size;
-                mistake.values = [None, Some(at)];
-            },
-        );
+        // Memory that cannot be written may still be read.
+        let may_be_read = matches!(touch, Touch::Write | Touch::Atomic { writes: true, .. })
+            && self.with_state(|state| state.reporter.read(address, &mut [0])) == Some(true);
+        let kind = match may_be_read {
+            true => MistakeKind::ReadOnlyWrite,
+            false => MistakeKind::InvalidPointer,
+        };
+        self.tell(&Call { item, ..call }, kind, |mistake| {
+            mistake.side.touch = Some(touch);
+            mistake.size = size;
+            mistake.values = [None, Some(at)];
+        });
     }
 
     /// `solum_check`.
@@ -685,6 +688,8 @@ impl<'a> Run<'a> {
             _ => Reach::NotAtomic,
         };
         let mut raced = Vec::new();
+        let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
+        let mut wrong = None;
         for lane in bits(lanes.active) {
             let address = match lanes.addresses {
                 Addresses::Row { first, step } => {
@@ -704,6 +709,7 @@ impl<'a> Run<'a> {
                 allocations,
                 synchronisation,
                 launches,
+                reporter,
                 ..
             } = state;
             let (history, start, tag) = if is_local {
@@ -718,6 +724,16 @@ impl<'a> Run<'a> {
                 match &mut groups.unknown {
                     Some((old, lanes)) if old.is_same(call) => lanes.push((lane, address)),
                     unknown => *unknown = Some((*call, vec![(lane, address)])),
+                }
+                // Generic pointers may lead to the work-item's own memory.
+                let is_global = call.what.space == AddressSpace::Global && address >= NULL;
+                if wrong.is_some() || !is_global {
+                    continue;
+                }
+                if writes && reporter.is_constant(address) {
+                    wrong = Some((lane, MistakeKind::ReadOnlyWrite));
+                } else if self.checker.rules.strict && !reporter.is_driver_memory(address) {
+                    wrong = Some((lane, MistakeKind::ProgramMemory));
                 }
                 continue;
             };
@@ -750,12 +766,17 @@ impl<'a> Run<'a> {
                 synchronisation: known.filter(|known| !known.is_empty()),
                 knows_sub_groups: call.epoch & KNOWS_SUB_GROUPS != 0,
             };
-            let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
             let new = Access { cell: me, site };
             let found = history.record(address - start, u64::from(size), new, writes, &order);
             if let Some(earlier) = found {
                 raced.push((lane, address, is_local.then_some(groups.local), earlier));
             }
+        }
+        if let Some((lane, kind)) = wrong {
+            let mut mistake = self.mistake(call, call.item + lane, kind);
+            mistake.side.touch = Some(touch);
+            mistake.size = size;
+            state.tell(&mistake);
         }
         for (lane, address, local, earlier) in raced {
             self.race(state, call, lanes, (lane, address, local), earlier);

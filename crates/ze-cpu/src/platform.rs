@@ -17,7 +17,7 @@ use ze_driver::address_space::AddressSpace;
 use ze_driver::device::{
     AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, ImageView, Launch,
     MemoryKind, MemoryUse, Platform, PlatformFacts, Program, ProgramInput, Requirements,
-    SamplerFacts, Task,
+    SamplerFacts, Task, WrongFree,
 };
 use ze_driver::telemetry::Telemetry;
 
@@ -234,6 +234,18 @@ impl Platform for CpuPlatform {
             );
         }
         freed
+    }
+
+    fn wrong_free(&self, address: *const u8, how: WrongFree) {
+        if let Some(check) = self.check {
+            check.wrong_free(&self.memory, address, how);
+        }
+    }
+
+    fn frees_itself(&self, base: *const u8) {
+        if let Some(check) = self.check {
+            check.frees_itself(&self.memory, base);
+        }
     }
 
     fn find(&self, ptr: *const u8) -> Option<AllocInfo> {

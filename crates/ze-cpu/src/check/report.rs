@@ -1,5 +1,7 @@
 //! Findings for people, from mistakes as the checker sees them.
 
+use super::constants::Constants;
+use super::host_stack::{self, Stack, Stacks};
 use crate::environment::CheckSettings;
 use check_report::stream::Writer;
 use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, MemoryKind};
@@ -16,8 +18,23 @@ use ze_driver::device::AllocInfo;
 #[derive(Default)]
 pub(super) struct Programs {
     requests: Mutex<HashMap<u64, Arc<Request>>>,
-    /// Kind of memory by the allocation's id.
-    kinds: Mutex<HashMap<u64, MemoryKind>>,
+    /// By id.
+    allocations: Mutex<HashMap<u64, Known>>,
+    pub(super) stacks: Stacks,
+    pub(super) constants: Constants,
+    /// First bytes and sizes of reservations of addresses; those that were given back stay, because findings in them are in doubt.
+    pub(super) reserved: Mutex<Vec<(usize, u64)>>,
+}
+
+/// An allocation, as it was made and freed.
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    pub(super) kind: MemoryKind,
+    pub(super) size: u64,
+    pub(super) allocated: Stack,
+    freed: Option<Stack>,
+    /// The program need not free it.
+    frees_itself: bool,
 }
 
 impl Programs {
@@ -42,7 +59,54 @@ impl Programs {
             Source::Device => MemoryKind::Device,
             Source::Shared => MemoryKind::Shared,
         };
-        crate::sync::lock(&self.kinds).insert(info.id, kind);
+        let known = Known {
+            kind,
+            size: info.size,
+            allocated: self.stacks.here(),
+            freed: None,
+            frees_itself: false,
+        };
+        crate::sync::lock(&self.allocations).insert(info.id, known);
+    }
+
+    pub(super) fn freed(&self, id: u64) {
+        let stack = self.stacks.here();
+        if let Some(known) = crate::sync::lock(&self.allocations).get_mut(&id) {
+            known.freed = Some(stack);
+        }
+    }
+
+    /// The driver frees the allocation by itself.
+    pub(super) fn frees_itself(&self, id: u64) {
+        if let Some(known) = crate::sync::lock(&self.allocations).get_mut(&id) {
+            known.frees_itself = true;
+        }
+    }
+
+    /// Allocations that the program has to free, in their order.
+    pub(super) fn live(&self) -> Vec<Known> {
+        let allocations = crate::sync::lock(&self.allocations);
+        let mut live: Vec<(u64, Known)> = allocations
+            .iter()
+            .filter(|(_, known)| known.freed.is_none() && !known.frees_itself)
+            .map(|(&id, &known)| (id, known))
+            .collect();
+        live.sort_unstable_by_key(|(id, _)| *id);
+        live.into_iter().map(|(_, known)| known).collect()
+    }
+
+    /// What is known of an allocation, for a finding.
+    pub(super) fn allocation(&self, id: u64) -> Allocation {
+        let known = crate::sync::lock(&self.allocations).get(&id).copied();
+        known.map_or_else(Allocation::default, |known| Allocation {
+            kind: known.kind,
+            size: Some(known.size),
+            allocated_at: self.stacks.addresses(known.allocated),
+            freed_at: known
+                .freed
+                .map_or_else(Vec::new, |stack| self.stacks.addresses(stack)),
+            ..Allocation::default()
+        })
     }
 
     /// Whether an instruction is an `OpGroupNonUniform…`.
@@ -86,11 +150,16 @@ impl Programs {
     }
 }
 
+/// The most findings of what the host does. Not measured: a bound on comparisons.
+const MOST_OF_HOST: usize = 1024;
+
 /// Where findings go.
 pub(super) struct Output {
     writer: Option<Writer>,
     /// Findings with their numbers at the writer, by the checker's numbers; `None` where a kind is not wanted.
     told: Mutex<Vec<Option<(u64, Finding)>>>,
+    /// The same of what the host does.
+    host: Mutex<Vec<(u64, Finding)>>,
 }
 
 impl Output {
@@ -115,6 +184,7 @@ impl Output {
         Self {
             writer: settings.output.as_ref().and_then(open),
             told: Mutex::default(),
+            host: Mutex::default(),
         }
     }
 
@@ -133,6 +203,26 @@ impl Output {
         told[number] = entry;
     }
 
+    /// Tells what the host does; a mistake that was told before is counted.
+    pub(super) fn tell_host(&self, finding: Finding) {
+        let mut host = crate::sync::lock(&self.host);
+        let is_same = |old: &Finding| {
+            (old.kind, &old.message) == (finding.kind, &finding.message)
+                && old.access == finding.access
+                && old.allocation == finding.allocation
+        };
+        if let Some((id, old)) = host.iter_mut().find(|(_, old)| is_same(old)) {
+            old.count += finding.count;
+            if let Some(writer) = &self.writer {
+                writer.count(*id, old.count);
+            }
+        } else if host.len() < MOST_OF_HOST {
+            let writer = self.writer.as_ref();
+            let id = writer.map_or(0, |writer| writer.finding(&finding));
+            host.push((id, finding));
+        }
+    }
+
     /// The process ends.
     pub(super) fn end(&self, counts: &[u64]) {
         let mut told = crate::sync::lock(&self.told);
@@ -148,11 +238,16 @@ impl Output {
             writer.end();
             return;
         }
-        let findings: Vec<Finding> = told
+        let host = crate::sync::lock(&self.host);
+        let mut findings: Vec<Finding> = told
             .iter()
             .flatten()
+            .chain(&*host)
             .map(|(_, finding)| finding.clone())
             .collect();
+        for finding in &mut findings {
+            finding.find_sources(&mut check_report::host_stack::without_sources);
+        }
         if findings.is_empty() {
             return;
         }
@@ -205,6 +300,19 @@ impl Reporter for Findings {
     fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         crate::fault::copy_here(bytes.as_mut_ptr(), address as *const u8, bytes.len())
     }
+
+    fn is_constant(&self, address: u64) -> bool {
+        self.programs.constants.holds(address as usize)
+    }
+
+    fn is_driver_memory(&self, address: u64) -> bool {
+        let address = address as usize;
+        let is_in = |&(base, size): &(usize, u64)| (address.wrapping_sub(base) as u64) < size;
+        // Variables of modules lie beside their code.
+        object_loader::is_in_window(address)
+            || crate::memory::is_near(address)
+            || crate::sync::lock(&self.programs.reserved).iter().any(is_in)
+    }
 }
 
 impl Findings {
@@ -238,11 +346,10 @@ impl Findings {
 
     fn finding_of_host(&self, mistake: &HostMistake) -> Finding {
         let access = Access {
-            kernel: Some("the host".to_owned()),
-            frames: Vec::new(),
+            called_at: host_stack::of_fault(&mistake.access.stack),
             ..Access::new(match mistake.access.writes {
-                true => "write",
-                false => "read",
+                true => "write by the host",
+                false => "read by the host",
             })
         };
         let allocation = Some(self.allocation(&mistake.place));
@@ -347,21 +454,23 @@ impl Findings {
     }
 
     fn allocation(&self, place: &Place) -> Allocation {
-        let kind = match (place.id, place.space) {
-            (Some(id), _) => crate::sync::lock(&self.programs.kinds)
-                .get(&id)
-                .copied()
-                .unwrap_or_default(),
-            (None, AddressSpace::Local) => MemoryKind::Local,
-            (None, AddressSpace::Private) => MemoryKind::Private,
-            (None, AddressSpace::Constant) => MemoryKind::Constant,
-            (None, _) => MemoryKind::None,
+        let kind = match place.space {
+            AddressSpace::Local => MemoryKind::Local,
+            AddressSpace::Private => MemoryKind::Private,
+            AddressSpace::Constant => MemoryKind::Constant,
+            _ => MemoryKind::None,
+        };
+        let known = match place.id {
+            Some(id) => self.programs.allocation(id),
+            None => Allocation {
+                kind,
+                ..Allocation::default()
+            },
         };
         Allocation {
-            kind,
             size: (place.size != 0).then_some(place.size),
             offset: Some(place.offset),
-            ..Allocation::default()
+            ..known
         }
     }
 }
@@ -388,7 +497,8 @@ fn kind(kind: MistakeKind) -> Kind {
         MistakeKind::NonUniformArgument => Kind::NonUniformArgument,
         MistakeKind::SubGroupDivergence => Kind::SubGroupDivergence,
         MistakeKind::Misaligned => Kind::Misaligned,
-        MistakeKind::InvalidPointer => Kind::InvalidPointer,
+        MistakeKind::InvalidPointer | MistakeKind::ProgramMemory => Kind::InvalidPointer,
+        MistakeKind::ReadOnlyWrite => Kind::ReadOnlyWrite,
         MistakeKind::Unreachable => Kind::Unreachable,
         MistakeKind::Assertion => Kind::Assertion,
         MistakeKind::Value(ValueMistake::Division) => Kind::DivisionByZero,
@@ -487,6 +597,12 @@ fn message(mistake: &Mistake) -> String {
         (MistakeKind::Misaligned, _) => {
             let align = mistake.values[1].unwrap_or(1);
             format!("a work-item {does} {size} bytes at an address that is no multiple of {align}")
+        }
+        (MistakeKind::ProgramMemory, _) => {
+            format!("a work-item {does} {size} bytes of memory that is no allocation of the driver")
+        }
+        (MistakeKind::ReadOnlyWrite, _) => {
+            format!("a work-item {does} {size} bytes of memory that may only be read")
         }
         (MistakeKind::InvalidPointer, _) => {
             let at = mistake.values[1].unwrap_or(0);

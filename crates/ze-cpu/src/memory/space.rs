@@ -71,7 +71,11 @@ impl AddressSpace for Memory {
 
     fn reserve(&self, hint: usize, size: u64) -> Option<usize> {
         // If the hint is taken, the system chooses another address.
-        inaccessible(hint, size, 0)
+        let base = inaccessible(hint, size, 0);
+        if let Some(base) = base {
+            crate::check::reserved(base, size);
+        }
+        base
     }
 
     fn release(&self, base: usize, size: u64) {

@@ -1,0 +1,132 @@
+//! Memory of the program: what it never frees, and what it frees in a wrong way.
+
+use super::host_stack;
+use super::process::Check;
+use crate::memory::Memory;
+use check_report::host_stack::{has_left_main, is_asked_for, of_program};
+use check_report::merge::CALLERS;
+use check_report::{Access, Address, Allocation, Finding, Kind};
+use std::collections::HashMap;
+use ze_driver::device::WrongFree;
+
+/// Leaks by the place in the program that allocates or creates.
+#[derive(Default)]
+struct Leaks {
+    all: Vec<Finding>,
+    /// Places in `all`.
+    places: HashMap<(Vec<Address>, Option<String>), usize>,
+}
+
+impl Leaks {
+    /// Adds what was made on `stack`; what the program has not asked for only if `is_any`.
+    fn add(&mut self, stack: Vec<Address>, made: Allocation, is_any: bool) {
+        if !is_any && !is_asked_for(&stack) {
+            return;
+        }
+        let place = of_program(&stack).iter().take(CALLERS).cloned().collect();
+        let place = (place, made.name.clone());
+        let known = self.places.get(&place).and_then(|&at| self.all.get_mut(at));
+        if let Some(leak) = known {
+            leak.count += 1;
+            let all = leak.allocation.as_mut().and_then(|one| one.size.as_mut());
+            if let (Some(all), Some(more)) = (all, made.size) {
+                *all = all.saturating_add(more);
+            }
+            return;
+        }
+        let (text, advice) = match &made.name {
+            None => ("the program never frees memory".to_owned(), None),
+            Some(what) => (
+                format!("the program never destroys an object of the type {what}"),
+                Some("destroy it before the program ends".to_owned()),
+            ),
+        };
+        self.places.insert(place, self.all.len());
+        self.all.push(Finding {
+            allocation: Some(Allocation {
+                allocated_at: stack,
+                ..made
+            }),
+            advice,
+            ..Finding::new(Kind::Leak, text)
+        });
+    }
+}
+
+impl Check {
+    /// Tells the memory that the program has never freed, once for each place that allocates. Called when the process ends:
+    /// a program that calls `exit` in its middle leaves its memory to the system, which is no mistake. So does one with objects
+    /// that it has not destroyed, which take little memory: they are told if `strict` is asked for.
+    pub(super) fn tell_leaks(&self) {
+        if !self.wanted.has(Kind::Leak) || std::process::id() != self.process {
+            return;
+        }
+        let is_strict = self.wanted.is_strict();
+        if !is_strict && !has_left_main(&host_stack::here()) {
+            return;
+        }
+        let mut leaks = Leaks::default();
+        for known in self.programs.live() {
+            let stack = self.programs.stacks.addresses(known.allocated);
+            let memory = Allocation {
+                kind: known.kind,
+                size: Some(known.size),
+                ..Allocation::default()
+            };
+            leaks.add(stack, memory, is_strict);
+        }
+        let objects = match is_strict {
+            true => crate::sync::lock(&self.objects).live(),
+            false => Vec::new(),
+        };
+        for created in objects {
+            let stack = self.programs.stacks.addresses(created.at);
+            let object = Allocation {
+                name: Some(created.what.to_owned()),
+                ..Allocation::default()
+            };
+            // Runtimes keep what they need to the end.
+            leaks.add(stack, object, false);
+        }
+        for leak in leaks.all {
+            self.output.tell_host(leak);
+        }
+    }
+
+    /// The driver has refused to free memory, or freed it although it should not.
+    pub(crate) fn wrong_free(&self, memory: &Memory, address: *const u8, how: WrongFree) {
+        let Some(info) = memory
+            .find(address)
+            .filter(|info| info.base.cast_const() == address)
+        else {
+            return;
+        };
+        let text = match how {
+            // What is kept was freed.
+            WrongFree::NoAllocation if self.is_freed(info.base) => {
+                "the program frees memory a second time"
+            }
+            WrongFree::NoAllocation => return,
+            WrongFree::OtherContext => "the program frees memory in another context than its own",
+        };
+        if !self.wanted.has(Kind::InvalidLifetime) {
+            return;
+        }
+        self.output.tell_host(Finding {
+            access: Some(Access {
+                called_at: host_stack::here(),
+                ..Access::new("free")
+            }),
+            // Imported memory is not known.
+            allocation: Some(self.programs.allocation(info.id)).filter(|one| one.size.is_some()),
+            ..Finding::new(Kind::InvalidLifetime, text)
+        });
+    }
+
+    /// The driver frees this memory by itself.
+    pub(crate) fn frees_itself(&self, memory: &Memory, base: *const u8) {
+        if let Some(info) = memory.find(base) {
+            self.programs.frees_itself(info.id);
+        }
+    }
+}
