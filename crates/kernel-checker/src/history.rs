@@ -1,110 +1,100 @@
-//! The last accesses to each word of an allocation: one write, and two reads by different work-items.
+//! The last accesses to each byte of an allocation: one write, and two reads by different work-items.
 //!
-//! Two reads suffice: a write that is unordered with any read of the word is unordered with one of two, if these are of
+//! Two reads suffice: a write that is unordered with any read of the byte is unordered with one of two, if these are of
 //! different groups where there are such, and of different work-items otherwise.
 //!
-//! Histories are kept in chunks of [`CHUNK`] bytes, which are made when they are first accessed, and whose second reads are
-//! made when they are needed. A chunk describes words until a part of a word is accessed, and single bytes from then on.
+//! Histories are kept in lines of 64 bytes, and these in chunks of [`CHUNK`] bytes, which are made when they are first
+//! accessed. A line has a few patterns of accesses ([`line`]), or each word's or byte's accesses ([`planes`]).
 
+mod access;
+mod line;
+mod planes;
 mod rows;
 
-use crate::cell::Cell;
+pub(crate) use access::{Access, Earlier, Order};
+use line::{LINE, Line, Noted, Pattern};
+use planes::Planes;
 pub(crate) use rows::Row;
 
-/// Bytes of a word.
-const WORD: u64 = 4;
 /// Bytes of memory that a chunk describes.
 const CHUNK: u64 = 1 << 16;
 
-/// An access and the instruction that made it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Access {
-    pub(crate) cell: Cell,
-    /// Number of the instruction in the table of sites; 0 is unknown.
-    pub(crate) site: u16,
+/// The accesses of a line that patterns do not describe.
+enum Exact {
+    Words(Box<Planes<16>>),
+    Bytes(Box<Planes<64>>),
 }
 
-struct Plane {
-    cells: Box<[u64]>,
-    sites: Box<[u16]>,
-}
-
-impl Plane {
-    fn new(len: usize) -> Self {
-        Self {
-            cells: vec![0; len].into_boxed_slice(),
-            sites: vec![0; len].into_boxed_slice(),
-        }
-    }
-
-    fn get(&self, at: usize) -> Access {
-        Access {
-            cell: Cell(self.cells[at]),
-            site: self.sites[at],
-        }
-    }
-
-    fn set(&mut self, at: usize, access: Access) {
-        self.cells[at] = access.cell.0;
-        self.sites[at] = access.site;
-    }
-
-    /// The same accesses, byte by byte.
-    fn bytes(&self) -> Self {
-        fn each<T: Copy>(all: &[T]) -> Box<[T]> {
-            let of_word = |&one: &T| std::iter::repeat_n(one, WORD as usize);
-            all.iter().flat_map(of_word).collect()
-        }
-        Self {
-            cells: each(&self.cells),
-            sites: each(&self.sites),
-        }
-    }
-}
-
-#[derive(Default)]
 struct Chunk {
-    in_bytes: bool,
-    write: Option<Plane>,
-    reads: [Option<Plane>; 2],
+    lines: Box<[Line]>,
+    exact: Vec<Exact>,
+    /// Numbers of those that no line has.
+    unused: Vec<usize>,
 }
 
-impl Chunk {
-    fn split(&mut self) {
-        self.in_bytes = true;
-        let planes = self.reads.iter_mut().chain([&mut self.write]);
-        for plane in planes.flatten() {
-            *plane = plane.bytes();
-        }
-    }
-
-    fn len(&self) -> usize {
-        (CHUNK / if self.in_bytes { 1 } else { WORD }) as usize
-    }
-}
-
-/// The history of one allocation.
+/// The history of one allocation, or of local memory.
 #[derive(Default)]
 pub(crate) struct History {
     chunks: Vec<Option<Box<Chunk>>>,
-}
-
-/// An earlier access that a new one conflicts with, if nothing orders them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Earlier {
-    pub(crate) access: Access,
-    pub(crate) is_write: bool,
-}
-
-/// How accesses are ordered.
-pub(crate) trait Order {
-    /// Whether an earlier and a new access, of which at least one writes, may happen in any order.
-    fn races(&self, old: Access, new: Access, both_write: bool) -> bool;
-    /// Whether a barrier orders two accesses of one group.
-    fn is_separated(&self, old: Cell, new: Cell) -> bool;
+    /// Bytes; 0: of local memory, where accesses are over at the next barrier of the group.
+    size: u64,
 }
 
 impl History {
+    /// Of an allocation.
+    pub(crate) fn of(size: u64) -> Self {
+        Self {
+            chunks: Vec::new(),
+            size: size.max(1),
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.chunks.clear();
+    }
+
+    #[inline(always)]
+    fn chunk(&mut self, line: u64) -> Option<(&mut Chunk, usize)> {
+        const LINES: u64 = CHUNK / LINE;
+        let index = (line / LINES) as usize;
+        let at = (line % LINES) as usize;
+        if !matches!(self.chunks.get(index), Some(Some(_))) {
+            self.make_chunk(index);
+        }
+        let chunk = self.chunks.get_mut(index)?.as_mut()?;
+        (at < chunk.lines.len()).then_some((chunk, at))
+    }
+
+    #[cold]
+    fn make_chunk(&mut self, index: usize) {
+        if self.chunks.len() <= index {
+            self.chunks.resize_with(index + 1, || None);
+        }
+        let bytes = match self.size {
+            0 => CHUNK,
+            size => size.saturating_sub(index as u64 * CHUNK).min(CHUNK),
+        };
+        self.chunks[index] = Some(Box::new(Chunk {
+            lines: vec![Line::default(); bytes.div_ceil(LINE) as usize].into_boxed_slice(),
+            exact: Vec::new(),
+            unused: Vec::new(),
+        }));
+    }
+
+    /// Records a row, if one look tells that none of its accesses races; `false` if it does not. Nothing is then recorded
+    /// that [`Self::record`] may not record again.
+    pub(crate) fn record_row(&mut self, row: &Row) -> bool {
+        let is_local = self.size == 0;
+        let Some(mut parts) = row.parts() else {
+            return false;
+        };
+        parts.all(|(line, pattern, mask)| {
+            self.chunk(line)
+                .is_some_and(|(chunk, at)| chunk.note_if_quiet(at, &pattern, mask, is_local))
+        })
+    }
+
     /// Records that `new` accesses `size` bytes at `offset`; returns the first earlier access that it races with.
     pub(crate) fn record(
         &mut self,
@@ -114,155 +104,145 @@ impl History {
         writes: bool,
         order: &impl Order,
     ) -> Option<Earlier> {
+        let is_local = self.size == 0;
         let end = offset.saturating_add(size);
         let mut found = None;
         let mut at = offset;
         while at < end {
-            let index = (at / CHUNK) as usize;
-            if self.chunks.len() <= index {
-                self.chunks.resize_with(index + 1, || None);
-            }
-            let chunk = self.chunks[index].get_or_insert_default();
-            let stop = end.min((at / CHUNK + 1) * CHUNK);
-            if !chunk.in_bytes && !(at.is_multiple_of(WORD) && stop.is_multiple_of(WORD)) {
-                chunk.split();
-            }
-            let unit = if chunk.in_bytes { 1 } else { WORD };
-            for place in (at % CHUNK / unit)..((stop - 1) % CHUNK / unit + 1) {
-                let place = place as usize;
-                let earlier = match writes {
-                    true => chunk.write(place, new, order),
-                    false => chunk.read(place, new, order),
-                };
-                found = found.or(earlier);
+            let stop = end.min((at / LINE + 1) * LINE);
+            let row = Row::single(at, (stop - at) as u32, new, writes);
+            for (line, pattern, mask) in row.parts().into_iter().flatten() {
+                if let Some((chunk, at)) = self.chunk(line) {
+                    let earlier = chunk.record(at, &pattern, mask, order, is_local);
+                    found = found.or(earlier);
+                }
             }
             at = stop;
         }
         found
     }
-
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        self.chunks.clear();
-    }
 }
 
 impl Chunk {
-    fn read(&mut self, at: usize, new: Access, order: &impl Order) -> Option<Earlier> {
-        let len = self.len();
-        let old = self.write.as_ref().map(|plane| plane.get(at));
-        let found = old
-            .filter(|old| old.cell.0 != 0 && order.races(*old, new, false))
-            .map(|access| Earlier {
-                access,
-                is_write: true,
-            });
-        let [first, second] = &mut self.reads;
-        let first = first.get_or_insert_with(|| Plane::new(len));
-        let a = first.get(at).cell;
-        let is_replaced = |old: Cell| {
-            old.0 == 0
-                || old.tag() != new.cell.tag()
-                || old.is_same_item(new.cell)
-                || (old.place() == new.cell.place() && order.is_separated(old, new.cell))
-        };
-        if is_replaced(a) {
-            first.set(at, new);
-            return found;
+    #[inline(always)]
+    fn note_if_quiet(&mut self, at: usize, new: &Pattern, mask: u64, is_local: bool) -> bool {
+        self.prepare(at, new, is_local);
+        let line = &mut self.lines[at];
+        if line.planes().is_none() {
+            match line.note_if_quiet(new, mask) {
+                Noted::Yes => return true,
+                Noted::MayRace => return false,
+                Noted::NoRoom => self.make_exact(at, new),
+            }
         }
-        let second = second.get_or_insert_with(|| Plane::new(len));
-        let b = second.get(at).cell;
-        let is_other_group = a.place() == b.place() && new.cell.place() != a.place();
-        if is_replaced(b) || is_other_group {
-            second.set(at, new);
-        }
-        found
+        self.exact_of(at, mask)
+            .is_some_and(|exact| exact.note_if_quiet(new, mask))
     }
 
-    fn write(&mut self, at: usize, new: Access, order: &impl Order) -> Option<Earlier> {
-        let len = self.len();
-        let write = self.write.get_or_insert_with(|| Plane::new(len));
-        let old = write.get(at);
-        write.set(at, new);
-        let races = |old: &Access, both: bool| old.cell.0 != 0 && order.races(*old, new, both);
-        if races(&old, true) {
-            return Some(Earlier {
-                access: old,
-                is_write: true,
-            });
+    fn record(
+        &mut self,
+        at: usize,
+        new: &Pattern,
+        mask: u64,
+        order: &impl Order,
+        is_local: bool,
+    ) -> Option<Earlier> {
+        self.prepare(at, new, is_local);
+        let line = &mut self.lines[at];
+        if line.planes().is_none() {
+            let found = line.race(new, mask, order);
+            if line.note(new, mask) != Noted::NoRoom {
+                return found;
+            }
+            self.make_exact(at, new);
+            let exact = self.exact_of(at, mask);
+            return found.or(exact.and_then(|exact| exact.record(new, mask, order)));
         }
-        let reads = self.reads.iter().flatten().map(|plane| plane.get(at));
-        reads
-            .into_iter()
-            .find(|old| races(old, false))
-            .map(|access| Earlier {
-                access,
-                is_write: false,
-            })
+        let exact = self.exact_of(at, mask)?;
+        exact.record(new, mask, order)
+    }
+
+    /// Forgets what is over in local memory.
+    #[inline(always)]
+    fn prepare(&mut self, at: usize, new: &Pattern, is_local: bool) {
+        if !is_local {
+            return;
+        }
+        let line = &mut self.lines[at];
+        match line.planes() {
+            None => line.forget_before(new.cell),
+            Some(number) => {
+                if line.is_over(new.cell) {
+                    *line = Line::default();
+                    self.unused.push(number);
+                }
+            }
+        }
+    }
+
+    /// The line gets planes.
+    #[cold]
+    fn make_exact(&mut self, at: usize, last: &Pattern) {
+        let line = &mut self.lines[at];
+        let is_in_words = line.patterns().all(|(_, mask)| Planes::<16>::fits(mask));
+        let exact = match is_in_words {
+            true => Exact::Words(Box::new(Planes::of(line))),
+            false => Exact::Bytes(Box::new(Planes::of(line))),
+        };
+        let number = match self.unused.pop() {
+            Some(number) => {
+                self.exact[number] = exact;
+                number
+            }
+            None => {
+                self.exact.push(exact);
+                self.exact.len() - 1
+            }
+        };
+        line.become_planes(number, last.cell);
+    }
+
+    /// The planes of a line, in bytes if the bytes of `mask` are no words.
+    fn exact_of(&mut self, at: usize, mask: u64) -> Option<&mut Exact> {
+        let exact = self.exact.get_mut(self.lines[at].planes()?)?;
+        if let Exact::Words(words) = exact
+            && !Planes::<16>::fits(mask)
+        {
+            *exact = Exact::Bytes(Box::new(words.bytes()));
+        }
+        Some(exact)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cell::Reach;
-
-    /// Different work-items race.
-    struct Items;
-    impl Order for Items {
-        fn races(&self, old: Access, new: Access, _both_write: bool) -> bool {
-            !old.cell.is_same_item(new.cell)
+impl Exact {
+    fn note_if_quiet(&mut self, new: &Pattern, mask: u64) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature.
+            return unsafe { self.note_if_quiet_avx2(new, mask) };
         }
-        fn is_separated(&self, _old: Cell, _new: Cell) -> bool {
-            false
+        self.note_if_quiet_anywhere(new, mask)
+    }
+
+    /// The same code with four cells in a register.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn note_if_quiet_avx2(&mut self, new: &Pattern, mask: u64) -> bool {
+        self.note_if_quiet_anywhere(new, mask)
+    }
+
+    #[inline(always)]
+    fn note_if_quiet_anywhere(&mut self, new: &Pattern, mask: u64) -> bool {
+        match self {
+            Self::Words(planes) => planes.note_if_quiet(new, mask),
+            Self::Bytes(planes) => planes.note_if_quiet(new, mask),
         }
     }
 
-    fn by(item: u32) -> Access {
-        Access {
-            cell: Cell::new(1, 0, 0, Reach::NotAtomic).by(item),
-            site: item as u16,
+    fn record(&mut self, new: &Pattern, mask: u64, order: &impl Order) -> Option<Earlier> {
+        match self {
+            Self::Words(planes) => planes.record(new, mask, order),
+            Self::Bytes(planes) => planes.record(new, mask, order),
         }
-    }
-
-    #[test]
-    fn accesses_of_common_bytes_conflict() {
-        // (offset, size) of a write, of a later read, and whether they have a byte in common.
-        for (first, then, conflict) in [
-            ((0, 4), (0, 4), true),
-            ((0, 4), (4, 4), false),
-            ((0, 1), (1, 1), false),
-            ((0, 2), (1, 1), true),
-            ((0, 16), (12, 4), true),
-            ((65_532, 8), (65_536, 4), true),
-            ((65_535, 1), (65_536, 1), false),
-        ] {
-            let mut history = History::default();
-            assert_eq!(history.record(first.0, first.1, by(1), true, &Items), None);
-            let found = history.record(then.0, then.1, by(2), false, &Items);
-            assert_eq!(found.is_some(), conflict, "{first:?} {then:?}");
-            assert!(found.is_none_or(|found| found.is_write && found.access == by(1)));
-        }
-    }
-
-    #[test]
-    fn a_write_finds_one_of_many_reads() {
-        for writer in 0..4 {
-            let mut history = History::default();
-            for reader in 0..4 {
-                history.record(0, 4, by(reader), false, &Items);
-            }
-            let found = history.record(0, 4, by(writer), true, &Items);
-            assert!(found.is_some_and(|found| found.access != by(writer)));
-        }
-    }
-
-    #[test]
-    fn words_that_become_bytes_keep_their_accesses() {
-        let mut history = History::default();
-        history.record(0, 8, by(1), true, &Items);
-        assert!(history.record(5, 1, by(2), true, &Items).is_some());
-        assert!(history.record(6, 1, by(3), false, &Items).is_some());
-        assert!(history.record(64, 4, by(3), false, &Items).is_none());
     }
 }
