@@ -95,6 +95,26 @@ impl History {
         })
     }
 
+    /// As [`Self::record_row`], for an access by one work-item.
+    #[inline(always)]
+    pub(crate) fn record_single(
+        &mut self,
+        offset: u64,
+        size: u32,
+        new: Access,
+        writes: bool,
+    ) -> bool {
+        let is_local = self.size == 0;
+        let within = offset % LINE;
+        if size == 0 || within + u64::from(size) > LINE {
+            return false;
+        }
+        let mask = u64::MAX >> (u64::BITS - size) << within;
+        let pattern = Pattern::single(within as u32, size, new, writes);
+        self.chunk(offset / LINE)
+            .is_some_and(|(chunk, at)| chunk.note_if_quiet(at, &pattern, mask, is_local))
+    }
+
     /// Records that `new` accesses `size` bytes at `offset`; returns the first earlier access that it races with.
     pub(crate) fn record(
         &mut self,
@@ -110,12 +130,12 @@ impl History {
         let mut at = offset;
         while at < end {
             let stop = end.min((at / LINE + 1) * LINE);
-            let row = Row::single(at, (stop - at) as u32, new, writes);
-            for (line, pattern, mask) in row.parts().into_iter().flatten() {
-                if let Some((chunk, at)) = self.chunk(line) {
-                    let earlier = chunk.record(at, &pattern, mask, order, is_local);
-                    found = found.or(earlier);
-                }
+            let (within, size) = ((at % LINE) as u32, (stop - at) as u32);
+            let pattern = Pattern::single(within, size, new, writes);
+            let mask = u64::MAX >> (u64::BITS - size) << within;
+            if let Some((chunk, line)) = self.chunk(at / LINE) {
+                let earlier = chunk.record(line, &pattern, mask, order, is_local);
+                found = found.or(earlier);
             }
             at = stop;
         }
@@ -215,7 +235,17 @@ impl Chunk {
 }
 
 impl Exact {
+    #[inline(always)]
     fn note_if_quiet(&mut self, new: &Pattern, mask: u64) -> bool {
+        match self {
+            Self::Words(planes) if planes.has_few(mask) => {
+                return planes.note_few_if_quiet(new, mask);
+            }
+            Self::Bytes(planes) if planes.has_few(mask) => {
+                return planes.note_few_if_quiet(new, mask);
+            }
+            _ => {}
+        }
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has the feature.

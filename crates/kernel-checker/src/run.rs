@@ -130,24 +130,24 @@ impl Piece {
         last * self.step + u64::from(size)
     }
 
-    /// At `offset`; `cell`: of work-item 0.
+    /// Records it at `offset`; `cell`: of work-item 0.
     #[inline(always)]
-    fn row(&self, offset: u64, new: &Quiet, cell: Cell) -> Row {
+    fn record(&self, history: &mut History, offset: u64, new: &Quiet, cell: Cell) -> bool {
         let first = Access {
             cell: cell.by(new.item + self.lane),
             site: new.site,
         };
-        match self.step {
-            0 => Row::single(offset, new.size, first, new.writes),
-            step => Row {
-                offset,
-                step,
-                size: new.size,
-                active: self.active,
-                first,
-                writes: new.writes,
-            },
+        if self.step == 0 {
+            return history.record_single(offset, new.size, first, new.writes);
         }
+        history.record_row(&Row {
+            offset,
+            step: self.step,
+            size: new.size,
+            active: self.active,
+            first,
+            writes: new.writes,
+        })
     }
 }
 
@@ -568,7 +568,7 @@ impl<'a> Run<'a> {
             word: call.word,
             value: values.and_then(|values| values.get(lane as usize).copied()),
         };
-        if call.what.op == CheckOp::Arrive && from_first && values.is_none() {
+        if matches!(call.what.op, CheckOp::Arrive) && from_first && values.is_none() {
             let count = active.count_ones();
             let found = groups
                 .arrivals
@@ -578,7 +578,7 @@ impl<'a> Run<'a> {
             }
             return;
         }
-        if call.what.op == CheckOp::ArriveSubGroup {
+        if matches!(call.what.op, CheckOp::ArriveSubGroup) {
             self.meet_sub_groups(call, active, &mut groups, arrival);
             return;
         }
@@ -770,7 +770,7 @@ impl<'a> Run<'a> {
             rest = rows(lanes, rest, new, |piece| {
                 let offset = piece.address.wrapping_sub(base);
                 let is_inside = offset < len && offset + piece.bytes(new.size) <= len;
-                is_inside && history.record_row(&piece.row(offset, new, cell))
+                is_inside && piece.record(history, offset, new, cell)
             });
         }
         if rest == 0 || !self.launch.is_after_all.load(Ordering::Relaxed) {
@@ -784,7 +784,7 @@ impl<'a> Run<'a> {
                 };
                 let offset = piece.address - allocation.start;
                 let is_inside = offset + piece.bytes(new.size) <= allocation.size;
-                is_inside && allocation.history.record_row(&piece.row(offset, new, cell))
+                is_inside && piece.record(&mut allocation.history, offset, new, cell)
             })
         });
         recorded.unwrap_or(rest)

@@ -38,6 +38,23 @@ enum Items {
 }
 
 impl Pattern {
+    /// An access of `size` bytes from `byte` on.
+    #[inline(always)]
+    pub(super) fn single(byte: u32, size: u32, access: Access, writes: bool) -> Self {
+        let shift = match size.is_power_of_two() && byte.is_multiple_of(size) {
+            true => size.trailing_zeros(),
+            false => LINE.trailing_zeros(),
+        };
+        let item = access.cell.item().cast_signed() - (byte >> shift).cast_signed();
+        Self {
+            cell: access.cell.without_item(),
+            item,
+            site: access.site,
+            shift: shift as u8,
+            writes,
+        }
+    }
+
     pub(super) fn item_at(&self, byte: u32) -> i32 {
         self.item.wrapping_add((byte >> self.shift).cast_signed())
     }
@@ -181,6 +198,47 @@ impl Line {
     /// Records an access, if one look tells that it does not race.
     #[inline(always)]
     pub(super) fn note_if_quiet(&mut self, new: &Pattern, mask: u64) -> Noted {
+        // Most lines hold accesses by earlier launches, and by these work-items, only.
+        let (mut own, mut free) = (None, None);
+        for at in 0..self.masks.len() {
+            let (old, bytes) = (&self.patterns[at], &mut self.masks[at]);
+            if *bytes & mask == 0 {
+                if *bytes == 0 {
+                    free = free.or(Some(at));
+                } else if old == new {
+                    own = Some(at);
+                }
+                continue;
+            }
+            if old.cell.tag() == new.cell.tag() {
+                if (old.cell, old.item, old.shift) != (new.cell, new.item, new.shift) {
+                    return self.note_if_quiet_among_others(new, mask);
+                }
+                if old == new {
+                    own = Some(at);
+                    continue;
+                }
+            }
+            if old.writes == new.writes {
+                *bytes &= !mask;
+                if *bytes == 0 {
+                    free = free.or(Some(at));
+                }
+            }
+        }
+        match own.or(free) {
+            Some(at) if own.is_some() => self.masks[at] |= mask,
+            Some(at) => {
+                self.patterns[at] = *new;
+                self.masks[at] = mask;
+            }
+            None => return self.note(new, mask),
+        }
+        Noted::Yes
+    }
+
+    #[inline(never)]
+    fn note_if_quiet_among_others(&mut self, new: &Pattern, mask: u64) -> Noted {
         for (old, bytes) in self.patterns.iter().zip(self.masks) {
             if bytes & mask != 0 && new.may_race(old, bytes & mask) {
                 return Noted::MayRace;

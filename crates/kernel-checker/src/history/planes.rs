@@ -62,9 +62,6 @@ impl<const N: usize> Planes<N> {
     /// Records an access to the bytes of `mask`, if one look tells that it does not race.
     #[inline(always)]
     pub(super) fn note_if_quiet(&mut self, new: &Pattern, mask: u64) -> bool {
-        if mask.count_ones() <= 2 * Self::UNIT {
-            return self.note_few_if_quiet(new, mask);
-        }
         let mut cells = [0; N];
         let mut takes = [false; N];
         for at in 0..N {
@@ -97,8 +94,14 @@ impl<const N: usize> Planes<N> {
         true
     }
 
-    /// The same, place by place.
-    fn note_few_if_quiet(&mut self, new: &Pattern, mask: u64) -> bool {
+    /// Whether so few places are quicker one by one.
+    pub(super) fn has_few(&self, mask: u64) -> bool {
+        mask.count_ones() <= 2 * Self::UNIT
+    }
+
+    /// As [`Self::note_if_quiet`], place by place.
+    #[inline(always)]
+    pub(super) fn note_few_if_quiet(&mut self, new: &Pattern, mask: u64) -> bool {
         let places = || {
             let mut rest = mask;
             std::iter::from_fn(move || {

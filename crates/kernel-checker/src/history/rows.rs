@@ -20,22 +20,6 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// An access by one work-item.
-    pub(crate) fn single(offset: u64, size: u32, access: Access, writes: bool) -> Self {
-        let step = u64::from(size).next_power_of_two();
-        Self {
-            offset,
-            step: match step <= LINE && offset.is_multiple_of(step) {
-                true => step,
-                false => LINE,
-            },
-            size,
-            active: 1,
-            first: access,
-            writes,
-        }
-    }
-
     /// Its parts: numbers of lines, patterns and bytes; `None` if an access crosses the places of lanes.
     #[inline(always)]
     pub(super) fn parts(&self) -> Option<impl Iterator<Item = (u64, Pattern, u64)>> {
@@ -58,24 +42,27 @@ impl Row {
             writes: self.writes,
         };
         let most = u64::MAX >> (64 - (LINE >> shift));
+        // All lanes side by side, without gaps: the bytes are known without looking at the lanes.
+        let end = start + (u64::from(active.trailing_ones()) << shift);
+        let is_dense = active & active.wrapping_add(1) == 0 && u64::from(self.size) == step;
         let parts = (start / LINE..last / LINE + 1).map(move |line| {
             let first = line * LINE;
-            let (lanes, item) = match first.checked_sub(start) {
-                Some(skipped) => {
-                    let lanes = skipped >> shift;
-                    (active >> lanes, item + lanes as i32)
-                }
+            let (lanes, skipped) = match first.checked_sub(start) {
+                Some(skipped) => (active >> (skipped >> shift), (skipped >> shift) as i32),
                 None => {
                     let before = (start - first) >> shift;
-                    (active << before, item - before as i32)
+                    (active << before, -(before as i32))
                 }
             };
-            let starts = spread(lanes & most, shift);
-            (
-                line,
-                Pattern { item, ..pattern },
-                starts.wrapping_mul(bytes),
-            )
+            let mask = if is_dense {
+                let from = start.saturating_sub(first);
+                let behind = (first + LINE).saturating_sub(end);
+                u64::MAX << from & u64::MAX >> behind
+            } else {
+                spread(lanes & most, shift).wrapping_mul(bytes)
+            };
+            let item = item + skipped;
+            (line, Pattern { item, ..pattern }, mask)
         });
         Some(parts)
     }
