@@ -26,6 +26,8 @@ const BARRIERS_AT: u32 = 28;
 const GROUP_AT: u32 = 38;
 const TAG_AT: u32 = 54;
 
+/// Work-groups that a cell tells apart.
+pub(crate) const MOST_GROUPS: u64 = 1 << (TAG_AT - GROUP_AT);
 /// Largest number of work-group barriers that a cell tells apart.
 pub(crate) const MOST_BARRIERS: u64 = (1 << (GROUP_AT - BARRIERS_AT)) - 1;
 /// Largest number of sub-group barriers.

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::allocations::{Allocations, Found};
-use crate::cell::{Cell, MOST_TAGS, Reach};
+use crate::cell::{Cell, MOST_GROUPS, MOST_TAGS, Reach};
 use crate::commands::{Commands, Position, Start};
 use crate::history::Access;
 use crate::launch::{Kernel, Launch};
-use crate::mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
+use crate::mistake::{Dropped, Mistake, MistakeKind, Place, Reporter, Rules, Side};
 use crate::order::AccessOrder;
 use crate::synchronisation::Synchronisation;
 use crate::waiting::{MistakeKey, Uninitialised, key};
@@ -260,6 +260,9 @@ impl State {
         if state.next_tag > MOST_TAGS {
             // All tags were used: what was recorded under them is forgotten.
             state.next_tag = 1;
+            if state.last_launches.len() > 1 {
+                state.reporter.dropped(Dropped::Launches);
+            }
             state.allocations.clear_histories();
             let running = &state.running;
             let launches = state.launches.iter_mut().enumerate();
@@ -280,6 +283,10 @@ impl State {
                 state.launched
             }
         };
+        let groups: u64 = group_count.iter().map(|&n| u64::from(n)).product();
+        if groups > MOST_GROUPS && number != 0 {
+            state.reporter.dropped(Dropped::Groups);
+        }
         let clock = state.commands.clock(position);
         let is_after_all = match &clock {
             None => true,

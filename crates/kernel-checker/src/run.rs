@@ -10,11 +10,11 @@ use kernel_ir::{AddressSpace, CheckOp, Scope, Touch};
 
 use crate::allocations::Found;
 use crate::arrivals::{Arrival, Arrivals, Divergence};
-use crate::cell::{Cell, MOST_TAGS, Reach, is_same_sub_group};
+use crate::cell::{Cell, MOST_BARRIERS, MOST_TAGS, Reach, is_same_sub_group};
 use crate::checker::{Bounds, Checker, NULL, State};
 use crate::history::{Access, Earlier, History, Row};
 use crate::launch::Launch;
-use crate::mistake::{Mistake, MistakeKind, Place, Side};
+use crate::mistake::{Dropped, Mistake, MistakeKind, Place, Side};
 use crate::order::AccessOrder;
 use crate::synchronisation::releases;
 
@@ -72,6 +72,8 @@ struct Groups {
     unknown: Option<(Call, Vec<(u32, u64)>)>,
     /// Whether atomics or fences may order accesses of this launch.
     is_synchronised: bool,
+    /// The largest epoch of an access.
+    epoch: u32,
 }
 
 /// The lanes of a call.
@@ -289,6 +291,7 @@ impl<'a> Run<'a> {
             arrivals: Arrivals::default(),
             unknown: None,
             is_synchronised: false,
+            epoch: 0,
         };
         Self {
             checker,
@@ -313,6 +316,10 @@ impl<'a> Run<'a> {
     pub fn end(&self) {
         if let Ok(mut groups) = self.groups.try_borrow_mut() {
             self.end_group(&mut groups);
+            let barriers = u64::from(groups.epoch >> SUB_GROUP_BITS);
+            if barriers > MOST_BARRIERS {
+                self.with_state(|state| state.reporter.dropped(Dropped::Barriers));
+            }
         }
         self.release();
     }
@@ -453,9 +460,13 @@ impl<'a> Run<'a> {
     }
 
     fn pointer_bounds(&self, pointer: u64) -> (u64, u64) {
+        let is_kept = self.state.try_borrow().is_ok_and(|state| state.is_some());
         let bounds = self
             .with_state(|state| state.bounds(pointer, self.launch.context))
             .unwrap_or(Bounds::UNKNOWN);
+        if !is_kept {
+            self.release();
+        }
         (bounds.start, bounds.size)
     }
 
@@ -512,6 +523,8 @@ impl<'a> Run<'a> {
         let mut mistake = self.mistake(call, call.item, kind);
         complete(&mut mistake);
         self.with_state(|state| state.tell(&mistake));
+        // Kernels without checks of races may not call again for long.
+        self.release();
     }
 
     fn mistake(&self, call: &Call, item: u32, kind: MistakeKind) -> Mistake {
@@ -728,6 +741,7 @@ impl<'a> Run<'a> {
         };
         let group = who >> ITEM_BITS;
         self.enter(&mut groups, group);
+        groups.epoch = groups.epoch.max(place as u32 & !KNOWS_SUB_GROUPS);
         if groups.is_synchronised {
             return lanes.active;
         }

@@ -17,7 +17,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kernel_checker::{Checker, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch};
+use kernel_checker::{
+    Checker, Dropped, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch,
+};
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
 use kernel_ir::{AddressSpace, CheckOp, Order, Scope, Touch};
@@ -63,6 +65,7 @@ type Memory = Arc<Mutex<HashMap<u64, u8>>>;
 pub(crate) struct World {
     pub(crate) mistakes: Arc<Mutex<Vec<Mistake>>>,
     memory: Memory,
+    pub(crate) dropped: Arc<Mutex<Vec<Dropped>>>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,6 +73,10 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Reporter for World {
+    fn dropped(&mut self, what: Dropped) {
+        lock(&self.dropped).push(what);
+    }
+
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let mut mistakes = lock(&self.mistakes);
         assert_eq!(number, mistakes.len(), "each number once, in order");
