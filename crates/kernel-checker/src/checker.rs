@@ -14,6 +14,10 @@ use crate::order::AccessOrder;
 use crate::synchronisation::Synchronisation;
 use crate::waiting::{MistakeKey, Uninitialised, key};
 
+/// Launches that are remembered as users of an allocation. Without a bound each launch of a program that never waits looked at
+/// all before it: 0.1 ms for one with 39 arguments (2026-11, AMD EPYC, busy).
+const MOST_USERS: usize = 64;
+
 /// Addresses below are null pointers with an offset: Linux maps nothing there (`vm.mmap_min_addr`).
 pub(crate) const NULL: u64 = 1 << 16;
 
@@ -138,7 +142,11 @@ impl Checker {
         } = &mut *state;
         for start in starts {
             if let Some(users) = allocations.users(start) {
-                users.retain(|user| !commands.host_knows(user.position));
+                if users.len() >= MOST_USERS {
+                    users.retain(|user| !commands.host_knows(user.position));
+                    let old = users.len().saturating_sub(MOST_USERS / 2);
+                    users.drain(..old);
+                }
                 users.push(Arc::clone(launch));
             }
         }

@@ -276,3 +276,222 @@ impl Exact {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::cell::{Cell, Reach};
+    use kernel_ir::passes::SUB_GROUP_BITS;
+
+    /// One look at the bits tells it.
+    struct ByBits;
+    impl Order for ByBits {
+        fn races(&self, old: Access, new: Access, _both_write: bool) -> bool {
+            new.cell.may_race(old.cell)
+        }
+        fn is_separated(&self, old: Cell, new: Cell) -> bool {
+            old.is_separated(new, 1)
+        }
+    }
+
+    fn by(item: u32) -> Access {
+        Access {
+            cell: Cell::new(1, 0, 0, Reach::NotAtomic).by(item),
+            site: item as u16,
+        }
+    }
+
+    #[test]
+    fn accesses_of_common_bytes_conflict() {
+        // (offset, size) of a write, of a later read, and whether they have a byte in common.
+        for (first, then, conflict) in [
+            ((0, 4), (0, 4), true),
+            ((0, 4), (4, 4), false),
+            ((0, 1), (1, 1), false),
+            ((0, 2), (1, 1), true),
+            ((0, 16), (12, 4), true),
+            ((60, 8), (64, 4), true),
+            ((65_532, 8), (65_536, 4), true),
+            ((65_535, 1), (65_536, 1), false),
+            ((100, 4000), (4096, 4), true),
+        ] {
+            let mut history = History::of(1 << 20);
+            assert_eq!(history.record(first.0, first.1, by(1), true, &ByBits), None);
+            let found = history.record(then.0, then.1, by(2), false, &ByBits);
+            assert_eq!(found.is_some(), conflict, "{first:?} {then:?}");
+            assert!(found.is_none_or(|found| found.is_write && found.access == by(1)));
+        }
+    }
+
+    #[test]
+    fn a_write_finds_one_of_many_reads() {
+        for writer in 0..4 {
+            let mut history = History::of(64);
+            for reader in 0..4 {
+                history.record(0, 4, by(reader), false, &ByBits);
+            }
+            let found = history.record(0, 4, by(writer), true, &ByBits);
+            assert!(found.is_some_and(|found| found.access != by(writer)));
+        }
+    }
+
+    #[test]
+    fn words_that_become_bytes_keep_their_accesses() {
+        let mut history = History::of(128);
+        for item in 0..16 {
+            // Too many work-items for patterns.
+            history.record(u64::from(60 - 4 * item), 4, by(item), true, &ByBits);
+        }
+        assert!(history.record(5, 1, by(1), true, &ByBits).is_some());
+        assert!(history.record(6, 1, by(3), false, &ByBits).is_some());
+        assert!(history.record(64, 4, by(3), false, &ByBits).is_none());
+    }
+
+    /// An access of one lane to one element.
+    #[derive(Clone, Copy)]
+    struct Lane {
+        cell: Cell,
+        element: u64,
+        writes: bool,
+    }
+
+    /// A row, or what is none because its step is no power of two.
+    struct Event {
+        first: Cell,
+        start: u64,
+        step: u64,
+        active: u64,
+        writes: bool,
+    }
+
+    impl Event {
+        fn lanes(&self) -> impl Iterator<Item = (u32, Lane)> {
+            let active = (0..16).filter(|lane| self.active >> lane & 1 != 0);
+            active.map(|lane| {
+                let lane_of = Lane {
+                    cell: self.first.without_item().by(self.first.item() + lane),
+                    element: self.start + u64::from(lane) * self.step,
+                    writes: self.writes,
+                };
+                (lane, lane_of)
+            })
+        }
+    }
+
+    fn events(random: &mut impl FnMut(u64) -> u64, is_local: bool) -> Vec<Event> {
+        let mut all = Vec::new();
+        let most = 1 + random(12);
+        let near = random(2) == 0;
+        for group in 0..1 + random(3) {
+            for barriers in 0..1 + random(3) as u32 {
+                for _ in 0..random(most + 1) {
+                    let tag = if is_local { group as u16 + 1 } else { 1 };
+                    let cell = Cell::new(tag, group, barriers << SUB_GROUP_BITS, Reach::NotAtomic);
+                    let item = 16 * random(2) as u32;
+                    all.push(Event {
+                        first: cell.by(item),
+                        // Where a work-item usually accesses its own element, there are few races.
+                        start: match near {
+                            true => u64::from(item) + random(8) / 7,
+                            false => random(40),
+                        },
+                        step: [1, 1, 1, 2, 3, 4][random(6) as usize],
+                        active: [0xffff, 0xff, random(0x1_0000) | 1, 1 << random(16)]
+                            [random(4) as usize],
+                        writes: random(3) == 0,
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    /// The elements with a race that a history finds.
+    fn found(events: &[Event], size: u32, shift: u64, is_local: bool) -> BTreeSet<u64> {
+        let mut history = match is_local {
+            true => History::default(),
+            false => History::of(1 << 20),
+        };
+        let mut found = BTreeSet::new();
+        for (number, event) in events.iter().enumerate() {
+            let at = |element: u64| shift + element * u64::from(size);
+            let first = Access {
+                cell: event.first,
+                site: number as u16,
+            };
+            let step = event.step * u64::from(size);
+            let row = Row {
+                offset: at(event.start),
+                step,
+                size,
+                active: event.active,
+                first,
+                writes: event.writes,
+            };
+            let is_row = step.is_power_of_two() && step <= LINE;
+            if is_row && history.record_row(&row) {
+                continue;
+            }
+            for (_, lane) in event.lanes() {
+                let access = Access {
+                    cell: lane.cell,
+                    ..first
+                };
+                let (offset, writes) = (at(lane.element), lane.writes);
+                if history.record_single(offset, size, access, writes) {
+                    continue;
+                }
+                let earlier = history.record(offset, u64::from(size), access, writes, &ByBits);
+                if earlier.is_some() {
+                    found.insert(lane.element);
+                }
+            }
+        }
+        found
+    }
+
+    /// Rows and single accesses of all sizes: an element has a race in the history's eyes exactly if two of all accesses to it
+    /// race.
+    #[test]
+    fn a_race_is_found_exactly_where_there_is_one() {
+        let mut state = 11u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let (mut with, mut without) = (0, 0);
+        for turn in 0..6000 {
+            let is_local = turn % 3 == 0;
+            let size = 1 << random(5);
+            let shift = random(4) / 3 * u64::from(size) / 2;
+            let events = events(&mut random, is_local);
+            let lanes: Vec<Lane> = events
+                .iter()
+                .flat_map(|event| event.lanes().map(|(_, lane)| lane))
+                .collect();
+            let mut expected = BTreeSet::new();
+            for (number, one) in lanes.iter().enumerate() {
+                let races = lanes[..number].iter().any(|other| {
+                    one.element == other.element
+                        && (one.writes || other.writes)
+                        && one.cell.may_race(other.cell)
+                });
+                if races {
+                    expected.insert(one.element);
+                }
+            }
+            assert_eq!(
+                found(&events, size, shift, is_local),
+                expected,
+                "turn {turn}: {size} bytes from {shift} on"
+            );
+            match expected.is_empty() {
+                true => without += 1,
+                false => with += 1,
+            }
+        }
+        assert!(with > 500 && without > 500, "{with} {without}");
+    }
+}
