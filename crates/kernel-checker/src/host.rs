@@ -6,7 +6,7 @@ use crate::allocations::Found;
 use crate::cell::Reach;
 use crate::checker::{Checker, State};
 use crate::commands::Position;
-use crate::history::Access;
+use crate::history::Earlier;
 use crate::mistake::{HostAccess, HostMistake, MistakeKind, Place, Side};
 
 impl Checker {
@@ -46,42 +46,33 @@ impl State {
         let Some(allocation) = self.allocations.holding(access.address, &mut 0) else {
             return;
         };
-        let [write, reads @ ..] = allocation.history.at(offset);
-        if let Some(side) = self.unknown_to_host(write) {
-            if write.cell.reach() == Reach::NotAtomic {
+        let earlier = allocation.history.at(offset).into_iter();
+        let mut unknown: Vec<(Earlier, Side)> = earlier
+            .filter_map(|earlier| {
+                let side = self.side(earlier.access, 0)?;
+                (!self.commands.host_knows(side.launch.position)).then_some((earlier, side))
+            })
+            .collect();
+        // Writes first: they are what the host has to wait for in any case.
+        unknown.sort_by_key(|(earlier, _)| !earlier.is_write);
+        for (earlier, side) in unknown {
+            let is_atomic = earlier.access.cell.reach() != Reach::NotAtomic;
+            if is_atomic && earlier.is_write {
+                // The host may have seen the value, and thereby knows all that came before.
+                let launch = Arc::clone(&side.launch);
+                self.commands
+                    .host_acquires(launch.position, launch.clock.as_deref());
+                return;
+            }
+            if !is_atomic && (earlier.is_write || access.writes) {
                 self.tell_host(HostMistake {
                     access: access.clone(),
                     command: Some(side),
                     place,
                 });
-            } else {
-                // The host may have seen the value, and thereby knows all that came before.
-                let launch = Arc::clone(&side.launch);
-                self.commands
-                    .host_acquires(launch.position, launch.clock.as_deref());
+                return;
             }
-            return;
         }
-        if !access.writes {
-            return;
-        }
-        let read = reads.into_iter().find_map(|read| {
-            let is_atomic = read.cell.reach() != Reach::NotAtomic;
-            self.unknown_to_host(read).filter(|_| !is_atomic)
-        });
-        if read.is_some() {
-            self.tell_host(HostMistake {
-                access: access.clone(),
-                command: read,
-                place,
-            });
-        }
-    }
-
-    /// The side of an access by a command that the host has not waited for.
-    fn unknown_to_host(&self, access: Access) -> Option<Side> {
-        let side = (access.cell.0 != 0).then(|| self.side(access, 0))??;
-        (!self.commands.host_knows(side.launch.position)).then_some(side)
     }
 
     fn tell_host(&mut self, mistake: HostMistake) {

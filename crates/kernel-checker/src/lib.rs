@@ -6,13 +6,16 @@
 //! only by a barrier between them, or by a release and an acquire.
 //!
 //! ```
-//! use kernel_checker::{Checker, HostMistake, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run, Scratch};
+//! use kernel_checker::{
+//!     Checker, Dropped, HostMistake, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run, Scratch,
+//! };
 //! use kernel_ir::abi::check::{What, who};
 //! use kernel_ir::{AddressSpace, CheckOp, Touch};
 //! use std::sync::{Arc, Mutex};
 //!
 //! struct Kinds(Arc<Mutex<Vec<MistakeKind>>>);
 //! impl Reporter for Kinds {
+//!     fn dropped(&mut self, _what: Dropped) {}
 //!     fn found(&mut self, _number: usize, mistake: &Mistake) {
 //!         self.0.lock().unwrap().push(mistake.kind);
 //!     }
@@ -45,7 +48,7 @@
 //! | module | content |
 //! |---|---|
 //! | `cell` | an access in 64 bits |
-//! | `history` | the last accesses to each word |
+//! | `history` | the last accesses to each byte: `history/line`, patterns of accesses to a line of 64 bytes; `planes`, those of a line that has no patterns; `rows` |
 //! | `synchronisation` | order by atomics and fences |
 //! | `arrivals` | barriers |
 //! | `commands` | order of commands |
@@ -84,5 +87,7 @@ mod waiting;
 pub use checker::{Bounds, Checker};
 pub use commands::{Position, Start};
 pub use launch::{Kernel, Launch};
-pub use mistake::{HostAccess, HostMistake, Mistake, MistakeKind, Place, Reporter, Rules, Side};
+pub use mistake::{
+    Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Place, Reporter, Rules, Side,
+};
 pub use run::{Addresses, Lanes, Run, Scratch};

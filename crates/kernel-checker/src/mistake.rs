@@ -141,8 +141,21 @@ pub struct HostMistake {
     pub place: Place,
 }
 
+/// A history that was too long to keep: races may be missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// A launch has so many work-groups that some look like others.
+    Groups,
+    /// A launch has so many barriers that the last of them are not told apart.
+    Barriers,
+    /// Of launches in several lists or queues, the accesses of the earlier ones are forgotten.
+    Launches,
+}
+
 /// Receives mistakes: each once.
 pub trait Reporter: Send {
+    /// A history was not kept.
+    fn dropped(&mut self, what: Dropped);
     /// A new mistake of the host, and its number.
     fn found_host(&mut self, number: usize, mistake: &HostMistake);
     /// A new mistake, and its number.

@@ -131,7 +131,8 @@ pub(crate) struct Synchronisation {
     groups: HashMap<u16, Group>,
 }
 
-fn releases(order: Order) -> bool {
+/// Whether an atomic operation of this order releases.
+pub(crate) fn releases(order: Order) -> bool {
     matches!(
         order,
         Order::Release | Order::AcquireRelease | Order::SequentiallyConsistent

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel_checker::{
-    Checker, HostMistake, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch,
+    Checker, Dropped, HostMistake, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch,
 };
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
@@ -66,6 +66,7 @@ pub(crate) struct World {
     pub(crate) mistakes: Arc<Mutex<Vec<Mistake>>>,
     pub(crate) host: Arc<Mutex<Vec<HostMistake>>>,
     memory: Memory,
+    pub(crate) dropped: Arc<Mutex<Vec<Dropped>>>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -73,6 +74,10 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Reporter for World {
+    fn dropped(&mut self, what: Dropped) {
+        lock(&self.dropped).push(what);
+    }
+
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let mut mistakes = lock(&self.mistakes);
         assert_eq!(number, mistakes.len(), "each number once, in order");

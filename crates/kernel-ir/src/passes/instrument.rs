@@ -14,7 +14,8 @@
 //! - **Accesses** are told to the runtime with the work-item's *epoch*, which counts the barriers that it has passed. Two
 //!   accesses of a work-group are ordered if their epochs differ. A work-group barrier adds to the upper bits, a
 //!   sub-group barrier to the lower [`SUB_GROUP_BITS`].
-//! - **Arrivals** at barriers, and the ends of work-items, are told to the runtime, which compares them.
+//! - **Arrivals** at barriers, and the ends of work-items, are told to the runtime, which compares them; but not where all
+//!   work-items of a group arrive together in any case.
 //! - **Values** are tested before divisions, shifts and conversions.
 //!
 //! The pass runs after inlining and before work-group operations become local memory, so that it sees the program's
@@ -24,6 +25,7 @@ mod bounds;
 mod intervals;
 mod state;
 mod stops;
+mod together;
 mod values;
 mod written;
 
@@ -52,18 +54,24 @@ pub fn instrument(module: &mut Module, checks: Checks) {
     for i in 0..module.kernels.len() {
         let id = module.kernels[i].function;
         let required = module.kernels[i].required_sub_group_size != 0;
+        let together = together::together(module, &module.functions[id.index()]);
         let f = &mut module.functions[id.index()];
         if f.blocks.is_empty() {
             continue;
         }
         let roots = Roots::new(&module.types, &module.globals, f);
         let edit = Edit::new(&mut module.types, &mut module.constants, f);
-        Instrument::new(edit, checks, roots, required).run();
+        Instrument::new(edit, checks, roots, (required, together)).run();
     }
 }
 
 impl<'m> Instrument<'m> {
-    fn new(e: Edit<'m>, checks: Checks, roots: Roots, requires_sub_groups: bool) -> Self {
+    fn new(
+        e: Edit<'m>,
+        checks: Checks,
+        roots: Roots,
+        (requires_sub_groups, together): (bool, Vec<bool>),
+    ) -> Self {
         let insts = || e.f.blocks.iter().flat_map(|block| &block.insts);
         let is = |test: fn(&Op) -> bool| insts().any(|id| test(&e.f.insts[id.index()].op));
         let has_barriers = is(is_group_stop);
@@ -73,7 +81,17 @@ impl<'m> Instrument<'m> {
         let quiet = intervals::quiet_reads(e.types, e.f, &roots);
         let selected = values::only_selected(e.f);
         let written = written::written(e.types, e.f, &roots);
+        let meets = |op: &Op| is_group_stop(op) || is_sub_group_stop(op);
+        let may_miss =
+            e.f.blocks
+                .iter()
+                .zip(&together)
+                .any(|(block, is_together)| {
+                    let mut ops = block.insts.iter().map(|id| &e.f.insts[id.index()].op);
+                    !is_together && ops.any(meets)
+                });
         let mut all = Self {
+            may_miss,
             e,
             checks,
             roots,
@@ -87,6 +105,7 @@ impl<'m> Instrument<'m> {
             out: Vec::new(),
             word: 0,
             is_quiet: false,
+            is_volatile: false,
         };
         if counts {
             all.make_epoch();
@@ -111,12 +130,13 @@ impl<'m> Instrument<'m> {
             self.word = self.e.f.insts[inst.index()].word;
             let result = self.e.f.insts[inst.index()].result;
             self.is_quiet = self.quiet.contains(&inst);
+            self.is_volatile = matches!(op, Op::Load { volatile: true, .. });
             self.before(&op, result);
             self.out.push(inst);
             self.after(&op);
         }
         let ends = matches!(self.e.f.blocks[id.index()].term, Terminator::Ret(_));
-        if ends && self.epoch.is_some() && self.checks.barriers {
+        if ends && self.epoch.is_some() && self.checks.barriers && self.may_miss {
             self.word = 0;
             let epoch = self.load_epoch();
             self.tell(CheckOp::Leave, vec![epoch]);
@@ -192,9 +212,11 @@ impl<'m> Instrument<'m> {
                 {
                     operands.push(source);
                 }
-                self.tell(CheckOp::Arrive, operands);
+                if self.may_miss || operands.len() > 1 {
+                    self.tell(CheckOp::Arrive, operands);
+                }
             }
-            op if is_sub_group_stop(op) && self.checks.barriers => {
+            op if is_sub_group_stop(op) && self.checks.barriers && self.may_miss => {
                 let epoch = self.load_epoch();
                 self.tell(CheckOp::ArriveSubGroup, vec![epoch]);
             }
@@ -246,7 +268,8 @@ impl<'m> Instrument<'m> {
             operands.extend(value.and_then(|value| self.as_word(value)));
         }
         let check = match (touch, self.roots.of(ptr)) {
-            (Touch::Read, Some(Root::Argument(n))) if self.is_only_read(n) => {
+            // A loop that waits for the host has to call the runtime, which lets the host's threads in.
+            (Touch::Read, Some(Root::Argument(n))) if self.is_only_read(n) && !self.is_volatile => {
                 CheckOp::ArgumentRead(n, bytes)
             }
             _ => CheckOp::Access(touch, bytes),

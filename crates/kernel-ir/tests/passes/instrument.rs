@@ -104,22 +104,57 @@ e:
     };
     let mut module = parse(text).unwrap();
     prepare_for(&mut module, None, checks).unwrap();
-    // The epoch has become a value: 0 | 4095 + 1. Nothing writes between the start and the barrier: the read is not told.
+    // The epoch has become a value: 0 | 4095 + 1. Nothing writes between the start and the barrier: the read is not told. All
+    // work-items reach the barrier.
     assert_eq!(
         print(&module),
         "kernel @k(%0: ptr<local>) {
 b0:
   %1: i32 = load %0 align 4
-  check.arrive i32 0
   barrier Workgroup
   %2: i64 = to.zext %1
   check.access write 4 %0, i32 4096, %2
   store %0, %1 align 4
-  check.leave i32 4096
   ret
 }
 "
     );
+}
+
+/// Arrivals are told only where work-items may miss each other.
+#[test]
+fn arrivals_are_told_where_work_items_may_miss_each_other() {
+    // A condition, and whether all work-items agree on it.
+    for (condition, agree) in [
+        ("cmp.ult %n, i32 4", true),
+        ("cmp.ult %l, i32 4", false),
+        // A race may change memory between two work-items' reads.
+        ("cmp.ult %v, i32 4", false),
+    ] {
+        let text = format!(
+            "kernel @k(%t: ptr<global>, %n: i32) {{
+e:
+  %id: i64 = wi.LocalInvocationId 0
+  %l: i32 = to.trunc %id
+  %v: i32 = load %t align 4
+  %c: bool = {condition}
+  br_if %c, a, b
+a:
+  barrier Workgroup
+  br b
+b:
+  ret
+}}
+"
+        );
+        let checks = Checks {
+            barriers: true,
+            ..NONE
+        };
+        let printed = instrumented(&text, checks);
+        assert_eq!(printed.contains("check.arrive"), !agree, "{printed}");
+        assert_eq!(printed.contains("check.leave"), !agree, "{printed}");
+    }
 }
 
 #[test]

@@ -152,19 +152,25 @@ impl CheckedLaunch {
             check_arguments: bounds.as_ptr() as u64,
             ..record
         };
+        // Variables come first, arguments last; between them lies what the compiler needs itself.
+        let bytes = match self.local.is_empty() {
+            true => record.scratch_offset,
+            false => record.state_offset,
+        };
         let result = match &self.check.shadows {
-            None => run(&record, first, count),
-            Some(shadows) => (first..first + count).try_for_each(|group| {
-                let bytes = record.state_offset as usize;
-                shadows.group_begins(memory as u64, record.state_offset);
+            Some(shadows) if bytes > 0 => (first..first + count).try_for_each(|group| {
+                shadows.group_begins(memory as u64, bytes);
                 // SAFETY: the caller's promise. In the shadow of local memory zeros mean that nothing is initialised; the
                 // shadows of variables lie among these.
                 unsafe {
-                    memory.write_bytes(0, bytes);
-                    (shadow as *mut u8).write_bytes(0, bytes);
+                    memory.write_bytes(0, bytes as usize);
+                    if !self.local.is_empty() {
+                        (shadow as *mut u8).write_bytes(0, bytes as usize);
+                    }
                 }
                 run(&record, group, 1)
             }),
+            _ => run(&record, first, count),
         };
         match &result {
             Err(fault) => tell_fault(&groups, fault),

@@ -5,7 +5,7 @@ use super::host_stack::{self, Stack, Stacks};
 use crate::environment::CheckSettings;
 use check_report::stream::Writer;
 use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, MemoryKind};
-use kernel_checker::{HostMistake, Mistake, MistakeKind, Place, Reporter, Side};
+use kernel_checker::{Dropped, HostMistake, Mistake, MistakeKind, Place, Reporter, Side};
 use kernel_ir::build::Request;
 use kernel_ir::front::source_lines;
 use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
@@ -277,6 +277,26 @@ pub(super) fn reporter(
 }
 
 impl Reporter for Findings {
+    fn dropped(&mut self, what: Dropped) {
+        let races = [
+            Kind::RaceWorkItems,
+            Kind::RaceGroups,
+            Kind::RaceCommands,
+            Kind::MixedAtomic,
+        ];
+        if !races.into_iter().any(|kind| self.checks.has(kind)) {
+            return;
+        }
+        let text = match what {
+            Dropped::Groups => "races of work-groups that are a multiple of 65536 apart",
+            Dropped::Barriers => "races behind the 1023rd barrier of a launch",
+            Dropped::Launches => "races with commands that are 1023 launches ago",
+        };
+        if let Some(writer) = &self.output.writer {
+            writer.dropped(text, 1);
+        }
+    }
+
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let kind = kind(mistake.kind);
         // Operations of a part of the sub-group are what these are for.

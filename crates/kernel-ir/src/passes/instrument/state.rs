@@ -30,6 +30,8 @@ pub(super) struct Instrument<'m> {
     pub(super) quiet: HashSet<InstId>,
     /// Arguments that the kernel writes through; `None` if these are not known.
     pub(super) written: Option<HashSet<u32>>,
+    /// Whether work-items may miss each other at a barrier.
+    pub(super) may_miss: bool,
     pub(super) bounds: Bounds,
     /// The private variable that holds the epoch; `None` in kernels without barriers.
     pub(super) epoch: Option<ValueId>,
@@ -42,6 +44,8 @@ pub(super) struct Instrument<'m> {
     pub(super) word: u32,
     /// Whether it is a load that cannot race.
     pub(super) is_quiet: bool,
+    /// Whether it is a volatile load.
+    pub(super) is_volatile: bool,
 }
 
 impl Instrument<'_> {
