@@ -2,10 +2,12 @@
 
 use super::host_stack::{self, Stack};
 use super::process::Check;
+use check_report::host_stack::is_asked_for;
 use check_report::{Access, Allocation, Finding, Kind};
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use ze_abi::ObjectWatcher;
+use ze_driver::command_order::Position;
 
 /// Destroyed objects that are remembered with their memory, so that their addresses are not used again. Not measured: a bound on
 /// memory, a few MB.
@@ -70,6 +72,42 @@ impl Objects {
         let mut live: Vec<(u64, Created)> = self.live.values().copied().collect();
         live.sort_unstable_by_key(|(number, _)| *number);
         live.into_iter().map(|(_, created)| created).collect()
+    }
+}
+
+impl Check {
+    /// The program destroys a list or queue. It has to wait for its commands before.
+    pub(crate) fn gives_up(&self, handle: usize, lane: Position) {
+        let is_wanted = self.wanted.has(Kind::InvalidLifetime)
+            && lane.number != 0
+            && std::process::id() == self.process;
+        if !is_wanted || !self.checker.is_unwaited(lane.lane) {
+            return;
+        }
+        let stack = host_stack::here();
+        // Runtimes may know by other means that nothing runs.
+        if !is_asked_for(&stack) {
+            return;
+        }
+        let found = crate::sync::lock(&self.objects).live.get(&handle).copied();
+        let Some((_, created)) = found else { return };
+        let what = created.what;
+        self.output.tell_host(Finding {
+            access: Some(Access {
+                called_at: stack,
+                ..Access::new("destroy")
+            }),
+            allocation: Some(Allocation {
+                name: Some(what.to_owned()),
+                allocated_at: self.programs.stacks.addresses(created.at),
+                ..Allocation::default()
+            }),
+            advice: Some("wait for its commands first: zeCommandListHostSynchronize, an event or a fence".to_owned()),
+            ..Finding::new(
+                Kind::InvalidLifetime,
+                format!("the program destroys an object of the type {what} and has waited for none of its commands"),
+            )
+        });
     }
 }
 

@@ -188,6 +188,11 @@ impl Output {
         }
     }
 
+    /// Whether `solum check` reads the findings, which knows the program's symbols.
+    pub(super) fn has_reader(&self) -> bool {
+        self.writer.is_some()
+    }
+
     fn tell(&self, number: usize, finding: Option<Finding>) {
         let mut told = crate::sync::lock(&self.told);
         let entry = finding.map(|finding| {

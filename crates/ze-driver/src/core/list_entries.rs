@@ -86,6 +86,7 @@ pub(crate) fn zeCommandListCreateImmediate(
 pub(crate) fn zeCommandListDestroy(hCommandList: Handle<'_, CommandList>) -> ZeResult {
     if let Kind::Immediate(list) = &hCommandList.kind {
         list.forget(hCommandList.handle().addr());
+        list.lane.give_up(hCommandList.handle().addr());
     }
     drop(hCommandList.take());
     Ok(())

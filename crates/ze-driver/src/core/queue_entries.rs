@@ -38,6 +38,8 @@ pub(crate) fn zeCommandQueueCreate(
 /// Destroys the handle; submitted work continues; core/cmdqueue.yml.
 #[ze_entry(ze_pfnCommandQueueDestroy_t)]
 pub(crate) fn zeCommandQueueDestroy(hCommandQueue: Handle<'_, CommandQueue>) -> ZeResult {
+    let queue = hCommandQueue.handle().addr();
+    hCommandQueue.lane.give_up(queue);
     drop(hCommandQueue.take());
     Ok(())
 }
