@@ -402,14 +402,6 @@ impl CommandLane {
         Position::new(self.id, number)
     }
 
-    /// The program destroys the list or queue, whose handle has that address.
-    pub(crate) fn give_up(&self, handle: usize) {
-        if !self.context.is_lost() {
-            let last = self.position(self.pushed());
-            self.context.platform().gives_up(handle, last);
-        }
-    }
-
     fn tell_end(&self, batch: &Batch, first: u64) {
         command_order::tell(|watcher| {
             let signal = batch.first().signal.as_ref().map(|signal| signal.number());

@@ -5,6 +5,7 @@ use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::fence::Fence;
 use crate::core::list::CommandList;
+use crate::core::list_entries::give_up;
 use crate::core::queue::CommandQueue;
 use crate::core::queue_desc::QueueDesc;
 use crate::dispatch;
@@ -39,7 +40,7 @@ pub(crate) fn zeCommandQueueCreate(
 #[ze_entry(ze_pfnCommandQueueDestroy_t)]
 pub(crate) fn zeCommandQueueDestroy(hCommandQueue: Handle<'_, CommandQueue>) -> ZeResult {
     let queue = hCommandQueue.handle().addr();
-    hCommandQueue.lane.give_up(queue);
+    give_up(&hCommandQueue.lane, queue);
     drop(hCommandQueue.take());
     Ok(())
 }
