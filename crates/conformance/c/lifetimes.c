@@ -73,6 +73,8 @@ int main(int argc, char **argv) {
     has_destructor = 1;
     return 0;
   }
+  if (!strcmp(word, "global"))
+    return 0;
   if (!strcmp(word, "exit"))
     exit(0);
   if (!strcmp(word, "_exit"))

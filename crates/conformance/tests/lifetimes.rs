@@ -98,6 +98,8 @@ fn leaks_and_wrong_uses_are_told() {
         ("clean", "leak,strict", &objects),
         ("atexit", "1", &[]),
         ("destructor", "1", &[]),
+        ("global", "1", &[]),
+        ("global", "leak,strict", &with_objects),
         ("exit", "1", &[]),
         ("exit", "leak,strict", &with_objects),
         ("_exit", "1", &[]),

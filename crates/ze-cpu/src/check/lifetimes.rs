@@ -8,7 +8,7 @@ use check_report::host_stack::{has_left_main, is_asked_for, of_program};
 use check_report::merge::CALLERS;
 use check_report::{Access, Address, Allocation, Finding, Kind};
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use ze_abi::ObjectWatcher;
 use ze_driver::command_order::Position;
 use ze_driver::device::WrongFree;
@@ -72,7 +72,16 @@ impl Check {
             return;
         }
         let mut leaks = Leaks::default();
-        for known in self.programs.live() {
+        let live = self.programs.live();
+        // What a variable leads to is no more lost than the variable.
+        let held = match is_strict {
+            true => HashSet::new(),
+            false => {
+                let ranges = live.iter().map(|known| (known.start, known.size));
+                host_stack::held_by_variables(&ranges.collect())
+            }
+        };
+        for known in live.iter().filter(|known| !held.contains(&known.start)) {
             let stack = self.programs.stacks.addresses(known.allocated);
             let memory = Allocation {
                 kind: known.kind,
