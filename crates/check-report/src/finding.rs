@@ -200,6 +200,18 @@ impl Finding {
         }
     }
 
+    /// The call that has to be the program's own, and not one of a runtime in it, so that this is a mistake.
+    #[must_use]
+    pub fn owner_stack(&self) -> Option<&[Address]> {
+        match (self.kind, &self.allocation, &self.access) {
+            (Kind::Leak, Some(made), _) => Some(&made.allocated_at),
+            (Kind::InvalidLifetime, _, Some(call)) if call.action == "destroy" => {
+                Some(&call.called_at)
+            }
+            _ => None,
+        }
+    }
+
     /// What to do next.
     #[must_use]
     pub fn advice(&self) -> &str {

@@ -64,8 +64,18 @@ const SYSTEM: [&str; 8] = [
 /// Parts of the names of functions that allocate for their caller, as C++ mangles them, too.
 const ALLOCATORS: [&str; 4] = ["malloc_", "6malloc", "aligned_alloc", "omp_target_alloc"];
 
+/// Whether a program or library is neither a runtime nor a part of the system.
+#[must_use]
+pub fn is_program(object: &str) -> bool {
+    owner_of(object) == Owner::Program
+}
+
 fn owner(address: &Address) -> Owner {
-    let name = address.object.rsplit('/').next().unwrap_or_default();
+    owner_of(&address.object)
+}
+
+fn owner_of(object: &str) -> Owner {
+    let name = object.rsplit('/').next().unwrap_or_default();
     let is = |all: &[&str]| all.iter().any(|start| name.starts_with(start));
     if is(&SOLUM) {
         Owner::Solum

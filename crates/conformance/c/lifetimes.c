@@ -48,6 +48,18 @@ static void destroyed_event(void) {
   OK(zeEventPoolDestroy(pool));
 }
 
+static void busy_list(int waits) {
+  ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                  .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+  ze_command_list_handle_t list = NULL;
+  OK(zeCommandListCreateImmediate(client.context, client.device, &desc, &list));
+  uint8_t zero = 0;
+  OK(zeCommandListAppendMemoryFill(list, memory, &zero, 1, 4096, NULL, 0, NULL));
+  if (waits)
+    OK(zeCommandListHostSynchronize(list, UINT64_MAX));
+  OK(zeCommandListDestroy(list));
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 3);
   const char *word = argv[2];
@@ -61,6 +73,8 @@ int main(int argc, char **argv) {
     has_destructor = 1;
     return 0;
   }
+  if (!strcmp(word, "global"))
+    return 0;
   if (!strcmp(word, "exit"))
     exit(0);
   if (!strcmp(word, "_exit"))
@@ -87,6 +101,8 @@ int main(int argc, char **argv) {
     OK(zeContextDestroy(other));
     return 0;
   }
+  if (!strcmp(word, "busy") || !strcmp(word, "idle"))
+    busy_list(word[0] == 'i');
   if (!strcmp(word, "event"))
     destroyed_event();
   OK(zeMemFree(client.context, memory));

@@ -231,6 +231,12 @@ impl Checker {
         self.state().commands.host_signals(signal);
     }
 
+    /// Whether the host has waited for no command of a lane to which it has submitted some.
+    #[must_use]
+    pub fn is_unwaited(&self, lane: u64) -> bool {
+        self.state().commands.is_unwaited(lane)
+    }
+
     /// Whether other commands may run at the same time as the launch: it is not ordered after all before it, or the program
     /// uses several lanes.
     #[must_use]

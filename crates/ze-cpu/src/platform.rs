@@ -14,6 +14,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use ze_driver::address_space::AddressSpace;
+use ze_driver::command_order::Position;
 use ze_driver::device::{
     AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, ImageView, Launch,
     MemoryKind, MemoryUse, Platform, PlatformFacts, Program, ProgramInput, Requirements,
@@ -239,6 +240,12 @@ impl Platform for CpuPlatform {
     fn wrong_free(&self, address: *const u8, how: WrongFree) {
         if let Some(check) = self.check {
             check.wrong_free(&self.memory, address, how);
+        }
+    }
+
+    fn gives_up(&self, handle: usize, lane: Position) {
+        if let Some(check) = self.check {
+            check.gives_up(handle, lane);
         }
     }
 

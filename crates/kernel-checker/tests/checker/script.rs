@@ -65,13 +65,18 @@ type Memory = Arc<Mutex<HashMap<u64, u8>>>;
 pub(crate) struct World {
     pub(crate) mistakes: Arc<Mutex<Vec<Mistake>>>,
     pub(crate) host: Arc<Mutex<Vec<HostMistake>>>,
-    memory: Memory,
+    pub(crate) memory: Memory,
     pub(crate) dropped: Arc<Mutex<Vec<Dropped>>>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// An address in a constant of a module.
+pub(crate) const CONSTANT: u64 = 0x5000_0000;
+/// An address in memory of the program.
+pub(crate) const PROGRAMS: u64 = 0x6000_0000;
 
 impl Reporter for World {
     fn dropped(&mut self, what: Dropped) {
@@ -96,6 +101,14 @@ impl Reporter for World {
             *byte = known.copied().unwrap_or_default();
             known.is_some()
         })
+    }
+
+    fn is_constant(&self, address: u64) -> bool {
+        address == CONSTANT
+    }
+
+    fn is_driver_memory(&self, address: u64) -> bool {
+        address != PROGRAMS
     }
 }
 

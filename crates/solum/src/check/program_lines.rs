@@ -33,12 +33,30 @@ pub(super) struct ProgramLines {
 }
 
 impl ProgramLines {
-    /// The frames of a stack, innermost first, from the program's first on.
-    pub(super) fn frames(&mut self, stack: &[Address]) -> Vec<Frame> {
+    /// Whether the program itself allocates on this stack, and not the `sycl` crate in it, which keeps memory to the end. Without
+    /// symbols nobody knows.
+    pub(super) fn is_known_to_be_programs(&mut self, stack: &[Address]) -> bool {
+        let frames = self.all_frames(stack);
+        let is_named = |frame: &&Frame| !frame.function.is_empty();
+        let is_sycl = |frame: &Frame| {
+            let function = frame.function.trim_start_matches('<');
+            let is_crate = function.starts_with("sycl::") && !function.starts_with("sycl::_V");
+            is_crate || crate_of(&frame.file) == Some("sycl")
+        };
+        frames.first().as_ref().is_some_and(is_named) && !frames.iter().any(is_sycl)
+    }
+
+    fn all_frames(&mut self, stack: &[Address]) -> Vec<Frame> {
         let mut frames = Vec::new();
         for address in of_program(stack) {
             self.add(address, &mut frames);
         }
+        frames
+    }
+
+    /// The frames of a stack, innermost first, from the program's first on.
+    pub(super) fn frames(&mut self, stack: &[Address]) -> Vec<Frame> {
+        let mut frames = self.all_frames(stack);
         // Frames of libraries stand around the program's own.
         let is_own = |frame: &Frame| frame.has_line() && !is_of_library(&frame.file);
         if let Some(last) = frames.iter().rposition(is_own) {
@@ -99,20 +117,22 @@ impl ProgramLines {
 }
 
 fn is_of_library(file: &str) -> bool {
-    // Packages of a registry have their version behind the name.
-    let is_crate = |folder: &str| {
-        let name = folder.strip_prefix("solum-").unwrap_or(folder);
-        CRATES.iter().any(|one| {
-            let rest = name.strip_prefix(one);
-            let version = rest.and_then(|rest| rest.strip_prefix('-'));
-            rest == Some("")
-                || version.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()))
-        })
-    };
+    LIBRARIES.iter().any(|part| file.contains(part)) || crate_of(file).is_some()
+}
+
+/// Which of [`CRATES`] a source file belongs to.
+fn crate_of(file: &str) -> Option<&'static str> {
     let mut folders = file.rsplit('/');
-    let has_sources = folders.any(|folder| folder == "src");
-    LIBRARIES.iter().any(|part| file.contains(part))
-        || (has_sources && folders.next().is_some_and(is_crate))
+    let folder = folders
+        .any(|folder| folder == "src")
+        .then(|| folders.next())??;
+    let name = folder.strip_prefix("solum-").unwrap_or(folder);
+    // Packages of a registry have their version behind the name.
+    CRATES.into_iter().find(|one| {
+        let rest = name.strip_prefix(one);
+        let version = rest.and_then(|rest| rest.strip_prefix('-'));
+        rest == Some("") || version.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()))
+    })
 }
 
 #[cfg(test)]

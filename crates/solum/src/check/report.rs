@@ -69,6 +69,10 @@ impl Report {
     ) -> Self {
         let mut lines = ProgramLines::default();
         for told in &mut processes {
+            told.stream.findings.retain(|(_, finding)| {
+                let stack = finding.owner_stack().filter(|stack| !stack.is_empty());
+                checks.is_strict() || stack.is_none_or(|stack| lines.is_known_to_be_programs(stack))
+            });
             for (_, finding) in &mut told.stream.findings {
                 finding.find_sources(&mut |stack| lines.frames(stack));
             }

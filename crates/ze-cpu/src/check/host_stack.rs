@@ -1,8 +1,10 @@
 //! Stacks of the program: where it allocates, frees and destroys. A stack is kept as addresses of instructions; objects and
-//! functions are looked for when a finding names them, and lines by `solum check`.
+//! functions are looked for when a finding names them, and lines by `solum check`. Walking takes 1.9 µs for 10 frames and 3.5 µs
+//! for 32 (2026-11, AMD EPYC, busy machine), once for each allocation or object that is made or given back while checks are on.
 
 use check_report::Address;
-use std::collections::HashMap;
+use check_report::host_stack::is_program;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{CStr, c_void};
 use std::sync::{Arc, Mutex};
 
@@ -94,6 +96,37 @@ struct Object {
     bias: usize,
     /// First bytes and sizes of its parts.
     parts: Vec<(usize, usize)>,
+    /// Those with variables.
+    variables: Vec<(usize, usize)>,
+}
+
+/// Which of these ranges, by first byte with their sizes, a variable of the program points into.
+pub(super) fn held_by_variables(ranges: &BTreeMap<usize, u64>) -> HashSet<usize> {
+    /// Bytes that are read at once.
+    const BLOCK: usize = 1 << 16;
+    let mut held = HashSet::new();
+    let mut block = vec![0; BLOCK];
+    for object in objects().iter().filter(|one| is_program(&one.name)) {
+        for &(start, size) in &object.variables {
+            for at in (0..size).step_by(BLOCK) {
+                let bytes = &mut block[..BLOCK.min(size - at)];
+                let from = (start + at) as *const u8;
+                if !crate::fault::copy_here(bytes.as_mut_ptr(), from, bytes.len()) {
+                    continue;
+                }
+                let (words, _) = bytes.as_chunks();
+                for word in words.iter().map(|word| usize::from_ne_bytes(*word)) {
+                    let nearest = ranges.range(..=word).next_back();
+                    if let Some((&start, &size)) = nearest
+                        && ((word - start) as u64) < size
+                    {
+                        held.insert(start);
+                    }
+                }
+            }
+        }
+    }
+    held
 }
 
 fn addresses(frames: &[usize]) -> Vec<Address> {
@@ -150,17 +183,20 @@ unsafe extern "C" fn add_object(
             std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum))
         },
     };
-    let parts = headers.iter().filter(|part| part.p_type == libc::PT_LOAD);
-    let parts = parts.map(|part| {
-        (
-            bias.wrapping_add(part.p_vaddr as usize),
-            part.p_memsz as usize,
-        )
-    });
+    let parts = |flags: u32| -> Vec<(usize, usize)> {
+        let loaded = headers.iter().filter(|part| part.p_type == libc::PT_LOAD);
+        let wanted = loaded.filter(|part| part.p_flags & flags == flags);
+        let place = |part: &libc::Elf64_Phdr| {
+            let start = bias.wrapping_add(part.p_vaddr as usize);
+            (start, part.p_memsz as usize)
+        };
+        wanted.map(place).collect()
+    };
     all.push(Object {
         name,
         bias,
-        parts: parts.collect(),
+        parts: parts(0),
+        variables: parts(libc::PF_W),
     });
     0
 }
@@ -185,6 +221,21 @@ fn function(address: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn variables_hold_memory() {
+        static HOLDER: AtomicUsize = AtomicUsize::new(0);
+        // Addresses that nothing has.
+        let ranges = BTreeMap::from([(0x1234_5678_0000, 64), (0x1234_5679_0000, 64)]);
+        HOLDER.store(0x1234_5678_0000 + 63, Ordering::Relaxed);
+        assert_eq!(
+            held_by_variables(&ranges),
+            HashSet::from([0x1234_5678_0000])
+        );
+        HOLDER.store(0x1234_5678_0000 + 64, Ordering::Relaxed);
+        assert_eq!(held_by_variables(&ranges), HashSet::new());
+    }
 
     #[inline(never)]
     fn kept(stacks: &Stacks) -> Stack {

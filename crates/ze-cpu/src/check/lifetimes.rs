@@ -1,12 +1,16 @@
-//! Memory of the program: what it never frees, and what it frees in a wrong way.
+//! Memory and objects of the program: what it never frees or destroys, and what it uses, frees or destroys in a wrong way.
 
 use super::host_stack;
+use super::objects::Created;
 use super::process::Check;
 use crate::memory::Memory;
 use check_report::host_stack::{has_left_main, is_asked_for, of_program};
 use check_report::merge::CALLERS;
 use check_report::{Access, Address, Allocation, Finding, Kind};
-use std::collections::HashMap;
+use std::any::Any;
+use std::collections::{HashMap, HashSet};
+use ze_abi::ObjectWatcher;
+use ze_driver::command_order::Position;
 use ze_driver::device::WrongFree;
 
 /// Leaks by the place in the program that allocates or creates.
@@ -62,11 +66,22 @@ impl Check {
             return;
         }
         let is_strict = self.wanted.is_strict();
-        if !is_strict && !has_left_main(&host_stack::here()) {
+        // Of a program that contains a runtime, only its symbols tell who allocates.
+        let is_judged = self.output.has_reader() && has_left_main(&host_stack::here());
+        if !is_strict && !is_judged {
             return;
         }
         let mut leaks = Leaks::default();
-        for known in self.programs.live() {
+        let live = self.programs.live();
+        // What a variable leads to is no more lost than the variable.
+        let held = match is_strict {
+            true => HashSet::new(),
+            false => {
+                let ranges = live.iter().map(|known| (known.start, known.size));
+                host_stack::held_by_variables(&ranges.collect())
+            }
+        };
+        for known in live.iter().filter(|known| !held.contains(&known.start)) {
             let stack = self.programs.stacks.addresses(known.allocated);
             let memory = Allocation {
                 kind: known.kind,
@@ -128,5 +143,82 @@ impl Check {
         if let Some(info) = memory.find(base) {
             self.programs.frees_itself(info.id);
         }
+    }
+}
+
+impl Check {
+    /// The program destroys a list or queue. It has to wait for its commands before.
+    pub(crate) fn gives_up(&self, handle: usize, lane: Position) {
+        let is_wanted = self.wanted.has(Kind::InvalidLifetime)
+            && lane.number != 0
+            && std::process::id() == self.process;
+        if !is_wanted || !self.checker.is_unwaited(lane.lane) {
+            return;
+        }
+        let stack = host_stack::here();
+        // Runtimes may know by other means that nothing runs.
+        if !is_asked_for(&stack) {
+            return;
+        }
+        let found = crate::sync::lock(&self.objects).get(handle);
+        let Some(created) = found else { return };
+        let what = created.what;
+        self.output.tell_host(Finding {
+            access: Some(Access {
+                called_at: stack,
+                ..Access::new("destroy")
+            }),
+            allocation: Some(Allocation {
+                name: Some(what.to_owned()),
+                allocated_at: self.programs.stacks.addresses(created.at),
+                ..Allocation::default()
+            }),
+            advice: Some("wait for its commands first: zeCommandListHostSynchronize, an event or a fence".to_owned()),
+            ..Finding::new(
+                Kind::InvalidLifetime,
+                format!("the program destroys an object of the type {what} and has waited for none of its commands"),
+            )
+        });
+    }
+}
+
+impl ObjectWatcher for Check {
+    fn created(&self, handle: usize, what: &'static str) {
+        let at = self.programs.stacks.here();
+        let created = Created { what, at };
+        crate::sync::lock(&self.objects).created(handle, created);
+    }
+
+    fn destroyed(&self, handle: usize, memory: Box<dyn Any + Send + Sync>) {
+        let at = self.programs.stacks.here();
+        let old = crate::sync::lock(&self.objects).destroyed(handle, at, memory);
+        drop(old);
+    }
+
+    fn refused(&self, handle: usize, name: &str, what: &'static str) {
+        if !self.wanted.has(Kind::InvalidLifetime) {
+            return;
+        }
+        let found = crate::sync::lock(&self.objects).get_destroyed(handle);
+        let Some((created, destroyed)) = found.filter(|(created, _)| created.what == what) else {
+            return;
+        };
+        let addresses = |stack| self.programs.stacks.addresses(stack);
+        self.output.tell_host(Finding {
+            access: Some(Access {
+                called_at: host_stack::here(),
+                ..Access::new("use")
+            }),
+            allocation: Some(Allocation {
+                name: Some(what.to_owned()),
+                allocated_at: addresses(created.at),
+                freed_at: addresses(destroyed),
+                ..Allocation::default()
+            }),
+            ..Finding::new(
+                Kind::InvalidLifetime,
+                format!("{name} is a handle of the type {what} that the program has destroyed"),
+            )
+        });
     }
 }

@@ -5,9 +5,9 @@
 //! (`quarantine`), so that late accesses do not hit a new allocation; work-groups run in order on one thread, so that two
 //! runs give the same report.
 //!
-//! Modules, from the floor up: `settings`, `quarantine`, `shadows`, `host`, `host_stack`, `constants`, `report`; `process`: the checker of this
-//! process; `lifetimes`, `objects`: memory and objects of the program; `uninitialised`, `transfers`: commands; `launch`: a launch; `calls`:
-//! the calls of kernels.
+//! Modules, from the floor up: `settings`, `quarantine`, `shadows`, `host`, `host_stack`, `constants`, `objects`, `report`; `process`:
+//! the checker of this process; `lifetimes`: memory and objects of the program; `uninitialised`, `transfers`: commands;
+//! `launch`: a launch; `calls`: the calls of kernels.
 
 pub(crate) mod calls;
 mod constants;

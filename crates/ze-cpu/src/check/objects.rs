@@ -1,11 +1,8 @@
-//! Objects of the program: those that it never destroys, and those that it uses afterwards.
+//! Objects of the program: those that live, and the last that it has destroyed.
 
-use super::host_stack::{self, Stack};
-use super::process::Check;
-use check_report::{Access, Allocation, Finding, Kind};
+use super::host_stack::Stack;
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
-use ze_abi::ObjectWatcher;
 
 /// Destroyed objects that are remembered with their memory, so that their addresses are not used again. Not measured: a bound on
 /// memory, a few MB.
@@ -31,7 +28,7 @@ pub(super) struct Created {
     pub(super) at: Stack,
 }
 
-struct Destroyed {
+pub(super) struct Destroyed {
     created: Created,
     at: Stack,
     /// Keeps the address.
@@ -39,14 +36,14 @@ struct Destroyed {
 }
 
 impl Objects {
-    fn created(&mut self, handle: usize, created: Created) {
+    pub(super) fn created(&mut self, handle: usize, created: Created) {
         self.count += 1;
         self.destroyed.remove(&handle);
         self.live.insert(handle, (self.count, created));
     }
 
     /// Returns what is remembered no longer.
-    fn destroyed(
+    pub(super) fn destroyed(
         &mut self,
         handle: usize,
         at: Stack,
@@ -65,56 +62,22 @@ impl Objects {
         self.destroyed.remove(&oldest)
     }
 
+    /// A live object.
+    pub(super) fn get(&self, handle: usize) -> Option<Created> {
+        self.live.get(&handle).map(|(_, created)| *created)
+    }
+
+    /// A destroyed object, and where it was destroyed.
+    pub(super) fn get_destroyed(&self, handle: usize) -> Option<(Created, Stack)> {
+        let found = self.destroyed.get(&handle);
+        found.map(|object| (object.created, object.at))
+    }
+
     /// Live objects, in the order of their creation.
     pub(super) fn live(&self) -> Vec<Created> {
         let mut live: Vec<(u64, Created)> = self.live.values().copied().collect();
         live.sort_unstable_by_key(|(number, _)| *number);
         live.into_iter().map(|(_, created)| created).collect()
-    }
-}
-
-impl ObjectWatcher for Check {
-    fn created(&self, handle: usize, what: &'static str) {
-        let at = self.programs.stacks.here();
-        let created = Created { what, at };
-        crate::sync::lock(&self.objects).created(handle, created);
-    }
-
-    fn destroyed(&self, handle: usize, memory: Box<dyn Any + Send + Sync>) {
-        let at = self.programs.stacks.here();
-        let old = crate::sync::lock(&self.objects).destroyed(handle, at, memory);
-        drop(old);
-    }
-
-    fn refused(&self, handle: usize, name: &str, what: &'static str) {
-        if !self.wanted.has(Kind::InvalidLifetime) {
-            return;
-        }
-        let found = {
-            let objects = crate::sync::lock(&self.objects);
-            let found = objects.destroyed.get(&handle);
-            found.map(|object| (object.created, object.at))
-        };
-        let Some((created, destroyed)) = found.filter(|(created, _)| created.what == what) else {
-            return;
-        };
-        let addresses = |stack| self.programs.stacks.addresses(stack);
-        self.output.tell_host(Finding {
-            access: Some(Access {
-                called_at: host_stack::here(),
-                ..Access::new("use")
-            }),
-            allocation: Some(Allocation {
-                name: Some(what.to_owned()),
-                allocated_at: addresses(created.at),
-                freed_at: addresses(destroyed),
-                ..Allocation::default()
-            }),
-            ..Finding::new(
-                Kind::InvalidLifetime,
-                format!("{name} is a handle of the type {what} that the program has destroyed"),
-            )
-        });
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Programs {
 /// An allocation, as it was made and freed.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
+    /// First byte.
+    pub(super) start: usize,
     pub(super) kind: MemoryKind,
     pub(super) size: u64,
     pub(super) allocated: Stack,
@@ -60,6 +62,7 @@ impl Programs {
             Source::Shared => MemoryKind::Shared,
         };
         let known = Known {
+            start: info.base as usize,
             kind,
             size: info.size,
             allocated: self.stacks.here(),
@@ -186,6 +189,11 @@ impl Output {
             told: Mutex::default(),
             host: Mutex::default(),
         }
+    }
+
+    /// Whether `solum check` reads the findings, which knows the program's symbols.
+    pub(super) fn has_reader(&self) -> bool {
+        self.writer.is_some()
     }
 
     fn tell(&self, number: usize, finding: Option<Finding>) {
