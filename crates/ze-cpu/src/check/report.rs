@@ -7,7 +7,7 @@ use check_report::stream::Writer;
 use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, MemoryKind};
 use kernel_checker::{Dropped, HostMistake, Mistake, MistakeKind, Place, Reporter, Side};
 use kernel_ir::build::Request;
-use kernel_ir::front::source_lines;
+use kernel_ir::front::source_frames;
 use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -131,7 +131,7 @@ impl Programs {
         matches!(opcode, Some(FIRST..=LAST | ROTATE))
     }
 
-    /// The place of an instruction in the source.
+    /// The place of an instruction in the source, and the places that its functions are called from.
     fn frames(&self, program: u64, kernel: &str, word: u32) -> Vec<Frame> {
         let request = crate::sync::lock(&self.requests).get(&program).cloned();
         let Some(module) = request.as_ref().and_then(|request| request.modules.first()) else {
@@ -140,16 +140,17 @@ impl Programs {
         let Ok(words) = spirv_reader::Words::new(&module.words) else {
             return Vec::new();
         };
-        let lines = source_lines(&words, &[word as usize]);
-        let Some(line) = lines.into_iter().next().flatten() else {
-            return Vec::new();
+        let frame = |frame: kernel_ir::front::SourceFrame| {
+            let line = frame.line.as_ref();
+            Frame {
+                line: line.map_or(0, |line| line.line),
+                column: line.map_or(0, |line| line.column),
+                function: frame.function,
+                file: frame.line.map(|line| line.file).unwrap_or_default(),
+            }
         };
-        vec![Frame {
-            function: kernel.to_owned(),
-            file: line.file,
-            line: line.line,
-            column: line.column,
-        }]
+        let frames = source_frames(&words, word as usize, kernel);
+        frames.into_iter().map(frame).collect()
     }
 }
 
@@ -307,8 +308,8 @@ impl Reporter for Findings {
 
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let kind = kind(mistake.kind);
-        // Operations of a part of the sub-group are what these are for.
-        let is_meant = kind == Kind::SubGroupDivergence
+        // Operations of a part of the sub-group are what these are for; each part may name its own source.
+        let is_meant = matches!(kind, Kind::SubGroupDivergence | Kind::NonUniformArgument)
             && self
                 .programs
                 .is_non_uniform(mistake.side.launch.kernel.program, mistake.side.word);
@@ -450,7 +451,8 @@ impl Findings {
             }
             (None, MistakeKind::SubGroupDivergence) => "sub-group operation",
             (None, MistakeKind::Assertion) => "assertion",
-            (None, MistakeKind::BarrierDivergence | MistakeKind::NonUniformArgument) => "barrier",
+            (None, MistakeKind::BarrierDivergence) => "barrier",
+            (None, MistakeKind::NonUniformArgument) => "argument",
             (None, MistakeKind::Value(ValueMistake::Division)) => "division",
             (None, MistakeKind::Value(ValueMistake::Shift)) => "shift",
             (None, MistakeKind::Value(ValueMistake::Conversion)) => "conversion",

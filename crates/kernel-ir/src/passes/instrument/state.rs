@@ -36,6 +36,8 @@ pub(super) struct Instrument<'m> {
     /// The private variable that holds the epoch; `None` in kernels without barriers.
     pub(super) epoch: Option<ValueId>,
     pub(super) first_epoch: u32,
+    /// The parameter that holds the epoch, in functions that are called.
+    pub(super) passed_epoch: Option<ValueId>,
     /// Instructions for the start of the kernel.
     pub(super) prologue: Vec<InstId>,
     /// The block at hand, as it becomes.
@@ -85,6 +87,9 @@ impl Instrument<'_> {
     }
 
     pub(super) fn load_epoch(&mut self) -> ValueId {
+        if let Some(epoch) = self.passed_epoch {
+            return epoch;
+        }
         let Some(ptr) = self.epoch else {
             return self.e.int(32, u64::from(self.first_epoch));
         };
