@@ -309,6 +309,8 @@ pub(crate) enum Area {
     Compile,
     /// The XPTI framework.
     Xpti,
+    /// The cost of solum check.
+    Check,
     /// The SYCL runtime.
     Sycl,
     /// Ray tracing's acceleration structures.
@@ -319,10 +321,10 @@ pub(crate) enum Area {
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
-    /// What to measure (default: all but sycl and rtas; with --against all)
+    /// What to measure (default: all but check, sycl and rtas; with --against all but check)
     #[arg(value_enum)]
     pub(crate) area: Option<Area>,
-    /// Cases of kernels, xpti, sycl, rtas
+    /// Cases of kernels, xpti, check, sycl, rtas
     pub(crate) cases: Vec<String>,
     /// Print lines of JSON
     #[arg(long)]

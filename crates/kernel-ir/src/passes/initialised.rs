@@ -49,7 +49,12 @@ pub fn initialised(module: &mut Module, checks: Checks) {
         if f.blocks.is_empty() {
             continue;
         }
-        let roots = Roots::new(&module.types, &module.globals, f);
+        let roots = Roots::new(
+            &module.types,
+            &module.globals,
+            &module.kernels[i].arg_infos,
+            f,
+        );
         let finder = Finder {
             types: &module.types,
             constants: &module.constants,

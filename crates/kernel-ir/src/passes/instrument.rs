@@ -52,11 +52,12 @@ pub fn instrument(module: &mut Module, checks: Checks) {
     for i in 0..module.kernels.len() {
         let id = module.kernels[i].function;
         let required = module.kernels[i].required_sub_group_size != 0;
+        let arguments = &module.kernels[i].arg_infos;
         let f = &mut module.functions[id.index()];
         if f.blocks.is_empty() {
             continue;
         }
-        let roots = Roots::new(&module.types, &module.globals, f);
+        let roots = Roots::new(&module.types, &module.globals, arguments, f);
         let edit = Edit::new(&mut module.types, &mut module.constants, f);
         Instrument::new(edit, checks, roots, required).run();
     }
@@ -231,6 +232,10 @@ impl<'m> Instrument<'m> {
         let Ok(bytes) = u32::try_from(size) else {
             return;
         };
+        // Outside an image nothing is read or written, by definition.
+        if self.roots.is_image(ptr) {
+            return;
+        }
         if self.checks.memory {
             self.check_bounds(ptr, bytes, touch);
         }
