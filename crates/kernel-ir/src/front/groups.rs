@@ -133,6 +133,28 @@ impl Lower<'_, '_> {
         }
     }
 
+    fn is_constant(&self, id: u32) -> bool {
+        self.table.integer(self.module, id).is_ok()
+    }
+
+    /// The scope of a fence: one that is not constant gets the widest.
+    fn memory_scope(&mut self, id: u32) -> Res<Scope> {
+        if self.is_constant(id) {
+            return self.scope(id);
+        }
+        self.computed_scope(id)?;
+        Ok(Scope::CrossDevice)
+    }
+
+    /// A scope that is not constant.
+    fn computed_scope(&mut self, id: u32) -> Res<ValueId> {
+        let value = self.value(id)?;
+        match *self.module.types.get(self.f.ty(value)) {
+            Type::Int(32) => Ok(value),
+            _ => invalid(format!("id %{id} is no integer constant")),
+        }
+    }
+
     fn group_scope(&self, id: u32) -> Res<GroupScope> {
         match self.scope(id)? {
             Scope::Workgroup => Ok(GroupScope::Workgroup),
@@ -240,9 +262,17 @@ impl Lower<'_, '_> {
     }
 
     fn barrier(&mut self, execution: u32, memory: u32, semantics: u32) -> Res<()> {
+        if !self.is_constant(execution) {
+            // As DPC++ writes it without optimisation: a function's argument, which inlining makes a constant.
+            let scope = self.computed_scope(execution)?;
+            self.fence(memory, semantics)?;
+            let helper = self.barrier_helper(self.f.ty(scope));
+            self.emit_void(Op::Call(helper, vec![scope]));
+            return Ok(());
+        }
         match self.scope(execution)? {
             scope @ (Scope::Workgroup | Scope::Subgroup) => {
-                if scope == Scope::Subgroup && self.scope(memory)? != Scope::Subgroup {
+                if scope == Scope::Subgroup && self.memory_scope(memory)? != Scope::Subgroup {
                     self.fence(memory, semantics)?;
                 }
                 self.emit_void(Op::Barrier(scope));
@@ -259,7 +289,7 @@ impl Lower<'_, '_> {
     }
 
     fn fence(&mut self, memory: u32, semantics: u32) -> Res<()> {
-        let scope = self.scope(memory)?;
+        let scope = self.memory_scope(memory)?;
         match self.order(semantics) {
             Order::Relaxed => {}
             order => self.emit_void(Op::Fence(scope, order)),

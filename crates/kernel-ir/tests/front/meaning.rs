@@ -587,3 +587,29 @@ fn arguments_by_value_are_copied_for_calls_through_pointers() {
         assert_eq!(as_ints(&memory.buffers[0])[0], want, "by value: {by_value}");
     }
 }
+
+/// DPC++ without optimisation passes scopes through functions; once these are inlined, one barrier is left.
+#[test]
+fn barriers_of_a_scope_that_is_computed_are_of_that_scope() {
+    for (more, kept, gone) in [
+        (10, "barrier Workgroup", "barrier Subgroup"),
+        (43, "barrier Subgroup", "barrier Workgroup"),
+    ] {
+        let body = |asm: &mut Asm| {
+            asm.op(Op::IAdd, &[2, 89, 10, more])
+                .op(Op::MemoryBarrier, &[89, 73])
+                .op(Op::ControlBarrier, &[89, 89, 73]);
+        };
+        let mut asm = Asm::new();
+        asm.entry("kernel").types();
+        asm.op(Op::Constant, &[2, 43, 2])
+            .op(Op::Constant, &[2, 73, 1 << 3 | 1 << 8]);
+        asm.function(body);
+        let mut module = build(&[asm.bytes()])
+            .unwrap_or_else(|e| panic!("{kept}: {e}"))
+            .module;
+        kernel_ir::passes::stand_alone(&mut module).unwrap_or_else(|e| panic!("{kept}: {e}"));
+        let text = kernel_ir::print(&module);
+        assert!(text.contains(kept) && !text.contains(gone), "{text}");
+    }
+}
