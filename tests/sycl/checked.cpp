@@ -1,6 +1,7 @@
-// The host's side of the kernels in tests/sycl/check, which `./x check sycl-kernels` runs under solum check: `checked FILE` compiles
-// FILE with libsycl-jit and -g, and carries out the case that its line `// case NAME` names. A case is what a program does with
-// kernels `k` and `k2`; mistakes are in the kernels, or in the case as its name says. Exit code 0: carried out; 2: wrong usage.
+// The host's side of the kernels in tests/sycl/check, which `./x check sycl-kernels` runs under solum check: `checked FILE`
+// compiles FILE with libsycl-jit, and carries out the case that its line `// case NAME` names. A case is what a program does with
+// the kernels `k` and `k2`; the mistake is in the kernels, or in the case if its name says so. FILE is compiled with -g, unless
+// it has a line `// optimised`: libsycl-jit optimises nothing with -g. Exit code 0: carried out; 2: wrong usage.
 #include <atomic>
 #include <cstdio>
 #include <exception>
@@ -26,6 +27,8 @@ static const char *before = R"(
 namespace ex = sycl::ext::oneapi::experimental;
 namespace here = sycl::ext::oneapi::this_work_item;
 using sycl::local_accessor, sycl::group_barrier, sycl::memory_order, sycl::memory_scope;
+using In = sycl::accessor<int, 1, sycl::access_mode::read>;
+using Out = sycl::accessor<int, 1, sycl::access_mode::read_write>;
 #define KERNEL extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((ex::nd_range_kernel<1>)) void
 template <class T> using device_atomic = sycl::atomic_ref<T, memory_order::relaxed, memory_scope::device>;
 template <class T>
@@ -37,11 +40,11 @@ static Bundle *bundle;
 
 static sycl::kernel kernel(const char *name) { return bundle->ext_oneapi_get_kernel(name); }
 
-static Bundle compiled(const std::string &source) {
+static Bundle compiled(const std::string &source, const std::vector<std::string> &options) {
   auto read = ex::create_kernel_bundle_from_source(queue->get_context(), ex::source_language::sycl, source);
   std::string log;
   try {
-    return ex::build(read, ex::properties{ex::build_options{std::vector<std::string>{"-g", "-O2"}}, ex::save_log{&log}});
+    return ex::build(read, ex::properties{ex::build_options{options}, ex::save_log{&log}});
   } catch (...) {
     std::fprintf(stderr, "%s\n", log.c_str());
     throw;
@@ -403,8 +406,10 @@ int main(int count, char **arguments) try {
   }
   sycl::queue on;
   queue = &on;
-  auto built = compiled(before + ("#line 1 \"" + path + "\"\n") + text);
-  bundle = &built;
+  std::vector<std::string> options;
+  if (text.find("// optimised\n") == std::string::npos) options.push_back("-g");
+  // Never destroyed: a thread of DPC++ that carries out host tasks may hold kernels longer than DPC++ knows its programs.
+  bundle = new Bundle(compiled(before + ("#line 1 \"" + path + "\"\n") + text, options));
   found->second();
   return 0;
 } catch (const std::exception &error) {

@@ -60,6 +60,8 @@ pub struct KernelFile {
     pub allow: Vec<String>,
     /// `// language: c`: plain C, to be compiled with `-x c`.
     pub plain_c: bool,
+    /// `// optimised`: compiled with optimisation, and so without lines.
+    pub optimised: bool,
     /// `// note: TEXT`, lines joined.
     pub note: String,
 }
@@ -307,6 +309,7 @@ impl KernelFile {
             "case" => return Err("it is `case NAME`, once".into()),
             "expect:" => self.expect.push(kinds(rest)?),
             "strict" if rest.is_empty() => self.strict = true,
+            "optimised" if rest.is_empty() && self.case.is_some() => self.optimised = true,
             "language:" if rest == "c" => self.plain_c = true,
             "language:" => return Err(format!("`language: {rest}`: only `c` can be chosen")),
             "allow:" if rest == "same-value" => self.allow.push(rest.to_owned()),

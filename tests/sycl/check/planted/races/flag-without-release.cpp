@@ -1,4 +1,5 @@
 // case with-state
+// optimised
 // note: each group publishes its sum behind a flag that is set with a relaxed store, which orders nothing.
 KERNEL k(const int *in, int *out, int *state, int n, local_accessor<int, 1> tile) {
   const auto it = here::get_nd_item<1>();

@@ -1,4 +1,5 @@
 // case with-state
+// optimised
 // note: groups count with atomic operations whose scope is the work-group.
 KERNEL k(const int *in, int *out, int *state, int n, local_accessor<int, 1> tile) {
   const auto it = here::get_nd_item<1>();
