@@ -101,6 +101,24 @@ fn has_scope(op: Spv) -> bool {
     )
 }
 
+/// Whether the work-items that reach `op` carry it out, others or not.
+fn is_non_uniform(op: Spv) -> bool {
+    let group = Spv::GroupNonUniformElect as u32..=Spv::GroupNonUniformQuadSwap as u32;
+    group.contains(&(op as u32))
+        || matches!(
+            op,
+            Spv::SubgroupBallotKHR
+                | Spv::SubgroupFirstInvocationKHR
+                | Spv::SubgroupAllKHR
+                | Spv::SubgroupAnyKHR
+                | Spv::SubgroupAllEqualKHR
+                | Spv::SubgroupReadInvocationKHR
+                | Spv::GroupNonUniformRotateKHR
+                | Spv::GroupNonUniformQuadAllKHR
+                | Spv::GroupNonUniformQuadAnyKHR
+        )
+}
+
 /// Whether `op` is one of [`Lower::sub_group_instruction`] that is always of a sub-group.
 fn is_of_sub_group(op: Spv) -> bool {
     matches!(
@@ -181,6 +199,9 @@ impl Lower<'_, '_> {
 
     /// Lowers the instructions of this module; false for others.
     pub(super) fn group_instruction(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
+        if is_non_uniform(op) {
+            self.module.non_uniform.insert(self.word);
+        }
         if let Some(kind) = atomic_op(op) {
             self.atomic(op, kind, operands)?;
             return Ok(true);

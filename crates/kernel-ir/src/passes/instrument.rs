@@ -27,6 +27,8 @@ mod stops;
 mod values;
 mod written;
 
+use std::collections::BTreeSet;
+
 use super::edit::Edit;
 use super::roots::{Root, Roots};
 use crate::checks::Checks;
@@ -59,12 +61,18 @@ pub fn instrument(module: &mut Module, checks: Checks) {
         }
         let roots = Roots::new(&module.types, &module.globals, arguments, f);
         let edit = Edit::new(&mut module.types, &mut module.constants, f);
-        Instrument::new(edit, checks, roots, required).run();
+        Instrument::new(edit, checks, roots, required, &module.non_uniform).run();
     }
 }
 
 impl<'m> Instrument<'m> {
-    fn new(e: Edit<'m>, checks: Checks, roots: Roots, requires_sub_groups: bool) -> Self {
+    fn new(
+        e: Edit<'m>,
+        checks: Checks,
+        roots: Roots,
+        requires_sub_groups: bool,
+        non_uniform: &'m BTreeSet<u32>,
+    ) -> Self {
         let insts = || e.f.blocks.iter().flat_map(|block| &block.insts);
         let is = |test: fn(&Op) -> bool| insts().any(|id| test(&e.f.insts[id.index()].op));
         let has_barriers = is(is_group_stop);
@@ -81,6 +89,7 @@ impl<'m> Instrument<'m> {
             selected,
             quiet,
             written,
+            non_uniform,
             bounds: Bounds::default(),
             epoch: None,
             first_epoch: if knows { KNOWS_SUB_GROUPS } else { 0 },
@@ -195,6 +204,7 @@ impl<'m> Instrument<'m> {
                 }
                 self.tell(CheckOp::Arrive, operands);
             }
+            op if is_sub_group_stop(op) && self.non_uniform.contains(&self.word) => {}
             op if is_sub_group_stop(op) && self.checks.barriers => {
                 let epoch = self.load_epoch();
                 self.tell(CheckOp::ArriveSubGroup, vec![epoch]);
