@@ -153,7 +153,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
             "bench nonsense",
             &[
                 "'nonsense'",
-                "loader, driver, kernels, compile, xpti, sycl, rtas",
+                "loader, driver, kernels, compile, xpti, check, sycl, rtas",
             ],
         ),
         ("bench --rounds 0", &["'0'", "1..=1000"]),

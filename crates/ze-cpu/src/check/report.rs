@@ -89,6 +89,8 @@ impl Programs {
 /// Where findings go.
 pub(super) struct Output {
     writer: Option<Writer>,
+    /// The process that it belongs to.
+    process: u32,
     /// Findings with their numbers at the writer, by the checker's numbers; `None` where a kind is not wanted.
     told: Mutex<Vec<Option<(u64, Finding)>>>,
 }
@@ -114,6 +116,7 @@ impl Output {
         };
         Self {
             writer: settings.output.as_ref().and_then(open),
+            process: std::process::id(),
             told: Mutex::default(),
         }
     }
@@ -135,6 +138,10 @@ impl Output {
 
     /// The process ends.
     pub(super) fn end(&self, counts: &[u64]) {
+        // A child that was forked has launched nothing: the driver refuses it.
+        if std::process::id() != self.process {
+            return;
+        }
         let mut told = crate::sync::lock(&self.told);
         for (entry, &count) in told.iter_mut().zip(counts) {
             if let Some((id, finding)) = entry {
