@@ -225,6 +225,9 @@ pub(crate) struct SuiteOptions {
     /// Seconds that a test may take
     #[arg(long)]
     test_timeout: Option<u32>,
+    /// Run under solum check, and compare the mistakes with tests/wheels/expect/SUITE-check.txt
+    #[arg(long, conflicts_with = "record")]
+    check: bool,
     /// Print the output of files with failures
     #[arg(long)]
     verbose: bool,
@@ -244,7 +247,11 @@ impl SuiteOptions {
                 words.extend([name.into(), value.into()]);
             }
         }
-        for (name, is_set) in [("--record", self.record), ("--verbose", self.verbose)] {
+        for (name, is_set) in [
+            ("--record", self.record),
+            ("--check", self.check),
+            ("--verbose", self.verbose),
+        ] {
             if is_set {
                 words.push(name.into());
             }

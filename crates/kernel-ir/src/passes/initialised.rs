@@ -307,7 +307,9 @@ impl Initialised<'_> {
         is_copy: bool,
         value: Option<ValueId>,
     ) {
-        if matches!(self.needs.place(ptr), Place::Known | Place::Local(_)) {
+        // What a pass made is a piece of a structure that is copied: it may be padding.
+        let is_piece = self.has_words && self.word == 0;
+        if !is_piece && matches!(self.needs.place(ptr), Place::Known | Place::Local(_)) {
             let how = match is_copy {
                 true => Reliance::Copy,
                 false => Reliance::Store,

@@ -41,6 +41,7 @@ const LINES: [(&str, &[&str]); 14] = [
         &[
             "wheels --device cpu",
             "wheels dpnp --device gpu --files sort,sum --record",
+            "wheels dpctl --device gpu --check",
             "wheels sklearnex --files all --timeout 60",
             "wheels mpi",
             "wheels mpi --bench --ranks 2 4 --rounds 3",

@@ -45,25 +45,6 @@ impl Programs {
         crate::sync::lock(&self.kinds).insert(info.id, kind);
     }
 
-    /// Whether an instruction is an `OpGroupNonUniform…`.
-    fn is_non_uniform(&self, program: u64, word: u32) -> bool {
-        /// OpGroupNonUniformElect to OpGroupNonUniformQuadSwap.
-        const FIRST: u16 = 333;
-        const LAST: u16 = 366;
-        /// OpGroupNonUniformRotateKHR.
-        const ROTATE: u16 = 4431;
-        let request = crate::sync::lock(&self.requests).get(&program).cloned();
-        let module = request.as_ref().and_then(|request| request.modules.first());
-        let Some(Ok(words)) = module.map(|module| spirv_reader::Words::new(&module.words)) else {
-            return false;
-        };
-        let mut instructions = words.instructions().map_while(Result::ok);
-        let opcode = instructions
-            .find(|one| one.word == word as usize)
-            .map(|one| one.opcode);
-        matches!(opcode, Some(FIRST..=LAST | ROTATE))
-    }
-
     /// The place of an instruction in the source.
     fn frames(&self, program: u64, kernel: &str, word: u32) -> Vec<Frame> {
         let request = crate::sync::lock(&self.requests).get(&program).cloned();
@@ -191,12 +172,7 @@ pub(super) fn reporter(
 impl Reporter for Findings {
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let kind = kind(mistake.kind);
-        // Operations of a part of the sub-group are what these are for.
-        let is_meant = kind == Kind::SubGroupDivergence
-            && self
-                .programs
-                .is_non_uniform(mistake.side.launch.kernel.program, mistake.side.word);
-        let is_wanted = self.checks.has(kind) && !is_meant;
+        let is_wanted = self.checks.has(kind);
         let finding = is_wanted.then(|| self.finding(kind, mistake));
         self.output.tell(number, finding);
     }
