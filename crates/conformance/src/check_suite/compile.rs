@@ -18,7 +18,7 @@ const PLAIN_C: &str = "clang-22 -w --target=spirv64 -x c -O1 -c";
 
 /// Whether the kernel's module has lines.
 pub(crate) fn has_lines(case: &Case) -> bool {
-    !case.file.plain_c
+    !case.file.plain_c && !case.file.optimised
 }
 
 /// Makes OUT, without modules that other command lines compiled.

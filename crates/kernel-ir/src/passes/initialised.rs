@@ -49,7 +49,12 @@ pub fn initialised(module: &mut Module, checks: Checks) {
         if f.blocks.is_empty() {
             continue;
         }
-        let roots = Roots::new(&module.types, &module.globals, f);
+        let roots = Roots::new(
+            &module.types,
+            &module.globals,
+            &module.kernels[i].arg_infos,
+            f,
+        );
         let finder = Finder {
             types: &module.types,
             constants: &module.constants,
@@ -302,7 +307,9 @@ impl Initialised<'_> {
         is_copy: bool,
         value: Option<ValueId>,
     ) {
-        if matches!(self.needs.place(ptr), Place::Known | Place::Local(_)) {
+        // What a pass made is a piece of a structure that is copied: it may be padding.
+        let is_piece = self.has_words && self.word == 0;
+        if !is_piece && matches!(self.needs.place(ptr), Place::Known | Place::Local(_)) {
             let how = match is_copy {
                 true => Reliance::Copy,
                 false => Reliance::Store,

@@ -32,6 +32,8 @@ mod together;
 mod values;
 mod written;
 
+use std::collections::BTreeSet;
+
 use super::edit::Edit;
 use super::roots::{Root, Roots};
 use crate::checks::Checks;
@@ -73,13 +75,20 @@ pub fn instrument(module: &mut Module, checks: Checks) {
             continue;
         }
         let kernel = module.kernels.iter().find(|k| k.function.index() == i);
+        let arguments = kernel.map_or(&[][..], |k| &k.arg_infos);
         let required = kernel.is_some_and(|k| k.required_sub_group_size != 0);
         let roots = match is_callee {
             true => Roots::of_callee(&module.types, &module.globals, f),
-            false => Roots::new(&module.types, &module.globals, f),
+            false => Roots::new(&module.types, &module.globals, arguments, f),
         };
         let edit = Edit::new(&mut module.types, &mut module.constants, f);
-        let mut all = Instrument::new(edit, checks, roots, (required, together));
+        let mut all = Instrument::new(
+            edit,
+            checks,
+            roots,
+            (required, together),
+            &module.non_uniform,
+        );
         if is_callee {
             all.passed_epoch = callees[i];
             // Its callers may write what it reads.
@@ -95,6 +104,7 @@ impl<'m> Instrument<'m> {
         checks: Checks,
         roots: Roots,
         (requires_sub_groups, together): (bool, Vec<bool>),
+        non_uniform: &'m BTreeSet<u32>,
     ) -> Self {
         let insts = || e.f.blocks.iter().flat_map(|block| &block.insts);
         let is = |test: fn(&Op) -> bool| insts().any(|id| test(&e.f.insts[id.index()].op));
@@ -122,6 +132,7 @@ impl<'m> Instrument<'m> {
             selected,
             quiet,
             written,
+            non_uniform,
             bounds: Bounds::default(),
             epoch: None,
             passed_epoch: None,
@@ -261,6 +272,7 @@ impl<'m> Instrument<'m> {
                     self.tell(CheckOp::Arrive, operands);
                 }
             }
+            op if is_sub_group_stop(op) && self.non_uniform.contains(&self.word) => {}
             op if is_sub_group_stop(op) && self.checks.barriers => {
                 let epoch = self.load_epoch();
                 let mut operands = vec![epoch];
@@ -307,6 +319,10 @@ impl<'m> Instrument<'m> {
         let Ok(bytes) = u32::try_from(size) else {
             return;
         };
+        // Outside an image nothing is read or written, by definition.
+        if self.roots.is_image(ptr) {
+            return;
+        }
         if self.checks.memory {
             self.check_bounds(ptr, bytes, touch);
         }

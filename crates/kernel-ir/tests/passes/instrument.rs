@@ -24,6 +24,53 @@ const NONE: Checks = Checks {
     uninitialised: false,
 };
 
+/// The record of an image is no memory of the program's, and outside an image nothing is accessed.
+#[test]
+fn images_are_not_checked() {
+    let text = "kernel @k(%d: ptr<constant> image, %x: ptr<global>) {
+e:
+  %w: ptr<constant> = offset %d [8]
+  %n: i32 = load %w align 4
+  %b: ptr<global> = load %d align 8
+  %o: i64 = to.zext %n
+  %p: ptr<global> = offset %b [%o * 4 + 0]
+  %v: i32 = load %p align 4
+  store %p, %v align 4
+  %q: i32 = load %x align 4
+  store %p, %q align 4
+  ret
+}
+";
+    let checks = Checks {
+        memory: true,
+        races: true,
+        ..NONE
+    };
+    let found = instrumented(text, checks);
+    let told: Vec<&str> = found
+        .lines()
+        .filter(|line| line.contains("check."))
+        .map(str::trim_start)
+        .collect();
+    let of_x =
+        |line: &&str| line.contains("%1") || line.contains("argument") || line.contains("bounds");
+    assert!(told.len() >= 4 && told.iter().all(of_x), "{found}");
+    assert_eq!(
+        told.iter()
+            .filter(|line| line.contains("argument_read"))
+            .count(),
+        1,
+        "{found}"
+    );
+    assert_eq!(
+        told.iter()
+            .filter(|line| line.contains("check.bounds"))
+            .count(),
+        1,
+        "{found}"
+    );
+}
+
 #[test]
 fn bounds_belong_to_the_pointer_that_an_address_comes_from() {
     let text = "kernel @k(%x: ptr<global>, %n: i64) {

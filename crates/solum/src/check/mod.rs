@@ -116,7 +116,7 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
             &folder,
             options.device.map(run::Device::selector),
         ))
-        .envs(own_allocations())
+        .envs(settings_of_sycl())
         .env(CHECKS, checks.to_string())
         .env(OUTPUT, streams.path());
     if options.json {
@@ -159,11 +159,14 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
     }
 }
 
-/// Variables of DPC++'s runtime: small allocations are not parts of pools, whose bounds say nothing.
-fn own_allocations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    const NAMES: [&str; 2] = [
+/// Variables of DPC++'s runtime. Small allocations are not parts of pools, whose bounds say nothing. Commands go to immediate
+/// lists: without them it executes a list for each, one after another, and what a queue does not order is ordered by that.
+fn settings_of_sycl() -> impl Iterator<Item = (&'static str, &'static str)> {
+    const NAMES: [&str; 4] = [
         "UR_L0_DISABLE_USM_ALLOCATOR",
         "SYCL_PI_LEVEL_ZERO_DISABLE_USM_ALLOCATOR",
+        "UR_L0_USE_IMMEDIATE_COMMANDLISTS",
+        "SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS",
     ];
     let unset = NAMES
         .into_iter()

@@ -112,25 +112,6 @@ impl Programs {
         })
     }
 
-    /// Whether an instruction is an `OpGroupNonUniform…`.
-    fn is_non_uniform(&self, program: u64, word: u32) -> bool {
-        /// OpGroupNonUniformElect to OpGroupNonUniformQuadSwap.
-        const FIRST: u16 = 333;
-        const LAST: u16 = 366;
-        /// OpGroupNonUniformRotateKHR.
-        const ROTATE: u16 = 4431;
-        let request = crate::sync::lock(&self.requests).get(&program).cloned();
-        let module = request.as_ref().and_then(|request| request.modules.first());
-        let Some(Ok(words)) = module.map(|module| spirv_reader::Words::new(&module.words)) else {
-            return false;
-        };
-        let mut instructions = words.instructions().map_while(Result::ok);
-        let opcode = instructions
-            .find(|one| one.word == word as usize)
-            .map(|one| one.opcode);
-        matches!(opcode, Some(FIRST..=LAST | ROTATE))
-    }
-
     /// The place of an instruction in the source, and the places that its functions are called from.
     fn frames(&self, program: u64, kernel: &str, word: u32) -> Vec<Frame> {
         let request = crate::sync::lock(&self.requests).get(&program).cloned();
@@ -160,6 +141,8 @@ const MOST_OF_HOST: usize = 1024;
 /// Where findings go.
 pub(super) struct Output {
     writer: Option<Writer>,
+    /// The process that it belongs to.
+    process: u32,
     /// Findings with their numbers at the writer, by the checker's numbers; `None` where a kind is not wanted.
     told: Mutex<Vec<Option<(u64, Finding)>>>,
     /// The same of what the host does.
@@ -187,6 +170,7 @@ impl Output {
         };
         Self {
             writer: settings.output.as_ref().and_then(open),
+            process: std::process::id(),
             told: Mutex::default(),
             host: Mutex::default(),
         }
@@ -234,6 +218,10 @@ impl Output {
 
     /// The process ends.
     pub(super) fn end(&self, counts: &[u64]) {
+        // A child that was forked has launched nothing: the driver refuses it.
+        if std::process::id() != self.process {
+            return;
+        }
         let mut told = crate::sync::lock(&self.told);
         for (entry, &count) in told.iter_mut().zip(counts) {
             if let Some((id, finding)) = entry {
@@ -308,12 +296,7 @@ impl Reporter for Findings {
 
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let kind = kind(mistake.kind);
-        // Operations of a part of the sub-group are what these are for; each part may name its own source.
-        let is_meant = matches!(kind, Kind::SubGroupDivergence | Kind::NonUniformArgument)
-            && self
-                .programs
-                .is_non_uniform(mistake.side.launch.kernel.program, mistake.side.word);
-        let is_wanted = self.checks.has(kind) && !is_meant;
+        let is_wanted = self.checks.has(kind);
         let finding = is_wanted.then(|| self.finding(kind, mistake));
         self.output.tell(number, finding);
     }

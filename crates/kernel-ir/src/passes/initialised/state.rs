@@ -28,6 +28,8 @@ pub(super) struct Initialised<'m> {
     pub(super) checked: HashSet<ValueId>,
     /// The position in the SPIR-V module of the instruction at hand.
     pub(super) word: u32,
+    /// The program's instructions have words; what passes made has none.
+    pub(super) has_words: bool,
 }
 
 impl<'m> Initialised<'m> {
@@ -37,6 +39,7 @@ impl<'m> Initialised<'m> {
         roots: Roots,
         needs: Needs,
     ) -> Self {
+        let has_words = e.f.insts.iter().any(|inst| inst.word != 0);
         Self {
             e,
             globals,
@@ -49,6 +52,7 @@ impl<'m> Initialised<'m> {
             here: HashSet::new(),
             checked: HashSet::new(),
             word: 0,
+            has_words,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The kernel at hand, and the instructions that are added to it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::checks::Checks;
 use crate::ir::{BinaryOp, CheckOp, ConvertOp, Flags, InstId, Op, Rounding, ValueId};
@@ -32,6 +32,8 @@ pub(super) struct Instrument<'m> {
     pub(super) written: Option<HashSet<u32>>,
     /// Whether work-items may miss each other at a barrier.
     pub(super) may_miss: bool,
+    /// Words of operations that a part of a sub-group may carry out.
+    pub(super) non_uniform: &'m BTreeSet<u32>,
     pub(super) bounds: Bounds,
     /// The private variable that holds the epoch; `None` in kernels without barriers.
     pub(super) epoch: Option<ValueId>,
