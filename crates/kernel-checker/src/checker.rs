@@ -53,7 +53,7 @@ pub(crate) struct State {
     site_of: HashMap<(u64, u32, Option<kernel_ir::Touch>), u16>,
     /// The order of each launch that runs, by tag.
     pub(crate) synchronisation: HashMap<u16, Synchronisation>,
-    commands: Commands,
+    pub(crate) commands: Commands,
     /// By lane, the last command that was a launch, a copy or a fill.
     last_launches: HashMap<u64, u64>,
     next_tag: u16,
@@ -229,6 +229,12 @@ impl Checker {
     /// The host sets the signal next.
     pub fn host_signals(&self, signal: usize) {
         self.state().commands.host_signals(signal);
+    }
+
+    /// Whether the host has waited for no command of a lane to which it has submitted some.
+    #[must_use]
+    pub fn is_unwaited(&self, lane: u64) -> bool {
+        self.state().commands.is_unwaited(lane)
     }
 
     /// Whether other commands may run at the same time as the launch: it is not ordered after all before it, or the program
@@ -539,5 +545,17 @@ impl State {
         self.known.insert(key, number);
         self.counts.push(count);
         self.reporter.found(number, mistake);
+    }
+
+    /// Counts a mistake; the number of a new one.
+    pub(crate) fn number(&mut self, key: MistakeKey) -> Option<usize> {
+        if let Some(&known) = self.known.get(&key) {
+            self.counts[known] += 1;
+            return None;
+        }
+        let number = self.counts.len();
+        self.known.insert(key, number);
+        self.counts.push(1);
+        Some(number)
     }
 }

@@ -141,6 +141,29 @@ impl History {
         }
         found
     }
+
+    /// The last accesses to the byte at `offset`.
+    pub(crate) fn at(&self, offset: u64) -> Vec<Earlier> {
+        let Some(Some(chunk)) = self.chunks.get((offset / CHUNK) as usize) else {
+            return Vec::new();
+        };
+        let Some(line) = chunk.lines.get((offset % CHUNK / LINE) as usize) else {
+            return Vec::new();
+        };
+        let byte = (offset % LINE) as u32;
+        match line.planes().and_then(|number| chunk.exact.get(number)) {
+            Some(Exact::Words(planes)) => planes.at(byte).collect(),
+            Some(Exact::Bytes(planes)) => planes.at(byte).collect(),
+            None => {
+                let own = line.patterns().filter(|(_, mask)| mask >> byte & 1 != 0);
+                own.map(|(pattern, _)| Earlier {
+                    access: pattern.access_at(byte),
+                    is_write: pattern.writes,
+                })
+                .collect()
+            }
+        }
+    }
 }
 
 impl Chunk {

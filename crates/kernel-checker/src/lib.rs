@@ -6,7 +6,9 @@
 //! only by a barrier between them, or by a release and an acquire.
 //!
 //! ```
-//! use kernel_checker::{Checker, Dropped, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run, Scratch};
+//! use kernel_checker::{
+//!     Checker, Dropped, HostMistake, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run, Scratch,
+//! };
 //! use kernel_ir::abi::check::{What, who};
 //! use kernel_ir::{AddressSpace, CheckOp, Touch};
 //! use std::sync::{Arc, Mutex};
@@ -17,6 +19,7 @@
 //!     fn found(&mut self, _number: usize, mistake: &Mistake) {
 //!         self.0.lock().unwrap().push(mistake.kind);
 //!     }
+//!     fn found_host(&mut self, _number: usize, _mistake: &HostMistake) {}
 //!     fn read(&self, _address: u64, _bytes: &mut [u8]) -> bool {
 //!         false
 //!     }
@@ -54,6 +57,7 @@
 //! | `waiting` | values that nobody has written, until their launch ends |
 //! | `order` | whether two accesses are ordered |
 //! | `allocations`, `checker` | all that is known of the process |
+//! | `host` | accesses by the host |
 //! | `run`, `uninitialised` | the calls of a kernel |
 //!
 //! # Invariants
@@ -72,6 +76,7 @@ mod commands;
     expect(unsafe_code, reason = "code for processors that have AVX2")
 )]
 mod history;
+mod host;
 mod lanes;
 mod launch;
 mod mistake;
@@ -86,6 +91,8 @@ pub use checker::{Bounds, Checker};
 pub use commands::{Position, Start};
 pub use lanes::{Addresses, Lanes};
 pub use launch::{Kernel, Launch};
-pub use mistake::{Dropped, Mistake, MistakeKind, Place, Reporter, Rules, Side};
+pub use mistake::{
+    Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Place, Reporter, Rules, Side,
+};
 pub use run::Run;
 pub use scratch::Scratch;

@@ -20,6 +20,8 @@ use crate::order::AccessOrder;
 use crate::scratch::{KNOWN, Known, Scratch};
 use crate::synchronisation::releases;
 
+mod faults;
+
 /// Work-groups of a launch that run one after another on one thread.
 pub struct Run<'a> {
     pub(crate) checker: &'a Checker,
@@ -161,40 +163,6 @@ impl<'a> Run<'a> {
             },
         };
         self.tell(&call, kind, |_| ());
-    }
-
-    /// The kernel has stopped, because the memory at `address` is not there.
-    pub fn faulted(&self, address: u64) {
-        self.release();
-        if address < NULL {
-            // A null pointer, which its bounds have told.
-            return;
-        }
-        let unknown = match self.groups.try_borrow() {
-            Ok(groups) => groups.unknown.clone(),
-            Err(_) => None,
-        };
-        let Some((call, lanes)) = unknown else {
-            return;
-        };
-        let CheckOp::Access(touch, size) = call.what.op else {
-            return;
-        };
-        let mut lanes = lanes.into_iter();
-        let holds = |&(_, at): &(u32, u64)| address.wrapping_sub(at) < u64::from(size);
-        let Some((lane, at)) = lanes.find(holds) else {
-            return;
-        };
-        let item = call.item + lane;
-        self.tell(
-            &Call { item, ..call },
-            MistakeKind::InvalidPointer,
-            |mistake| {
-                mistake.side.touch = Some(touch);
-                mistake.size = size;
-                mistake.values = [None, Some(at)];
-            },
-        );
     }
 
     /// `solum_check`.
@@ -669,6 +637,8 @@ impl<'a> Run<'a> {
             _ => Reach::NotAtomic,
         };
         let mut raced = Vec::new();
+        let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
+        let mut wrong = None;
         for lane in bits(active) {
             let address = match lanes.addresses {
                 Addresses::Row { first, step } => {
@@ -688,6 +658,7 @@ impl<'a> Run<'a> {
                 allocations,
                 synchronisation,
                 launches,
+                reporter,
                 ..
             } = state;
             let (history, start, tag) = if is_local {
@@ -702,6 +673,16 @@ impl<'a> Run<'a> {
                 match &mut groups.unknown {
                     Some((old, lanes)) if old.is_same(call) => lanes.push((lane, address)),
                     unknown => *unknown = Some((*call, vec![(lane, address)])),
+                }
+                // Generic pointers may lead to the work-item's own memory.
+                let is_global = call.what.space == AddressSpace::Global && address >= NULL;
+                if wrong.is_some() || !is_global {
+                    continue;
+                }
+                if writes && reporter.is_constant(address) {
+                    wrong = Some((lane, MistakeKind::ReadOnlyWrite));
+                } else if self.checker.rules.strict && !reporter.is_driver_memory(address) {
+                    wrong = Some((lane, MistakeKind::ProgramMemory));
                 }
                 continue;
             };
@@ -734,12 +715,17 @@ impl<'a> Run<'a> {
                 synchronisation: known.filter(|known| !known.is_empty()),
                 knows_sub_groups: call.epoch & KNOWS_SUB_GROUPS != 0,
             };
-            let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
             let new = Access { cell: me, site };
             let found = history.record(address - start, u64::from(size), new, writes, &order);
             if let Some(earlier) = found {
                 raced.push((lane, address, is_local.then_some(groups.local), earlier));
             }
+        }
+        if let Some((lane, kind)) = wrong {
+            let mut mistake = self.mistake(call, call.item + lane, kind);
+            mistake.side.touch = Some(touch);
+            mistake.size = size;
+            state.tell(&mistake);
         }
         for (lane, address, local, earlier) in raced {
             self.race(state, call, lanes, (lane, address, local), earlier);

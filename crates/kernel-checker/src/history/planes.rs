@@ -51,6 +51,18 @@ impl<const N: usize> Planes<N> {
         }
     }
 
+    /// The last accesses to the place of a byte.
+    pub(super) fn at(&self, byte: u32) -> impl Iterator<Item = Earlier> {
+        let at = (byte / Self::UNIT) as usize;
+        (0..3).filter_map(move |plane| {
+            let access = self.get(plane, at);
+            (access.cell.0 != 0).then_some(Earlier {
+                access,
+                is_write: plane == WRITE,
+            })
+        })
+    }
+
     fn set(&mut self, plane: usize, at: usize, access: Access) {
         self.cells[plane][at] = access.cell.0;
         self.sites[plane][at] = access.site;

@@ -3,6 +3,7 @@
 //! Each process of the program writes its findings to a stream in a private temporary folder. The streams are read after
 //! the program's end, also if it crashed or was killed.
 
+mod program_lines;
 mod report;
 mod streams;
 
@@ -28,7 +29,7 @@ use crate::{exit, install, pass_through, regular_file, run, variables};
 #[derive(Args)]
 pub(crate) struct Options {
     /// What to look for: groups (memory, race, uninitialised, sync, value, lifetime) and kinds, separated by commas.
-    #[arg(long, value_name = "LIST", value_parser = Checks::asked_for)]
+    #[arg(long, value_name = "LIST", value_parser = Checks::parse)]
     only: Option<Checks>,
     /// Also report what is wrong on some devices only, such as the expectation of sub-groups in lock step.
     #[arg(long)]

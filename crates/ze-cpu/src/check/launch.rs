@@ -92,11 +92,18 @@ impl CheckedLaunch {
             .filter_map(|&argument| bounds.get(argument as usize))
             .map(|bounds| bounds.start)
             .collect();
+        let arguments = bounds.iter().filter(|bounds| bounds.size != u64::MAX);
+        let arguments = arguments.map(|bounds| {
+            let writes = written.contains(&bounds.start) || written.contains(&0);
+            (bounds.start, writes)
+        });
+        check.host.uses(transfers::position(), arguments);
         let may_overlap = check.checker.may_overlap(&launch);
         for bounds in &mut bounds {
             // Where nothing is known of a pointer it may point into any allocation.
             let is_written = may_overlap
                 || bounds.size == u64::MAX
+                || check.host.compares(bounds.start)
                 || written.contains(&bounds.start)
                 || written.contains(&0);
             bounds.is_written = u64::from(is_written);
@@ -170,6 +177,7 @@ impl CheckedLaunch {
             Ok(()) => groups.end(),
         }
         *turn = groups.into_scratch();
+        self.check.host.quiet.progress();
         result
     }
 }
