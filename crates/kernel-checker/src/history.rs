@@ -228,20 +228,13 @@ impl Chunk {
     fn make_exact(&mut self, at: usize, last: &Pattern) {
         let line = &mut self.lines[at];
         let is_in_words = line.patterns().all(|(_, mask)| Planes::<16>::fits(mask));
-        let exact = match is_in_words {
-            true => Exact::Words(Box::new(Planes::of(line))),
-            false => Exact::Bytes(Box::new(Planes::of(line))),
-        };
-        let number = match self.unused.pop() {
-            Some(number) => {
-                self.exact[number] = exact;
-                number
-            }
-            None => {
-                self.exact.push(exact);
-                self.exact.len() - 1
-            }
-        };
+        let number = self.unused.pop().unwrap_or(self.exact.len());
+        let old = self.exact.get_mut(number);
+        match (old, is_in_words) {
+            (Some(Exact::Words(planes)), true) => planes.take(line),
+            (Some(old), _) => *old = Exact::of(line, is_in_words),
+            (None, _) => self.exact.push(Exact::of(line, is_in_words)),
+        }
         line.become_planes(number, last.cell);
     }
 
@@ -258,6 +251,17 @@ impl Chunk {
 }
 
 impl Exact {
+    fn of(line: &Line, is_in_words: bool) -> Self {
+        if is_in_words {
+            let mut planes = Box::new(Planes::new());
+            planes.take(line);
+            return Self::Words(planes);
+        }
+        let mut planes = Box::new(Planes::new());
+        planes.take(line);
+        Self::Bytes(planes)
+    }
+
     #[inline(always)]
     fn note_if_quiet(&mut self, new: &Pattern, mask: u64) -> bool {
         match self {

@@ -49,6 +49,7 @@
 //! |---|---|
 //! | `cell` | an access in 64 bits |
 //! | `history` | the last accesses to each byte: `history/line`, patterns of accesses to a line of 64 bytes; `planes`, those of a line that has no patterns; `rows` |
+//! | `lanes`, `scratch` | the lanes of a call, in rows; memory that runs use one after another |
 //! | `synchronisation` | order by atomics and fences |
 //! | `arrivals` | barriers |
 //! | `commands` | order of commands |
@@ -76,18 +77,22 @@ mod commands;
 )]
 mod history;
 mod host;
+mod lanes;
 mod launch;
 mod mistake;
 mod order;
 mod run;
+mod scratch;
 mod synchronisation;
 mod uninitialised;
 mod waiting;
 
 pub use checker::{Bounds, Checker};
 pub use commands::{Position, Start};
+pub use lanes::{Addresses, Lanes};
 pub use launch::{Kernel, Launch};
 pub use mistake::{
     Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Place, Reporter, Rules, Side,
 };
-pub use run::{Addresses, Lanes, Run, Scratch};
+pub use run::Run;
+pub use scratch::Scratch;

@@ -17,12 +17,17 @@ impl<const N: usize> Planes<N> {
     /// Bytes of a place.
     const UNIT: u32 = (super::line::LINE as usize / N) as u32;
 
-    /// The accesses of a line.
-    pub(super) fn of(line: &Line) -> Self {
-        let mut new = Self {
+    /// No accesses.
+    pub(super) fn new() -> Self {
+        Self {
             cells: [[0; N]; 3],
             sites: [[0; N]; 3],
-        };
+        }
+    }
+
+    /// Those of a line instead.
+    pub(super) fn take(&mut self, line: &Line) {
+        self.cells = [[0; N]; 3];
         for (pattern, mask) in line.patterns() {
             for at in 0..N {
                 let byte = at as u32 * Self::UNIT;
@@ -31,13 +36,12 @@ impl<const N: usize> Planes<N> {
                 }
                 let plane = match pattern.writes {
                     true => WRITE,
-                    false if new.cells[1][at] == 0 => 1,
+                    false if self.cells[1][at] == 0 => 1,
                     false => 2,
                 };
-                new.set(plane, at, pattern.access_at(byte));
+                self.set(plane, at, pattern.access_at(byte));
             }
         }
-        new
     }
 
     fn get(&self, plane: usize, at: usize) -> Access {
@@ -114,39 +118,40 @@ impl<const N: usize> Planes<N> {
     /// As [`Self::note_if_quiet`], place by place.
     #[inline(always)]
     pub(super) fn note_few_if_quiet(&mut self, new: &Pattern, mask: u64) -> bool {
-        let places = || {
-            let mut rest = mask;
-            std::iter::from_fn(move || {
-                let byte = rest.trailing_zeros();
-                let unit = u64::MAX >> (u64::BITS - Self::UNIT);
-                (rest != 0).then(|| {
-                    rest &= !(unit << byte);
-                    (byte / Self::UNIT) as usize
-                })
-            })
-        };
-        for at in places() {
-            let cell = new.access_at(at as u32 * Self::UNIT).cell;
-            let readers = [1, 2].map(|plane| Cell(self.cells[plane][at]));
-            let is_other_interval = |old: Cell| {
-                cell.is_unordered(old) && old.place() == cell.place() && !cell.is_same_interval(old)
-            };
-            let may_race = cell.may_race(Cell(self.cells[WRITE][at]))
-                || match new.writes {
-                    true => readers.iter().any(|&old| cell.may_race(old)),
-                    false => readers.into_iter().any(is_other_interval),
+        let unit = u64::MAX >> (u64::BITS - Self::UNIT);
+        let mut rest = mask;
+        while rest != 0 {
+            let byte = rest.trailing_zeros();
+            rest &= !(unit << byte);
+            let at = (byte / Self::UNIT) as usize;
+            let cell = new.access_at(byte).cell;
+            let [write, first, second] = [0, 1, 2].map(|plane| Cell(self.cells[plane][at]));
+            let may_race = if new.writes {
+                cell.may_race(write) | cell.may_race(first) | cell.may_race(second)
+            } else {
+                // A barrier of the sub-group may lie between.
+                let is_other_interval = |old: Cell| {
+                    cell.is_unordered(old)
+                        & (old.place() == cell.place())
+                        & !cell.is_same_interval(old)
                 };
+                cell.may_race(write) | is_other_interval(first) | is_other_interval(second)
+            };
             if may_race {
                 return false;
             }
         }
-        for at in places() {
-            let cell = new.access_at(at as u32 * Self::UNIT).cell;
-            self.note(at, cell, new);
+        rest = mask;
+        while rest != 0 {
+            let byte = rest.trailing_zeros();
+            rest &= !(unit << byte);
+            let cell = new.access_at(byte).cell;
+            self.note((byte / Self::UNIT) as usize, cell, new);
         }
         true
     }
 
+    #[inline(always)]
     fn note(&mut self, at: usize, cell: Cell, new: &Pattern) {
         let access = Access {
             cell,

@@ -42,9 +42,10 @@ impl Row {
             writes: self.writes,
         };
         let most = u64::MAX >> (64 - (LINE >> shift));
-        // All lanes side by side, without gaps: the bytes are known without looking at the lanes.
+        // All lanes up to one: the bytes are known without looking at the lanes.
         let end = start + (u64::from(active.trailing_ones()) << shift);
-        let is_dense = active & active.wrapping_add(1) == 0 && u64::from(self.size) == step;
+        let is_dense = active & active.wrapping_add(1) == 0;
+        let of_all = STARTS[(shift & 7) as usize].wrapping_mul(bytes);
         let parts = (start / LINE..last / LINE + 1).map(move |line| {
             let first = line * LINE;
             let (lanes, skipped) = match first.checked_sub(start) {
@@ -57,7 +58,7 @@ impl Row {
             let mask = if is_dense {
                 let from = start.saturating_sub(first);
                 let behind = (first + LINE).saturating_sub(end);
-                u64::MAX << from & u64::MAX >> behind
+                of_all & u64::MAX << from & u64::MAX >> behind
             } else {
                 spread(lanes & most, shift).wrapping_mul(bytes)
             };
@@ -67,6 +68,18 @@ impl Row {
         Some(parts)
     }
 }
+
+/// A bit for the first byte of each lane, by the logarithm of the step.
+const STARTS: [u64; 8] = [
+    u64::MAX,
+    u64::MAX / 0x3,
+    u64::MAX / 0xf,
+    u64::MAX / 0xff,
+    u64::MAX / 0xffff,
+    u64::MAX / 0xffff_ffff,
+    1,
+    0,
+];
 
 /// Moves each bit to two to the `shift` times its place.
 #[inline(always)]
