@@ -299,7 +299,7 @@ impl<'m> Instrument<'m> {
             let full = self.binary(BinaryOp::Or, old, low);
             let one = self.e.int(32, 1);
             self.binary(BinaryOp::IAdd, full, one)
-        } else if is_sub_group_stop(op) {
+        } else if is_sub_group_stop(op) && !self.non_uniform.contains(&self.word) {
             let old = self.load_epoch();
             let one = self.e.int(32, 1);
             self.binary(BinaryOp::IAdd, old, one)

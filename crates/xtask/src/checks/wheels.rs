@@ -165,7 +165,8 @@ fn with_cache(session: &Session, program: Program) -> Program {
         .env("SYCL_CACHE_MIN_DEVICE_IMAGE_SIZE", "1000000000")
 }
 
-/// A SYCL program with correct kernels under `solum check`, which ends with another code if it finds something.
+/// A SYCL program with correct kernels under `solum check`, which ends with another code if it finds something that is not
+/// known.
 pub(super) fn sycl_correct(
     session: &Session,
     name: &str,
@@ -174,7 +175,9 @@ pub(super) fn sycl_correct(
 ) -> Result<()> {
     let program = client_programs::sycl(session, name)?;
     let check = with_cache(session, Program::new(session.release("solum")))
-        .args(["check", "--as", &device.word(), "--"])
+        .args(["check", "--as", &device.word(), "--suppress"])
+        .arg(session.path("tests/sycl/known.txt"))
+        .arg("--")
         .arg(&program)
         .args(rounds.map(|rounds| format!("--rounds={rounds}")));
     session.run(&check)
