@@ -259,34 +259,28 @@ impl<'m> Instrument<'m> {
                 }
             }
             op if is_group_stop(op) && self.checks.barriers => {
-                let epoch = self.load_epoch();
-                let mut operands = vec![epoch];
                 // All work-items have to name one source of a broadcast.
-                if let Op::Group(GroupOp::Broadcast, _, args) = op
-                    && let Some(&source) = args.get(1)
-                    && *self.e.ty(source) == Type::Int(64)
-                {
-                    operands.push(source);
-                }
-                if self.may_miss || operands.len() > 1 {
-                    self.tell(CheckOp::Arrive, operands);
-                }
+                let source =
+                    source_of_broadcast(op).filter(|&source| *self.e.ty(source) == Type::Int(64));
+                self.arrive(CheckOp::Arrive, source);
             }
             op if is_sub_group_stop(op) && self.non_uniform.contains(&self.word) => {}
             op if is_sub_group_stop(op) && self.checks.barriers => {
-                let epoch = self.load_epoch();
-                let mut operands = vec![epoch];
-                // The same in a sub-group. Where only a part of it meets, the runtime knows better.
-                if let Op::Group(GroupOp::Broadcast, _, args) = op
-                    && let Some(&source) = args.get(1)
-                {
-                    operands.extend(self.as_word(source));
-                }
-                if self.may_miss || operands.len() > 1 {
-                    self.tell(CheckOp::ArriveSubGroup, operands);
-                }
+                // The same in a sub-group.
+                let source = source_of_broadcast(op).and_then(|source| self.as_word(source));
+                self.arrive(CheckOp::ArriveSubGroup, source);
             }
             _ => {}
+        }
+    }
+
+    /// Tells that a work-item has come where others of its group or sub-group have to come, too, and a value that all have to
+    /// have; not where all come, and have no value.
+    fn arrive(&mut self, check: CheckOp, value: Option<ValueId>) {
+        if self.may_miss || value.is_some() {
+            let epoch = self.load_epoch();
+            let operands = std::iter::once(epoch).chain(value).collect();
+            self.tell(check, operands);
         }
     }
 
@@ -352,5 +346,13 @@ impl<'m> Instrument<'m> {
         self.written
             .as_ref()
             .is_some_and(|written| !written.contains(&argument))
+    }
+}
+
+/// The work-item whose value a broadcast takes.
+fn source_of_broadcast(op: &Op) -> Option<ValueId> {
+    match op {
+        Op::Group(GroupOp::Broadcast, _, args) => args.get(1).copied(),
+        _ => None,
     }
 }

@@ -629,7 +629,15 @@ fn non_uniform_operations_of_a_sub_group_may_be_reached_by_a_part() {
         asm.entry("kernel").types();
         asm.op(Op::Constant, &[2, 43, 3]);
         asm.function(|a| {
-            a.op(op, &[2, 90, 43, 0, 10]).op(Op::Store, &[21, 90]);
+            // Work-items that read 0 carry it out.
+            a.op(Op::Load, &[2, 80, 21])
+                .op(Op::IEqual, &[7, 81, 80, 9])
+                .op(Op::BranchConditional, &[81, 82, 83])
+                .op(Op::Label, &[82])
+                .op(op, &[2, 90, 43, 0, 10])
+                .op(Op::Store, &[21, 90])
+                .op(Op::Branch, &[83])
+                .op(Op::Label, &[83]);
         });
         let mut module = build(&[asm.bytes()])
             .unwrap_or_else(|e| panic!("{op:?}: {e}"))
