@@ -236,12 +236,14 @@ mod tests {
         static HOLDER: AtomicUsize = AtomicUsize::new(0);
         // Addresses that nothing has.
         let ranges = BTreeMap::from([(0x1234_5678_0000, 64), (0x1234_5679_0000, 64)]);
-        HOLDER.store(0x1234_5678_0000 + 63, Ordering::Relaxed);
+        // Nothing but the search reads it, which the compiler cannot see.
+        let holder = std::hint::black_box(&HOLDER);
+        holder.store(0x1234_5678_0000 + 63, Ordering::Relaxed);
         assert_eq!(
             held_by_variables(&ranges),
             HashSet::from([0x1234_5678_0000])
         );
-        HOLDER.store(0x1234_5678_0000 + 64, Ordering::Relaxed);
+        holder.store(0x1234_5678_0000 + 64, Ordering::Relaxed);
         assert_eq!(held_by_variables(&ranges), HashSet::new());
     }
 
