@@ -28,6 +28,18 @@ impl Frame {
     }
 }
 
+/// A place in the program's own code, before its source is looked for: `solum check` does that, not the checked process.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Address {
+    /// The program or library.
+    pub object: String,
+    /// The instruction's place in it.
+    pub offset: u64,
+    /// The exported function around it; empty if it is not known.
+    pub function: String,
+}
+
 /// A work-item.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -64,6 +76,9 @@ pub struct Access {
     /// The place in the source, innermost function first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<Frame>,
+    /// The same of a call of the program, until its source is found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub called_at: Vec<Address>,
 }
 
 impl Access {
@@ -109,7 +124,7 @@ pub enum MemoryKind {
 pub struct Allocation {
     /// What memory it is.
     pub kind: MemoryKind,
-    /// Its size in bytes.
+    /// Its size in bytes; of a leak, the bytes of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Where the access begins, in bytes from the allocation's start; negative before it.
@@ -124,6 +139,20 @@ pub struct Allocation {
     /// Where it was freed, innermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub freed: Vec<Frame>,
+    /// The same as [`Self::allocated`], until the source is found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allocated_at: Vec<Address>,
+    /// The same as [`Self::freed`], until the source is found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub freed_at: Vec<Address>,
+}
+
+impl Allocation {
+    /// Whether it is no memory but an object of the program with this name, such as an event.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.kind == MemoryKind::None && self.name.is_some()
+    }
 }
 
 /// One mistake, and how often it happened.
@@ -171,10 +200,39 @@ impl Finding {
         }
     }
 
+    /// The call that has to be the program's own, and not one of a runtime in it, so that this is a mistake.
+    #[must_use]
+    pub fn owner_stack(&self) -> Option<&[Address]> {
+        match (self.kind, &self.allocation, &self.access) {
+            (Kind::Leak, Some(made), _) => Some(&made.allocated_at),
+            (Kind::InvalidLifetime, _, Some(call)) if call.action == "destroy" => {
+                Some(&call.called_at)
+            }
+            _ => None,
+        }
+    }
+
     /// What to do next.
     #[must_use]
     pub fn advice(&self) -> &str {
         self.advice.as_deref().unwrap_or(self.kind.advice())
+    }
+
+    /// Gives each place in the program's own code the frames that `find` finds for it.
+    pub fn find_sources(&mut self, find: &mut dyn FnMut(&[Address]) -> Vec<Frame>) {
+        let mut resolve = |addresses: &mut Vec<Address>, frames: &mut Vec<Frame>| {
+            let addresses = std::mem::take(addresses);
+            if frames.is_empty() && !addresses.is_empty() {
+                *frames = find(&addresses);
+            }
+        };
+        for side in self.access.iter_mut().chain(&mut self.other) {
+            resolve(&mut side.called_at, &mut side.frames);
+        }
+        if let Some(allocation) = &mut self.allocation {
+            resolve(&mut allocation.allocated_at, &mut allocation.allocated);
+            resolve(&mut allocation.freed_at, &mut allocation.freed);
+        }
     }
 
     /// Both sides.
@@ -291,6 +349,32 @@ pub(crate) mod tests {
             let json = serde_json::to_string(&finding).unwrap();
             assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
         }
+    }
+
+    #[test]
+    fn places_of_the_program_become_frames() {
+        let address = |offset| Address {
+            object: "/bin/prog".into(),
+            offset,
+            function: String::new(),
+        };
+        let mut finding = bounds();
+        finding.access.as_mut().unwrap().called_at = vec![address(1)];
+        let allocation = finding.allocation.as_mut().unwrap();
+        allocation.allocated_at = vec![address(2)];
+        allocation.freed_at = vec![address(3), address(4)];
+        let json = serde_json::to_string(&finding).unwrap();
+        assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
+        let mut asked = Vec::new();
+        finding.find_sources(&mut |addresses| {
+            asked.push(addresses.len());
+            vec![frame("f", "f.c", addresses[0].offset as u32, 0)]
+        });
+        // What has frames keeps them.
+        assert_eq!(asked, [2]);
+        let mut expected = bounds();
+        expected.allocation.as_mut().unwrap().freed = vec![frame("f", "f.c", 3, 0)];
+        assert_eq!(finding, expected);
     }
 
     #[test]

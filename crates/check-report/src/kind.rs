@@ -37,7 +37,7 @@ pub enum Group {
     Sync,
     /// Operations without a defined result.
     Value,
-    /// Objects of the variables' and allocations' lifetimes.
+    /// Lifetimes of allocations and objects.
     Lifetime,
 }
 
@@ -170,8 +170,8 @@ RaceCommands "race-commands" Race Error
 RaceHost "race-host" Race Error
     "the host and a command access the same memory without order"
     "wait for the command before the host accesses the memory"
-    "The host reads or writes shared or host memory while a command that uses it may be running. Synchronise with the queue, \
-     the event or the fence first."
+    "The host reads or writes shared or host memory while a command that uses it may be running: synchronise with the queue, \
+     the event or the fence first. Or it accesses device memory, which only devices may access."
 SameValueWrite "same-value-write" Race Warning
     "work-items write the same value to the same memory without order"
     "let one work-item write, use an atomic store, or accept it with --allow same-value"
@@ -237,24 +237,17 @@ Assertion "assertion" Value Error
     "The condition of an assert in the kernel was false."
 Leak "leak" Lifetime Warning
     "memory that was never freed"
-    "free it with zeMemFree or sycl::free before its context ends"
-    "An allocation existed when its context was destroyed or the process ended."
+    "free it with zeMemFree or sycl::free before the program ends"
+    "The program has allocated memory and not freed it before its end. With --strict, also objects, such as events and command \
+     lists, that were never destroyed."
 InvalidLifetime "invalid-lifetime" Lifetime Error
-    "a variable is used outside its lifetime"
-    "move the variable's declaration to the scope in which it is used"
-    "A private variable is read or written through a pointer after its scope has ended; its memory may hold another variable."
+    "an object is used outside its lifetime"
+    "free or destroy it once, after its last use"
+    "The program frees memory twice, frees it in another context than its own, or uses an object, such as an event, that it has \
+     destroyed. A driver may have given the same address to another object by then."
 }
 
 impl Kind {
-    /// Whether the checker looks for it. The names of the others are kept for it.
-    #[must_use]
-    pub const fn is_looked_for(self) -> bool {
-        !matches!(
-            self,
-            Self::ReadOnlyWrite | Self::RaceHost | Self::Leak | Self::InvalidLifetime
-        )
-    }
-
     fn facts(self) -> &'static Facts {
         &FACTS[self as usize]
     }

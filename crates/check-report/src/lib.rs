@@ -28,6 +28,7 @@
 pub mod escape;
 pub mod finding;
 mod glob;
+pub mod host_stack;
 mod kind;
 pub mod merge;
 pub mod options;
@@ -36,6 +37,6 @@ pub mod stream;
 pub mod suppress;
 pub mod text;
 
-pub use finding::{Access, Allocation, Finding, Frame, Item, MemoryKind};
+pub use finding::{Access, Address, Allocation, Finding, Frame, Item, MemoryKind};
 pub use kind::{Group, Kind, Level};
 pub use options::Checks;

@@ -21,6 +21,9 @@ enum Place {
     Message(String),
 }
 
+/// Frames that tell two leaks apart: the program may have a function of its own that allocates. Recursion may be deeper.
+pub const CALLERS: usize = 8;
+
 /// What two findings of one mistake have in common.
 type Mistake = (Kind, Option<String>, Vec<Place>);
 
@@ -46,11 +49,25 @@ fn mistake(finding: &Finding) -> Mistake {
     if places.is_empty() {
         // Of a leak the only place is that of its allocation.
         let allocated = finding.allocation.as_ref();
-        let allocated = allocated.and_then(|allocation| line(&allocation.allocated));
-        places.push(allocated.unwrap_or_else(|| Place::Message(finding.message.clone())));
+        let frames = allocated.map_or(&[][..], |one| one.allocated.as_slice());
+        places.extend(
+            frames
+                .iter()
+                .take(CALLERS)
+                .filter_map(|frame| line(std::slice::from_ref(frame))),
+        );
+        places.push(Place::Message(finding.message.clone()));
     }
     places.sort_unstable();
     (finding.kind, finding.kernel.clone(), places)
+}
+
+/// The bytes of a leak are those of all its allocations.
+fn add_bytes(first: &mut Finding, other: &Finding) {
+    let other = other.allocation.as_ref().and_then(|one| one.size);
+    if let Some(bytes) = first.allocation.as_mut().and_then(|one| one.size.as_mut()) {
+        *bytes = bytes.saturating_add(other.unwrap_or(0));
+    }
 }
 
 /// Merges lists: the first finding of each mistake, in their order, with the counts of all.
@@ -63,6 +80,9 @@ pub fn merge(lists: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
             Some(place) => {
                 let first = &mut all[*place];
                 first.count = first.count.saturating_add(finding.count);
+                if finding.kind == Kind::Leak {
+                    add_bytes(first, &finding);
+                }
             }
             None => {
                 places.insert(mistake(&finding), all.len());
@@ -122,7 +142,7 @@ mod tests {
             finding
         };
         let leak = |line| {
-            let mut finding = Finding::new(Kind::Leak, format!("{line} bytes"));
+            let mut finding = Finding::new(Kind::Leak, "never freed");
             finding.allocation = Some(crate::Allocation {
                 allocated: vec![frame("main", "main.c", line, 1)],
                 ..Default::default()
@@ -172,6 +192,27 @@ mod tests {
                 assert_eq!(merged, [Finding { count, ..one }], "{case}");
             }
         }
+    }
+
+    #[test]
+    fn leaks_of_one_place_add_up() {
+        let leak = |bytes| {
+            let mut finding = Finding::new(Kind::Leak, "never freed");
+            finding.allocation = Some(crate::Allocation {
+                size: Some(bytes),
+                allocated: vec![frame("main", "main.c", 7, 1)],
+                ..Default::default()
+            });
+            finding
+        };
+        let merged = merge([vec![leak(16)], vec![leak(64)]]);
+        let [one] = merged.as_slice() else {
+            panic!("{merged:?}")
+        };
+        assert_eq!(
+            (one.count, one.allocation.as_ref().unwrap().size),
+            (2, Some(80))
+        );
     }
 
     #[test]

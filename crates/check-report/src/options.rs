@@ -42,18 +42,6 @@ pub struct UnknownWord {
     pub word: String,
     /// The known word that may be meant.
     pub nearest: Option<&'static str>,
-    /// Whether it is a check that does not exist yet.
-    pub is_planned: bool,
-}
-
-impl UnknownWord {
-    fn planned(word: &str) -> Self {
-        Self {
-            word: word.to_owned(),
-            nearest: None,
-            is_planned: true,
-        }
-    }
 }
 
 impl std::error::Error for UnknownWord {}
@@ -62,12 +50,6 @@ impl fmt::Display for UnknownWord {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.word.as_str() {
             "" => out.write_str("an empty word among the checks")?,
-            word if self.is_planned => {
-                return write!(
-                    out,
-                    "{word} is not looked for yet; docs/check.md says which checks exist"
-                );
-            }
             word => write!(out, "no check is called {}", crate::escape::escape(word))?,
         }
         out.write_str(&suggestion(
@@ -155,7 +137,6 @@ impl Checks {
                     return Err(UnknownWord {
                         word: word.to_owned(),
                         nearest: nearest(word, known()),
-                        is_planned: false,
                     });
                 }
             }
@@ -171,26 +152,6 @@ impl Checks {
         })
     }
 
-    /// As [`Checks::parse`], for what a user asks for.
-    ///
-    /// # Errors
-    /// As [`Checks::parse`], and the first group or kind that is not looked for yet ([`Kind::is_looked_for`]).
-    pub fn asked_for(text: &str) -> Result<Self, UnknownWord> {
-        let checks = Self::parse(text)?;
-        let is_planned = |word: &str| {
-            let group = Group::ALL.into_iter().find(|group| group.name() == word);
-            match (group, Kind::from_name(word)) {
-                (Some(group), _) => !group.kinds().any(Kind::is_looked_for),
-                (None, Some(kind)) => !kind.is_looked_for(),
-                (None, None) => false,
-            }
-        };
-        match text.split(',').map(str::trim).find(|word| is_planned(word)) {
-            Some(word) => Err(UnknownWord::planned(word)),
-            None => Ok(checks),
-        }
-    }
-
     /// Reads the value of `SOLUM_CHECK`: as [`Checks::parse`], `1` for all; `None` for `0` or an empty value.
     ///
     /// # Errors
@@ -199,14 +160,7 @@ impl Checks {
         match value.trim() {
             "" | "0" => Ok(None),
             "1" => Ok(Some(Self::all())),
-            text => {
-                let checks = Self::parse(text)?;
-                let mut kinds = Kind::ALL.into_iter().filter(|&kind| checks.has(kind));
-                match kinds.any(Kind::is_looked_for) {
-                    true => Ok(Some(checks)),
-                    false => Err(UnknownWord::planned(text)),
-                }
-            }
+            text => Self::parse(text).map(Some),
         }
     }
 
@@ -432,22 +386,5 @@ mod tests {
         }
         assert!(Checks::from_variable("2").is_err());
         assert!(Checks::all().has_any(Group::Race) && !Checks::all().is_strict());
-    }
-
-    #[test]
-    fn checks_that_do_not_exist_yet_are_refused() {
-        for text in ["memory,race-host", "lifetime", "leak"] {
-            let error = Checks::asked_for(text).unwrap_err();
-            let variable = Checks::from_variable(text);
-            assert_eq!(variable.is_err(), !text.contains("memory"), "{text}");
-            assert!(error.is_planned, "{text}");
-            assert!(
-                error.to_string().contains("is not looked for yet"),
-                "{error}"
-            );
-        }
-        for text in ["memory", "race", "all,strict"] {
-            assert_eq!(Checks::asked_for(text), Checks::parse(text));
-        }
     }
 }

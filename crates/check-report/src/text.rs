@@ -88,7 +88,9 @@ impl Style {
         let level = finding.kind.level();
         let head = format!("{}[{}]", level.name(), finding.kind);
         let message = format!(": {}", escape(&finding.message));
-        let lines = finding.sides().filter_map(Access::frame);
+        let frames = finding.sides().filter_map(Access::frame);
+        let made = allocated(finding);
+        let lines = frames.chain(made.as_ref().and_then(Access::frame));
         let widest = lines.map(|frame| frame.line.to_string().len()).max();
         let mut page = Page {
             style: self,
@@ -98,9 +100,12 @@ impl Style {
         for (side, arrow) in finding.sides().zip(["-->", ":::"]) {
             page.side(side, arrow, source);
         }
+        if let Some(made) = &made {
+            page.side(made, "-->", source);
+        }
         page.kernel(finding);
         if let Some(allocation) = &finding.allocation {
-            page.allocation(allocation);
+            page.allocation(allocation, made.is_some());
         }
         if finding.count != 1 {
             page.note("count", &format!("{} times", finding.count));
@@ -237,17 +242,37 @@ impl Page {
         }
     }
 
-    fn allocation(&mut self, allocation: &Allocation) {
-        self.note("memory", &memory(allocation));
-        for (name, frames) in [
-            ("allocated", &allocation.allocated),
-            ("freed", &allocation.freed),
-        ] {
-            if let Some(frame) = frames.first() {
+    /// `is_placed`: the place of its allocation is told already.
+    fn allocation(&mut self, allocation: &Allocation, is_placed: bool) {
+        let is_object = allocation.is_object();
+        let (made, gone) = match is_object {
+            true => ("created", "destroyed"),
+            false => ("allocated", "freed"),
+        };
+        if !is_object {
+            self.note("memory", &memory(allocation));
+        }
+        for (name, frames) in [(made, &allocation.allocated), (gone, &allocation.freed)] {
+            let is_told = is_placed && name == made;
+            if let Some(frame) = frames.first().filter(|_| !is_told) {
                 self.note(name, &format!("in {}", function_at(frame)));
             }
         }
     }
+}
+
+/// The place of a finding that has no other, such as a leak: where the memory was allocated.
+fn allocated(finding: &Finding) -> Option<Access> {
+    let allocation = finding.allocation.as_ref()?;
+    let has_lines = allocation.allocated.first().is_some_and(Frame::has_line);
+    let action = match allocation.is_object() {
+        true => "created here",
+        false => "allocated here",
+    };
+    (has_lines && finding.sides().next().is_none()).then(|| Access {
+        frames: allocation.allocated.clone(),
+        ..Access::new(action)
+    })
 }
 
 /// The place of a side that has no line.

@@ -12,7 +12,6 @@ fn the_page_lists_each_kind_with_its_title() {
         .collect();
     for kind in Kind::ALL {
         let warning = match kind.level() {
-            _ if !kind.is_looked_for() => " (not looked for yet)",
             Level::Warning => " (warning)",
             Level::Error => "",
         };

@@ -182,17 +182,17 @@ fn carry_out(
                     buffer.fill = Fill::Scratch;
                 }
             }
-            Action::HostRead(argument) | Action::HostWrite(argument) => {
-                let place = Place {
-                    argument: *argument,
-                    offset: 0,
-                };
+            Action::Wait => {
+                first.synchronize(u64::MAX)?;
+                second.synchronize(u64::MAX)?;
+            }
+            Action::HostRead(place) | Action::HostWrite(place) => {
                 let write = matches!(command.action, Action::HostWrite(_));
                 // SAFETY: not sound, as the launch; memory that the host may use, not empty.
                 unsafe {
-                    let value = at(&place).read_volatile();
+                    let value = at(place).read_volatile();
                     if write {
-                        at(&place).write_volatile(value.wrapping_add(1));
+                        at(place).write_volatile(value.wrapping_add(1));
                     }
                 }
             }

@@ -131,10 +131,12 @@ pub enum Action {
     },
     /// `free N`: frees a buffer of the first run line; nothing is waited for.
     Free(usize),
-    /// `host read N`: the host reads a buffer of shared or host memory; nothing is waited for.
-    HostRead(usize),
-    /// `host write N`: the host writes its first byte anew; nothing is waited for.
-    HostWrite(usize),
+    /// `host read N` or `N+BYTES`: the host reads a byte of a buffer; nothing is waited for.
+    HostRead(Place),
+    /// `host write N` or `N+BYTES`: the host writes a byte of it anew; nothing is waited for.
+    HostWrite(Place),
+    /// `wait`: the host waits for both lists.
+    Wait,
 }
 
 /// `same(N)` or `same(N+BYTES)`.
@@ -293,7 +295,7 @@ impl KernelFile {
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
         let rest = rest.trim();
         match word {
-            "run" | "copy" | "fill" | "free" | "host" => {
+            "run" | "copy" | "fill" | "free" | "host" | "wait" => {
                 let (parallel, rest) = match rest.strip_prefix("parallel ") {
                     Some(rest) if matches!(word, "run" | "copy" | "fill") => (true, rest.trim()),
                     _ => (false, rest),
@@ -322,7 +324,7 @@ impl KernelFile {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` begins no line of a header; allowed are `run`, `copy`, `fill`, `free`, `host`, `case`, \
+                    "`{word}` begins no line of a header; allowed are `run`, `copy`, `fill`, `free`, `host`, `wait`, `case`, \
                      `expect:`, `strict`, `allow:`, `language:` and `note:`"
                 ));
             }
@@ -357,16 +359,30 @@ impl KernelFile {
                 Ok(Action::Free(number(argument)?))
             }
             ("free", _) => Err("`free` takes the number of an argument".into()),
-            ("host", ["read", argument]) => {
-                self.buffer(number(argument)?, &[Memory::Shared, Memory::Host])?;
-                Ok(Action::HostRead(number(argument)?))
-            }
-            ("host", ["write", argument]) => {
-                self.buffer(number(argument)?, &[Memory::Shared, Memory::Host])?;
-                Ok(Action::HostWrite(number(argument)?))
-            }
-            _ => Err("it is `host read N` or `host write N`".into()),
+            ("host", ["read", byte]) => Ok(Action::HostRead(self.byte(byte)?)),
+            ("host", ["write", byte]) => Ok(Action::HostWrite(self.byte(byte)?)),
+            ("host", _) => Err("it is `host read N` or `host write N`".into()),
+            ("wait", []) => Ok(Action::Wait),
+            _ => Err("`wait` stands alone".into()),
         }
+    }
+
+    /// A byte that the host accesses: `N` or `N+BYTES`. Device memory is at a pointer of the host's, too, on CPU-typed
+    /// devices.
+    fn byte(&self, text: &str) -> Checked<Place> {
+        let (argument, offset) = text.split_once('+').unwrap_or((text, "0"));
+        let place = Place {
+            argument: number(argument)?,
+            offset: number(offset)?,
+        };
+        let size = self.buffer(
+            place.argument,
+            &[Memory::Shared, Memory::Host, Memory::Device],
+        )?;
+        if place.offset >= size {
+            return Err(format!("`{text}`: the buffer has {size} bytes"));
+        }
+        Ok(place)
     }
 
     fn run(&self, rest: &str) -> Checked<Action> {
@@ -818,7 +834,7 @@ kernel void add(global int *a) {
             ),
             (&format!("{run}// fill same(0) 300 4\n"), 2, "`300`"),
             (&format!("{run}// free 1\n"), 2, "argument 1"),
-            (&format!("{run}// host read 0\n"), 2, "argument 0"),
+            (&format!("{run}// host read 1\n"), 2, "argument 1"),
             (&format!("{run}// host open 0\n"), 2, "host read N"),
             (&format!("{run}x; //~ doom\n"), 2, "`doom`"),
             (&format!("{run}x; //~^other\n"), 2, "without a mark"),

@@ -67,6 +67,7 @@ impl Allocations {
             size,
             id,
             context,
+            history: History::of(size),
             ..Allocation::default()
         };
         let place = match self.unused.pop() {

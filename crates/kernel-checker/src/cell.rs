@@ -26,6 +26,8 @@ const BARRIERS_AT: u32 = 28;
 const GROUP_AT: u32 = 38;
 const TAG_AT: u32 = 54;
 
+/// Work-groups that a cell tells apart.
+pub(crate) const MOST_GROUPS: u64 = 1 << (TAG_AT - GROUP_AT);
 /// Largest number of work-group barriers that a cell tells apart.
 pub(crate) const MOST_BARRIERS: u64 = (1 << (GROUP_AT - BARRIERS_AT)) - 1;
 /// Largest number of sub-group barriers.
@@ -67,16 +69,10 @@ impl Cell {
         Self(self.0 | u64::from(releases.min(MOST_PHASES)) << PHASE_AT)
     }
 
-    /// The cell of the work-item that many places behind this one's, in the same group.
-    #[inline(always)]
-    pub(crate) fn later_item(self, lanes: u32) -> Self {
-        Self(self.0.wrapping_add(u64::from(lanes) << ITEM_AT))
-    }
-
     /// Whether an earlier access may be unordered with this one, as far as one look at the bits tells: of the same launch,
     /// and of another group, or of another work-item of the group at the same number of barriers.
     #[inline(always)]
-    pub(crate) fn may_race(self, earlier: Self) -> bool {
+    pub(crate) fn is_unordered(self, earlier: Self) -> bool {
         let differs = self.0 ^ earlier.0;
         let same_launch = differs >> TAG_AT == 0;
         let other_group = differs >> GROUP_AT != 0;
@@ -84,6 +80,52 @@ impl Cell {
         let other_item = differs >> ITEM_AT & 0xffff != 0;
         // Without branches: rows of cells are compared.
         same_launch & (other_group | (same_barriers & other_item))
+    }
+
+    /// As [`Self::is_unordered`], and not both are atomic.
+    #[inline(always)]
+    pub(crate) fn may_race(self, earlier: Self) -> bool {
+        self.is_unordered(earlier) & !self.is_atomic_with(earlier)
+    }
+
+    /// As [`Self::may_race`], if the work-items differ.
+    #[inline(always)]
+    pub(crate) fn may_race_with_items(self, earlier: Self) -> bool {
+        let differs = self.0 ^ earlier.0;
+        let same_launch = differs >> TAG_AT == 0;
+        let other_group = differs >> GROUP_AT != 0;
+        let same_barriers = differs >> BARRIERS_AT & MOST_BARRIERS == 0;
+        same_launch & (other_group | same_barriers) & !self.is_atomic_with(earlier)
+    }
+
+    /// Whether both are atomic, and each reaches the other's work-item.
+    #[inline(always)]
+    fn is_atomic_with(self, other: Self) -> bool {
+        let both_device = self.0 & other.0 & Reach::Device as u64 != 0;
+        let both_atomic = (self.0 & 3 != 0) & (other.0 & 3 != 0);
+        both_device | (both_atomic & ((self.0 ^ other.0) >> GROUP_AT == 0))
+    }
+
+    /// The same access, by no work-item.
+    pub(crate) fn without_item(self) -> Self {
+        Self(self.0 & !(0xffff << ITEM_AT))
+    }
+
+    /// Whether accesses to local memory like the earlier one are over: of another group, or before a later barrier.
+    #[inline(always)]
+    pub(crate) fn is_after_barrier(self, earlier: Self) -> bool {
+        let other_group = (self.0 ^ earlier.0) >> TAG_AT != 0;
+        other_group | (self.barriers() > earlier.barriers())
+    }
+
+    /// Whether a barrier of the group lies between two accesses of one group.
+    pub(crate) fn is_separated_for_all(self, other: Self) -> bool {
+        self.barriers() != other.barriers() || self.barriers() == MOST_BARRIERS
+    }
+
+    /// Whether no barrier of a sub-group lies between two accesses of one group with as many barriers of the group.
+    pub(crate) fn is_same_interval(self, other: Self) -> bool {
+        self.sub() == other.sub() && self.sub() != MOST_SUB
     }
 
     pub(crate) fn tag(self) -> u16 {
@@ -189,7 +231,7 @@ mod tests {
         ] {
             assert_eq!(new.may_race(old), may, "{old:?}");
         }
-        assert_eq!(new.later_item(3), at(1, 1, 1, 8));
+        assert_eq!(new.without_item().by(8), at(1, 1, 1, 8));
     }
 
     #[test]

@@ -226,12 +226,28 @@ impl Commands {
         self.host.knows(position)
     }
 
+    /// Whether the host has waited for nothing of a lane to which it has submitted commands.
+    pub(crate) fn is_unwaited(&self, lane: u64) -> bool {
+        let is_used = self.lanes.contains_key(&lane);
+        is_used && !self.host.knows_all && !self.host.lanes.contains_key(&lane)
+    }
+
     pub(crate) fn host_runs(&mut self, position: Position) {
         if let Some(clock) = self.running.get(&position) {
             let mut host = Clock::clone(&self.host);
             host.join(clock);
             self.host = Arc::new(host);
         }
+    }
+
+    /// The host has seen something that the command has written with an atomic operation.
+    pub(crate) fn host_acquires(&mut self, position: Position, clock: Option<&Clock>) {
+        let mut host = Clock::clone(&self.host);
+        if let Some(clock) = clock {
+            host.join(clock);
+        }
+        host.add(position);
+        self.host = Arc::new(host);
     }
 
     /// What a running command knows.

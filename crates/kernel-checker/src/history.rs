@@ -1,110 +1,120 @@
-//! The last accesses to each word of an allocation: one write, and two reads by different work-items.
+//! The last accesses to each byte of an allocation: one write, and two reads by different work-items.
 //!
-//! Two reads suffice: a write that is unordered with any read of the word is unordered with one of two, if these are of
+//! Two reads suffice: a write that is unordered with any read of the byte is unordered with one of two, if these are of
 //! different groups where there are such, and of different work-items otherwise.
 //!
-//! Histories are kept in chunks of [`CHUNK`] bytes, which are made when they are first accessed, and whose second reads are
-//! made when they are needed. A chunk describes words until a part of a word is accessed, and single bytes from then on.
+//! Histories are kept in lines of 64 bytes, and these in chunks of [`CHUNK`] bytes, which are made when they are first
+//! accessed. A line has a few patterns of accesses ([`line`]), or each word's or byte's accesses ([`planes`]).
 
+mod access;
+mod line;
+mod planes;
 mod rows;
 
-use crate::cell::Cell;
+pub(crate) use access::{Access, Earlier, Order};
+use line::{LINE, Line, Noted, Pattern};
+use planes::Planes;
 pub(crate) use rows::Row;
 
-/// Bytes of a word.
-const WORD: u64 = 4;
 /// Bytes of memory that a chunk describes.
 const CHUNK: u64 = 1 << 16;
 
-/// An access and the instruction that made it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Access {
-    pub(crate) cell: Cell,
-    /// Number of the instruction in the table of sites; 0 is unknown.
-    pub(crate) site: u16,
+/// The accesses of a line that patterns do not describe.
+enum Exact {
+    Words(Box<Planes<16>>),
+    Bytes(Box<Planes<64>>),
 }
 
-struct Plane {
-    cells: Box<[u64]>,
-    sites: Box<[u16]>,
-}
-
-impl Plane {
-    fn new(len: usize) -> Self {
-        Self {
-            cells: vec![0; len].into_boxed_slice(),
-            sites: vec![0; len].into_boxed_slice(),
-        }
-    }
-
-    fn get(&self, at: usize) -> Access {
-        Access {
-            cell: Cell(self.cells[at]),
-            site: self.sites[at],
-        }
-    }
-
-    fn set(&mut self, at: usize, access: Access) {
-        self.cells[at] = access.cell.0;
-        self.sites[at] = access.site;
-    }
-
-    /// The same accesses, byte by byte.
-    fn bytes(&self) -> Self {
-        fn each<T: Copy>(all: &[T]) -> Box<[T]> {
-            let of_word = |&one: &T| std::iter::repeat_n(one, WORD as usize);
-            all.iter().flat_map(of_word).collect()
-        }
-        Self {
-            cells: each(&self.cells),
-            sites: each(&self.sites),
-        }
-    }
-}
-
-#[derive(Default)]
 struct Chunk {
-    in_bytes: bool,
-    write: Option<Plane>,
-    reads: [Option<Plane>; 2],
+    lines: Box<[Line]>,
+    exact: Vec<Exact>,
+    /// Numbers of those that no line has.
+    unused: Vec<usize>,
 }
 
-impl Chunk {
-    fn split(&mut self) {
-        self.in_bytes = true;
-        let planes = self.reads.iter_mut().chain([&mut self.write]);
-        for plane in planes.flatten() {
-            *plane = plane.bytes();
-        }
-    }
-
-    fn len(&self) -> usize {
-        (CHUNK / if self.in_bytes { 1 } else { WORD }) as usize
-    }
-}
-
-/// The history of one allocation.
+/// The history of one allocation, or of local memory.
 #[derive(Default)]
 pub(crate) struct History {
     chunks: Vec<Option<Box<Chunk>>>,
-}
-
-/// An earlier access that a new one conflicts with, if nothing orders them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Earlier {
-    pub(crate) access: Access,
-    pub(crate) is_write: bool,
-}
-
-/// How accesses are ordered.
-pub(crate) trait Order {
-    /// Whether an earlier and a new access, of which at least one writes, may happen in any order.
-    fn races(&self, old: Access, new: Access, both_write: bool) -> bool;
-    /// Whether a barrier orders two accesses of one group.
-    fn is_separated(&self, old: Cell, new: Cell) -> bool;
+    /// Bytes; 0: of local memory, where accesses are over at the next barrier of the group.
+    size: u64,
 }
 
 impl History {
+    /// Of an allocation.
+    pub(crate) fn of(size: u64) -> Self {
+        Self {
+            chunks: Vec::new(),
+            size: size.max(1),
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.chunks.clear();
+    }
+
+    #[inline(always)]
+    fn chunk(&mut self, line: u64) -> Option<(&mut Chunk, usize)> {
+        const LINES: u64 = CHUNK / LINE;
+        let index = (line / LINES) as usize;
+        let at = (line % LINES) as usize;
+        if !matches!(self.chunks.get(index), Some(Some(_))) {
+            self.make_chunk(index);
+        }
+        let chunk = self.chunks.get_mut(index)?.as_mut()?;
+        (at < chunk.lines.len()).then_some((chunk, at))
+    }
+
+    #[cold]
+    fn make_chunk(&mut self, index: usize) {
+        if self.chunks.len() <= index {
+            self.chunks.resize_with(index + 1, || None);
+        }
+        let bytes = match self.size {
+            0 => CHUNK,
+            size => size.saturating_sub(index as u64 * CHUNK).min(CHUNK),
+        };
+        self.chunks[index] = Some(Box::new(Chunk {
+            lines: vec![Line::default(); bytes.div_ceil(LINE) as usize].into_boxed_slice(),
+            exact: Vec::new(),
+            unused: Vec::new(),
+        }));
+    }
+
+    /// Records a row, if one look tells that none of its accesses races; `false` if it does not. Nothing is then recorded
+    /// that [`Self::record`] may not record again.
+    pub(crate) fn record_row(&mut self, row: &Row) -> bool {
+        let is_local = self.size == 0;
+        let Some(mut parts) = row.parts() else {
+            return false;
+        };
+        parts.all(|(line, pattern, mask)| {
+            self.chunk(line)
+                .is_some_and(|(chunk, at)| chunk.note_if_quiet(at, &pattern, mask, is_local))
+        })
+    }
+
+    /// As [`Self::record_row`], for an access by one work-item.
+    #[inline(always)]
+    pub(crate) fn record_single(
+        &mut self,
+        offset: u64,
+        size: u32,
+        new: Access,
+        writes: bool,
+    ) -> bool {
+        let is_local = self.size == 0;
+        let within = offset % LINE;
+        if size == 0 || within + u64::from(size) > LINE {
+            return false;
+        }
+        let mask = u64::MAX >> (u64::BITS - size) << within;
+        let pattern = Pattern::single(within as u32, size, new, writes);
+        self.chunk(offset / LINE)
+            .is_some_and(|(chunk, at)| chunk.note_if_quiet(at, &pattern, mask, is_local))
+    }
+
     /// Records that `new` accesses `size` bytes at `offset`; returns the first earlier access that it races with.
     pub(crate) fn record(
         &mut self,
@@ -114,26 +124,17 @@ impl History {
         writes: bool,
         order: &impl Order,
     ) -> Option<Earlier> {
+        let is_local = self.size == 0;
         let end = offset.saturating_add(size);
         let mut found = None;
         let mut at = offset;
         while at < end {
-            let index = (at / CHUNK) as usize;
-            if self.chunks.len() <= index {
-                self.chunks.resize_with(index + 1, || None);
-            }
-            let chunk = self.chunks[index].get_or_insert_default();
-            let stop = end.min((at / CHUNK + 1) * CHUNK);
-            if !chunk.in_bytes && !(at.is_multiple_of(WORD) && stop.is_multiple_of(WORD)) {
-                chunk.split();
-            }
-            let unit = if chunk.in_bytes { 1 } else { WORD };
-            for place in (at % CHUNK / unit)..((stop - 1) % CHUNK / unit + 1) {
-                let place = place as usize;
-                let earlier = match writes {
-                    true => chunk.write(place, new, order),
-                    false => chunk.read(place, new, order),
-                };
+            let stop = end.min((at / LINE + 1) * LINE);
+            let (within, size) = ((at % LINE) as u32, (stop - at) as u32);
+            let pattern = Pattern::single(within, size, new, writes);
+            let mask = u64::MAX >> (u64::BITS - size) << within;
+            if let Some((chunk, line)) = self.chunk(at / LINE) {
+                let earlier = chunk.record(line, &pattern, mask, order, is_local);
                 found = found.or(earlier);
             }
             at = stop;
@@ -141,80 +142,180 @@ impl History {
         found
     }
 
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        self.chunks.clear();
+    /// The last accesses to the byte at `offset`.
+    pub(crate) fn at(&self, offset: u64) -> Vec<Earlier> {
+        let Some(Some(chunk)) = self.chunks.get((offset / CHUNK) as usize) else {
+            return Vec::new();
+        };
+        let Some(line) = chunk.lines.get((offset % CHUNK / LINE) as usize) else {
+            return Vec::new();
+        };
+        let byte = (offset % LINE) as u32;
+        match line.planes().and_then(|number| chunk.exact.get(number)) {
+            Some(Exact::Words(planes)) => planes.at(byte).collect(),
+            Some(Exact::Bytes(planes)) => planes.at(byte).collect(),
+            None => {
+                let own = line.patterns().filter(|(_, mask)| mask >> byte & 1 != 0);
+                own.map(|(pattern, _)| Earlier {
+                    access: pattern.access_at(byte),
+                    is_write: pattern.writes,
+                })
+                .collect()
+            }
+        }
     }
 }
 
 impl Chunk {
-    fn read(&mut self, at: usize, new: Access, order: &impl Order) -> Option<Earlier> {
-        let len = self.len();
-        let old = self.write.as_ref().map(|plane| plane.get(at));
-        let found = old
-            .filter(|old| old.cell.0 != 0 && order.races(*old, new, false))
-            .map(|access| Earlier {
-                access,
-                is_write: true,
-            });
-        let [first, second] = &mut self.reads;
-        let first = first.get_or_insert_with(|| Plane::new(len));
-        let a = first.get(at).cell;
-        let is_replaced = |old: Cell| {
-            old.0 == 0
-                || old.tag() != new.cell.tag()
-                || old.is_same_item(new.cell)
-                || (old.place() == new.cell.place() && order.is_separated(old, new.cell))
-        };
-        if is_replaced(a) {
-            first.set(at, new);
-            return found;
+    #[inline(always)]
+    fn note_if_quiet(&mut self, at: usize, new: &Pattern, mask: u64, is_local: bool) -> bool {
+        self.prepare(at, new, is_local);
+        let line = &mut self.lines[at];
+        if line.planes().is_none() {
+            match line.note_if_quiet(new, mask) {
+                Noted::Yes => return true,
+                Noted::MayRace => return false,
+                Noted::NoRoom => self.make_exact(at, new),
+            }
         }
-        let second = second.get_or_insert_with(|| Plane::new(len));
-        let b = second.get(at).cell;
-        let is_other_group = a.place() == b.place() && new.cell.place() != a.place();
-        if is_replaced(b) || is_other_group {
-            second.set(at, new);
-        }
-        found
+        self.exact_of(at, mask)
+            .is_some_and(|exact| exact.note_if_quiet(new, mask))
     }
 
-    fn write(&mut self, at: usize, new: Access, order: &impl Order) -> Option<Earlier> {
-        let len = self.len();
-        let write = self.write.get_or_insert_with(|| Plane::new(len));
-        let old = write.get(at);
-        write.set(at, new);
-        let races = |old: &Access, both: bool| old.cell.0 != 0 && order.races(*old, new, both);
-        if races(&old, true) {
-            return Some(Earlier {
-                access: old,
-                is_write: true,
-            });
+    fn record(
+        &mut self,
+        at: usize,
+        new: &Pattern,
+        mask: u64,
+        order: &impl Order,
+        is_local: bool,
+    ) -> Option<Earlier> {
+        self.prepare(at, new, is_local);
+        let line = &mut self.lines[at];
+        if line.planes().is_none() {
+            let found = line.race(new, mask, order);
+            if line.note(new, mask) != Noted::NoRoom {
+                return found;
+            }
+            self.make_exact(at, new);
+            let exact = self.exact_of(at, mask);
+            return found.or(exact.and_then(|exact| exact.record(new, mask, order)));
         }
-        let reads = self.reads.iter().flatten().map(|plane| plane.get(at));
-        reads
-            .into_iter()
-            .find(|old| races(old, false))
-            .map(|access| Earlier {
-                access,
-                is_write: false,
-            })
+        let exact = self.exact_of(at, mask)?;
+        exact.record(new, mask, order)
+    }
+
+    /// Forgets what is over in local memory.
+    #[inline(always)]
+    fn prepare(&mut self, at: usize, new: &Pattern, is_local: bool) {
+        if !is_local {
+            return;
+        }
+        let line = &mut self.lines[at];
+        match line.planes() {
+            None => line.forget_before(new.cell),
+            Some(number) => {
+                if line.is_over(new.cell) {
+                    *line = Line::default();
+                    self.unused.push(number);
+                }
+            }
+        }
+    }
+
+    /// The line gets planes.
+    #[cold]
+    fn make_exact(&mut self, at: usize, last: &Pattern) {
+        let line = &mut self.lines[at];
+        let is_in_words = line.patterns().all(|(_, mask)| Planes::<16>::fits(mask));
+        let exact = match is_in_words {
+            true => Exact::Words(Box::new(Planes::of(line))),
+            false => Exact::Bytes(Box::new(Planes::of(line))),
+        };
+        let number = match self.unused.pop() {
+            Some(number) => {
+                self.exact[number] = exact;
+                number
+            }
+            None => {
+                self.exact.push(exact);
+                self.exact.len() - 1
+            }
+        };
+        line.become_planes(number, last.cell);
+    }
+
+    /// The planes of a line, in bytes if the bytes of `mask` are no words.
+    fn exact_of(&mut self, at: usize, mask: u64) -> Option<&mut Exact> {
+        let exact = self.exact.get_mut(self.lines[at].planes()?)?;
+        if let Exact::Words(words) = exact
+            && !Planes::<16>::fits(mask)
+        {
+            *exact = Exact::Bytes(Box::new(words.bytes()));
+        }
+        Some(exact)
+    }
+}
+
+impl Exact {
+    #[inline(always)]
+    fn note_if_quiet(&mut self, new: &Pattern, mask: u64) -> bool {
+        match self {
+            Self::Words(planes) if planes.has_few(mask) => {
+                return planes.note_few_if_quiet(new, mask);
+            }
+            Self::Bytes(planes) if planes.has_few(mask) => {
+                return planes.note_few_if_quiet(new, mask);
+            }
+            _ => {}
+        }
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature.
+            return unsafe { self.note_if_quiet_avx2(new, mask) };
+        }
+        self.note_if_quiet_anywhere(new, mask)
+    }
+
+    /// The same code with four cells in a register.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn note_if_quiet_avx2(&mut self, new: &Pattern, mask: u64) -> bool {
+        self.note_if_quiet_anywhere(new, mask)
+    }
+
+    #[inline(always)]
+    fn note_if_quiet_anywhere(&mut self, new: &Pattern, mask: u64) -> bool {
+        match self {
+            Self::Words(planes) => planes.note_if_quiet(new, mask),
+            Self::Bytes(planes) => planes.note_if_quiet(new, mask),
+        }
+    }
+
+    fn record(&mut self, new: &Pattern, mask: u64, order: &impl Order) -> Option<Earlier> {
+        match self {
+            Self::Words(planes) => planes.record(new, mask, order),
+            Self::Bytes(planes) => planes.record(new, mask, order),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::cell::Reach;
+    use std::collections::BTreeSet;
 
-    /// Different work-items race.
-    struct Items;
-    impl Order for Items {
+    use super::*;
+    use crate::cell::{Cell, Reach};
+    use kernel_ir::passes::SUB_GROUP_BITS;
+
+    /// One look at the bits tells it.
+    struct ByBits;
+    impl Order for ByBits {
         fn races(&self, old: Access, new: Access, _both_write: bool) -> bool {
-            !old.cell.is_same_item(new.cell)
+            new.cell.may_race(old.cell)
         }
-        fn is_separated(&self, _old: Cell, _new: Cell) -> bool {
-            false
+        fn is_separated(&self, old: Cell, new: Cell) -> bool {
+            old.is_separated(new, 1)
         }
     }
 
@@ -234,12 +335,14 @@ mod tests {
             ((0, 1), (1, 1), false),
             ((0, 2), (1, 1), true),
             ((0, 16), (12, 4), true),
+            ((60, 8), (64, 4), true),
             ((65_532, 8), (65_536, 4), true),
             ((65_535, 1), (65_536, 1), false),
+            ((100, 4000), (4096, 4), true),
         ] {
-            let mut history = History::default();
-            assert_eq!(history.record(first.0, first.1, by(1), true, &Items), None);
-            let found = history.record(then.0, then.1, by(2), false, &Items);
+            let mut history = History::of(1 << 20);
+            assert_eq!(history.record(first.0, first.1, by(1), true, &ByBits), None);
+            let found = history.record(then.0, then.1, by(2), false, &ByBits);
             assert_eq!(found.is_some(), conflict, "{first:?} {then:?}");
             assert!(found.is_none_or(|found| found.is_write && found.access == by(1)));
         }
@@ -248,21 +351,170 @@ mod tests {
     #[test]
     fn a_write_finds_one_of_many_reads() {
         for writer in 0..4 {
-            let mut history = History::default();
+            let mut history = History::of(64);
             for reader in 0..4 {
-                history.record(0, 4, by(reader), false, &Items);
+                history.record(0, 4, by(reader), false, &ByBits);
             }
-            let found = history.record(0, 4, by(writer), true, &Items);
+            let found = history.record(0, 4, by(writer), true, &ByBits);
             assert!(found.is_some_and(|found| found.access != by(writer)));
         }
     }
 
     #[test]
     fn words_that_become_bytes_keep_their_accesses() {
-        let mut history = History::default();
-        history.record(0, 8, by(1), true, &Items);
-        assert!(history.record(5, 1, by(2), true, &Items).is_some());
-        assert!(history.record(6, 1, by(3), false, &Items).is_some());
-        assert!(history.record(64, 4, by(3), false, &Items).is_none());
+        let mut history = History::of(128);
+        for item in 0..16 {
+            // Too many work-items for patterns.
+            history.record(u64::from(60 - 4 * item), 4, by(item), true, &ByBits);
+        }
+        assert!(history.record(5, 1, by(1), true, &ByBits).is_some());
+        assert!(history.record(6, 1, by(3), false, &ByBits).is_some());
+        assert!(history.record(64, 4, by(3), false, &ByBits).is_none());
+    }
+
+    /// An access of one lane to one element.
+    #[derive(Clone, Copy)]
+    struct Lane {
+        cell: Cell,
+        element: u64,
+        writes: bool,
+    }
+
+    /// A row, or what is none because its step is no power of two.
+    struct Event {
+        first: Cell,
+        start: u64,
+        step: u64,
+        active: u64,
+        writes: bool,
+    }
+
+    impl Event {
+        fn lanes(&self) -> impl Iterator<Item = (u32, Lane)> {
+            let active = (0..16).filter(|lane| self.active >> lane & 1 != 0);
+            active.map(|lane| {
+                let lane_of = Lane {
+                    cell: self.first.without_item().by(self.first.item() + lane),
+                    element: self.start + u64::from(lane) * self.step,
+                    writes: self.writes,
+                };
+                (lane, lane_of)
+            })
+        }
+    }
+
+    fn events(random: &mut impl FnMut(u64) -> u64, is_local: bool) -> Vec<Event> {
+        let mut all = Vec::new();
+        let most = 1 + random(12);
+        let near = random(2) == 0;
+        for group in 0..1 + random(3) {
+            for barriers in 0..1 + random(3) as u32 {
+                for _ in 0..random(most + 1) {
+                    let tag = if is_local { group as u16 + 1 } else { 1 };
+                    let cell = Cell::new(tag, group, barriers << SUB_GROUP_BITS, Reach::NotAtomic);
+                    let item = 16 * random(2) as u32;
+                    all.push(Event {
+                        first: cell.by(item),
+                        // Where a work-item usually accesses its own element, there are few races.
+                        start: match near {
+                            true => u64::from(item) + random(8) / 7,
+                            false => random(40),
+                        },
+                        step: [1, 1, 1, 2, 3, 4][random(6) as usize],
+                        active: [0xffff, 0xff, random(0x1_0000) | 1, 1 << random(16)]
+                            [random(4) as usize],
+                        writes: random(3) == 0,
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    /// The elements with a race that a history finds.
+    fn found(events: &[Event], size: u32, shift: u64, is_local: bool) -> BTreeSet<u64> {
+        let mut history = match is_local {
+            true => History::default(),
+            false => History::of(1 << 20),
+        };
+        let mut found = BTreeSet::new();
+        for (number, event) in events.iter().enumerate() {
+            let at = |element: u64| shift + element * u64::from(size);
+            let first = Access {
+                cell: event.first,
+                site: number as u16,
+            };
+            let step = event.step * u64::from(size);
+            let row = Row {
+                offset: at(event.start),
+                step,
+                size,
+                active: event.active,
+                first,
+                writes: event.writes,
+            };
+            let is_row = step.is_power_of_two() && step <= LINE;
+            if is_row && history.record_row(&row) {
+                continue;
+            }
+            for (_, lane) in event.lanes() {
+                let access = Access {
+                    cell: lane.cell,
+                    ..first
+                };
+                let (offset, writes) = (at(lane.element), lane.writes);
+                if history.record_single(offset, size, access, writes) {
+                    continue;
+                }
+                let earlier = history.record(offset, u64::from(size), access, writes, &ByBits);
+                if earlier.is_some() {
+                    found.insert(lane.element);
+                }
+            }
+        }
+        found
+    }
+
+    /// Rows and single accesses of all sizes: an element has a race in the history's eyes exactly if two of all accesses to it
+    /// race.
+    #[test]
+    fn a_race_is_found_exactly_where_there_is_one() {
+        let mut state = 11u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state >> 33) % below
+        };
+        let (mut with, mut without) = (0, 0);
+        for turn in 0..6000 {
+            let is_local = turn % 3 == 0;
+            let size = 1 << random(5);
+            let shift = random(4) / 3 * u64::from(size) / 2;
+            let events = events(&mut random, is_local);
+            let lanes: Vec<Lane> = events
+                .iter()
+                .flat_map(|event| event.lanes().map(|(_, lane)| lane))
+                .collect();
+            let mut expected = BTreeSet::new();
+            for (number, one) in lanes.iter().enumerate() {
+                let races = lanes[..number].iter().any(|other| {
+                    one.element == other.element
+                        && (one.writes || other.writes)
+                        && one.cell.may_race(other.cell)
+                });
+                if races {
+                    expected.insert(one.element);
+                }
+            }
+            assert_eq!(
+                found(&events, size, shift, is_local),
+                expected,
+                "turn {turn}: {size} bytes from {shift} on"
+            );
+            match expected.is_empty() {
+                true => without += 1,
+                false => with += 1,
+            }
+        }
+        assert!(with > 500 && without > 500, "{with} {without}");
     }
 }

@@ -6,16 +6,20 @@
 //! only by a barrier between them, or by a release and an acquire.
 //!
 //! ```
-//! use kernel_checker::{Checker, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run, Scratch};
+//! use kernel_checker::{
+//!     Checker, Dropped, HostMistake, Kernel, Mistake, MistakeKind, Position, Reporter, Rules, Run, Scratch,
+//! };
 //! use kernel_ir::abi::check::{What, who};
 //! use kernel_ir::{AddressSpace, CheckOp, Touch};
 //! use std::sync::{Arc, Mutex};
 //!
 //! struct Kinds(Arc<Mutex<Vec<MistakeKind>>>);
 //! impl Reporter for Kinds {
+//!     fn dropped(&mut self, _what: Dropped) {}
 //!     fn found(&mut self, _number: usize, mistake: &Mistake) {
 //!         self.0.lock().unwrap().push(mistake.kind);
 //!     }
+//!     fn found_host(&mut self, _number: usize, _mistake: &HostMistake) {}
 //!     fn read(&self, _address: u64, _bytes: &mut [u8]) -> bool {
 //!         false
 //!     }
@@ -44,7 +48,7 @@
 //! | module | content |
 //! |---|---|
 //! | `cell` | an access in 64 bits |
-//! | `history` | the last accesses to each word |
+//! | `history` | the last accesses to each byte: `history/line`, patterns of accesses to a line of 64 bytes; `planes`, those of a line that has no patterns; `rows` |
 //! | `synchronisation` | order by atomics and fences |
 //! | `arrivals` | barriers |
 //! | `commands` | order of commands |
@@ -52,6 +56,7 @@
 //! | `waiting` | values that nobody has written, until their launch ends |
 //! | `order` | whether two accesses are ordered |
 //! | `allocations`, `checker` | all that is known of the process |
+//! | `host` | accesses by the host |
 //! | `run`, `uninitialised` | the calls of a kernel |
 //!
 //! # Invariants
@@ -70,6 +75,7 @@ mod commands;
     expect(unsafe_code, reason = "code for processors that have AVX2")
 )]
 mod history;
+mod host;
 mod launch;
 mod mistake;
 mod order;
@@ -81,5 +87,7 @@ mod waiting;
 pub use checker::{Bounds, Checker};
 pub use commands::{Position, Start};
 pub use launch::{Kernel, Launch};
-pub use mistake::{Mistake, MistakeKind, Place, Reporter, Rules, Side};
+pub use mistake::{
+    Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Place, Reporter, Rules, Side,
+};
 pub use run::{Addresses, Lanes, Run, Scratch};

@@ -38,6 +38,10 @@ pub enum MistakeKind {
     RaceOfGroups,
     /// Two accesses by launches that nothing orders.
     RaceOfLaunches,
+    /// An access by the host, and one by a command that the host has not waited for.
+    RaceOfHost,
+    /// An access by the host to memory that only devices may access.
+    HostDereference,
     /// Two such writes of one value.
     SameValueWrite,
     /// Atomics of work-group scope, by different groups.
@@ -52,6 +56,10 @@ pub enum MistakeKind {
     Misaligned,
     /// An address that is no memory.
     InvalidPointer,
+    /// Memory of the program, which no allocation of the driver holds.
+    ProgramMemory,
+    /// A write to memory that may only be read.
+    ReadOnlyWrite,
     /// A place that the program promises not to reach.
     Unreachable,
     /// A failed assertion.
@@ -111,10 +119,55 @@ pub struct Mistake {
     pub place: Option<Place>,
 }
 
+/// An access by the program's own code, outside of kernels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostAccess {
+    /// First byte.
+    pub address: u64,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Addresses of code, innermost first: the instruction, then the calls that led there.
+    pub stack: Vec<u64>,
+}
+
+/// A mistake of the host.
+#[derive(Clone, Debug)]
+pub struct HostMistake {
+    /// The host's access.
+    pub access: HostAccess,
+    /// The access of a command, which the host has not waited for; `None` if the host must not access the memory at all.
+    pub command: Option<Side>,
+    /// The memory.
+    pub place: Place,
+}
+
+/// A history that was too long to keep: races may be missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// A launch has so many work-groups that some look like others.
+    Groups,
+    /// A launch has so many barriers that the last of them are not told apart.
+    Barriers,
+    /// Of launches in several lists or queues, the accesses of the earlier ones are forgotten.
+    Launches,
+}
+
 /// Receives mistakes: each once.
 pub trait Reporter: Send {
+    /// A history was not kept.
+    fn dropped(&mut self, what: Dropped);
+    /// A new mistake of the host, and its number.
+    fn found_host(&mut self, number: usize, mistake: &HostMistake);
     /// A new mistake, and its number.
     fn found(&mut self, number: usize, mistake: &Mistake);
     /// Reads memory of the program; `false` if it cannot.
     fn read(&self, address: u64, bytes: &mut [u8]) -> bool;
+    /// Whether the address lies in a constant of a module.
+    fn is_constant(&self, _address: u64) -> bool {
+        false
+    }
+    /// Whether the address lies in memory of the driver; asked with strict rules only, where no allocation is known.
+    fn is_driver_memory(&self, _address: u64) -> bool {
+        true
+    }
 }

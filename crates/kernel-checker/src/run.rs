@@ -10,12 +10,15 @@ use kernel_ir::{AddressSpace, CheckOp, Scope, Touch};
 
 use crate::allocations::Found;
 use crate::arrivals::{Arrival, Arrivals, Divergence};
-use crate::cell::{Cell, MOST_TAGS, Reach, is_same_sub_group};
+use crate::cell::{Cell, MOST_BARRIERS, MOST_TAGS, Reach, is_same_sub_group};
 use crate::checker::{Bounds, Checker, NULL, State};
 use crate::history::{Access, Earlier, History, Row};
 use crate::launch::Launch;
-use crate::mistake::{Mistake, MistakeKind, Place, Side};
+use crate::mistake::{Dropped, Mistake, MistakeKind, Place, Side};
 use crate::order::AccessOrder;
+use crate::synchronisation::releases;
+
+mod faults;
 
 /// Work-groups of a launch that run one after another on one thread.
 pub struct Run<'a> {
@@ -71,6 +74,8 @@ struct Groups {
     unknown: Option<(Call, Vec<(u32, u64)>)>,
     /// Whether atomics or fences may order accesses of this launch.
     is_synchronised: bool,
+    /// The largest epoch of an access.
+    epoch: u32,
 }
 
 /// The lanes of a call.
@@ -95,6 +100,146 @@ pub enum Addresses<'a> {
     },
     /// One for each lane.
     Each(&'a [u64]),
+}
+
+/// An access in parts, for the quick look.
+struct Quiet {
+    group: u64,
+    /// Of lane 0.
+    item: u32,
+    epoch: u32,
+    reach: Reach,
+    writes: bool,
+    size: u32,
+    may_be_local: bool,
+    site: u16,
+}
+
+/// Lanes of an access at regular distances.
+struct Piece {
+    /// The first of them.
+    lane: u32,
+    /// A bit for each, from the first on.
+    active: u64,
+    /// The first one's.
+    address: u64,
+    /// Bytes from lane to lane; 0: a lane alone.
+    step: u64,
+}
+
+impl Piece {
+    /// Bytes from the first access to the last one's end.
+    fn bytes(&self, size: u32) -> u64 {
+        let last = 63 - u64::from(self.active.leading_zeros());
+        last * self.step + u64::from(size)
+    }
+
+    /// Records it at `offset`; `cell`: of work-item 0.
+    #[inline(always)]
+    fn record(&self, history: &mut History, offset: u64, new: &Quiet, cell: Cell) -> bool {
+        let first = Access {
+            cell: cell.by(new.item + self.lane),
+            site: new.site,
+        };
+        if self.step == 0 {
+            return history.record_single(offset, new.size, first, new.writes);
+        }
+        history.record_row(&Row {
+            offset,
+            step: self.step,
+            size: new.size,
+            active: self.active,
+            first,
+            writes: new.writes,
+        })
+    }
+}
+
+/// Calls `record` with pieces of the lanes in `active`; returns the lanes of those for which it was false.
+#[inline(always)]
+fn rows(
+    lanes: &Lanes<'_>,
+    active: u64,
+    new: &Quiet,
+    mut record: impl FnMut(&Piece) -> bool,
+) -> u64 {
+    let alone = |lane: u32, address: u64| Piece {
+        lane,
+        active: 1,
+        address,
+        step: 0,
+    };
+    let is_width = |bytes: u64| bytes.is_power_of_two() && bytes <= 64;
+    match lanes.addresses {
+        Addresses::Row { first, step: 0 } => {
+            if new.writes && new.reach == Reach::NotAtomic && active.count_ones() > 1 {
+                return active;
+            }
+            // Of many work-items at one place two are enough.
+            let quiet = bits(active).take(2).all(|lane| record(&alone(lane, first)));
+            if quiet { 0 } else { active }
+        }
+        Addresses::Row { first, step }
+            if step >= i64::from(new.size) && is_width(step.cast_unsigned()) =>
+        {
+            let step = step.cast_unsigned();
+            let lane = active.trailing_zeros();
+            let piece = Piece {
+                lane,
+                active: active.checked_shr(lane).unwrap_or(0),
+                address: first.wrapping_add(step * u64::from(lane)),
+                step,
+            };
+            if record(&piece) { 0 } else { active }
+        }
+        Addresses::Row { first, step } => {
+            let mut rest = 0;
+            for lane in bits(active) {
+                let distance = step.wrapping_mul(i64::from(lane)).cast_unsigned();
+                if !record(&alone(lane, first.wrapping_add(distance))) {
+                    rest |= 1 << lane;
+                }
+            }
+            rest
+        }
+        Addresses::Each(all) => {
+            let size = u64::from(new.size);
+            let mut rest = 0;
+            let mut open = active;
+            while open != 0 {
+                let lane = open.trailing_zeros();
+                let Some(&address) = all.get(lane as usize) else {
+                    return rest | open;
+                };
+                // The lanes behind it that follow in memory, too.
+                let mut count = 1;
+                if is_width(size) {
+                    let follows = |count: u32| {
+                        let next = lane + count;
+                        next < 64
+                            && open >> next & 1 != 0
+                            && all.get(next as usize)
+                                == Some(&address.wrapping_add(u64::from(count) * size))
+                    };
+                    while follows(count) {
+                        count += 1;
+                    }
+                }
+                let own = u64::MAX >> (64 - count);
+                let piece = Piece {
+                    lane,
+                    active: own,
+                    address,
+                    step: if count == 1 { 0 } else { size },
+                };
+                if !record(&piece) {
+                    rest |= own << lane;
+                }
+                open &= !(own << lane);
+            }
+            rest
+        }
+    }
 }
 
 /// A call in parts.
@@ -148,6 +293,7 @@ impl<'a> Run<'a> {
             arrivals: Arrivals::default(),
             unknown: None,
             is_synchronised: false,
+            epoch: 0,
         };
         Self {
             checker,
@@ -172,6 +318,10 @@ impl<'a> Run<'a> {
     pub fn end(&self) {
         if let Ok(mut groups) = self.groups.try_borrow_mut() {
             self.end_group(&mut groups);
+            let barriers = u64::from(groups.epoch >> SUB_GROUP_BITS);
+            if barriers > MOST_BARRIERS {
+                self.with_state(|state| state.reporter.dropped(Dropped::Barriers));
+            }
         }
         self.release();
     }
@@ -209,40 +359,6 @@ impl<'a> Run<'a> {
             },
         };
         self.tell(&call, kind, |_| ());
-    }
-
-    /// The kernel has stopped, because the memory at `address` is not there.
-    pub fn faulted(&self, address: u64) {
-        self.release();
-        if address < NULL {
-            // A null pointer, which its bounds have told.
-            return;
-        }
-        let unknown = match self.groups.try_borrow() {
-            Ok(groups) => groups.unknown.clone(),
-            Err(_) => None,
-        };
-        let Some((call, lanes)) = unknown else {
-            return;
-        };
-        let CheckOp::Access(touch, size) = call.what.op else {
-            return;
-        };
-        let mut lanes = lanes.into_iter();
-        let holds = |&(_, at): &(u32, u64)| address.wrapping_sub(at) < u64::from(size);
-        let Some((lane, at)) = lanes.find(holds) else {
-            return;
-        };
-        let item = call.item + lane;
-        self.tell(
-            &Call { item, ..call },
-            MistakeKind::InvalidPointer,
-            |mistake| {
-                mistake.side.touch = Some(touch);
-                mistake.size = size;
-                mistake.values = [None, Some(at)];
-            },
-        );
     }
 
     /// `solum_check`.
@@ -286,7 +402,7 @@ impl<'a> Run<'a> {
                     addresses,
                     values: Some(&values),
                 };
-                self.access(&call, &lanes);
+                self.lanes(who, site, what, &lanes);
             }
             _ => self.meet(&call, 1, (a != 0).then_some([b].as_slice())),
         }
@@ -295,22 +411,30 @@ impl<'a> Run<'a> {
 
     /// `solum_check_row` and `solum_check_lanes`.
     pub fn lanes(&self, who: u64, site: u64, what: u64, lanes: &Lanes<'_>) {
-        if What::plain_access(what).is_some_and(|plain| self.row(who, site, (what, plain), lanes)) {
-            return;
+        let mut rest = lanes.active;
+        if let Some(plain) = What::plain_access(what) {
+            rest = self.plain(who, site, (what, plain), lanes);
+            if rest == 0 {
+                return;
+            }
         }
         let Some(call) = Call::new(who, site, what) else {
             return;
         };
         match call.what.op {
-            CheckOp::Access(..) => self.access(&call, lanes),
+            CheckOp::Access(..) => self.access(&call, lanes, rest),
             _ => self.meet(&call, lanes.active, lanes.values),
         }
     }
 
     fn pointer_bounds(&self, pointer: u64) -> (u64, u64) {
+        let is_kept = self.state.try_borrow().is_ok_and(|state| state.is_some());
         let bounds = self
             .with_state(|state| state.bounds(pointer, self.launch.context))
             .unwrap_or(Bounds::UNKNOWN);
+        if !is_kept {
+            self.release();
+        }
         (bounds.start, bounds.size)
     }
 
@@ -367,6 +491,8 @@ impl<'a> Run<'a> {
         let mut mistake = self.mistake(call, call.item, kind);
         complete(&mut mistake);
         self.with_state(|state| state.tell(&mistake));
+        // Kernels without checks of races may not call again for long.
+        self.release();
     }
 
     fn mistake(&self, call: &Call, item: u32, kind: MistakeKind) -> Mistake {
@@ -423,7 +549,7 @@ impl<'a> Run<'a> {
             word: call.word,
             value: values.and_then(|values| values.get(lane as usize).copied()),
         };
-        if call.what.op == CheckOp::Arrive && from_first && values.is_none() {
+        if matches!(call.what.op, CheckOp::Arrive) && from_first && values.is_none() {
             let count = active.count_ones();
             let found = groups
                 .arrivals
@@ -433,7 +559,7 @@ impl<'a> Run<'a> {
             }
             return;
         }
-        if call.what.op == CheckOp::ArriveSubGroup {
+        if matches!(call.what.op, CheckOp::ArriveSubGroup) {
             self.meet_sub_groups(call, active, &mut groups, arrival);
             return;
         }
@@ -443,6 +569,12 @@ impl<'a> Run<'a> {
                 CheckOp::Arrive => {
                     let arrival = arrival(lane);
                     let found = groups.arrivals.arrive(call.barriers(), arrival, 1, items);
+                    if let Some(divergence) = found {
+                        self.diverged(call.group, divergence);
+                    }
+                }
+                CheckOp::Agree => {
+                    let found = groups.arrivals.agree(call.barriers(), arrival(lane));
                     if let Some(divergence) = found {
                         self.diverged(call.group, divergence);
                     }
@@ -490,13 +622,15 @@ impl<'a> Run<'a> {
             let own = rest & (u64::MAX >> (64 - left.min(64)) << lane);
             rest &= !own;
             let lanes = own >> lane << (item % size);
-            let found = groups.arrivals.arrive_sub_group(
-                call.epoch,
-                arrival(lane),
-                lanes,
-                self.sub_groups(),
-            );
-            if let Some(divergence) = found {
+            let first = arrival(lane);
+            let others = bits(own).map(&arrival);
+            let other = others.into_iter().find(|one| one.value != first.value);
+            let arrived =
+                groups
+                    .arrivals
+                    .arrive_sub_group(call.epoch, first, lanes, self.sub_groups());
+            let found = other.map(|other| Divergence::OtherValue(first, other));
+            if let Some(divergence) = arrived.or(found) {
                 self.diverged(call.group, divergence);
             }
         }
@@ -569,94 +703,85 @@ impl<'a> Run<'a> {
         known
     }
 
-    /// Records a plain access by neighbouring work-items to neighbouring words, or to one, if one look tells that it does
-    /// not race; otherwise `false`. This is where a check spends its time.
-    fn row(
+    /// Records a plain access, as far as one look tells that it does not race, and returns the other lanes. This is where a
+    /// check spends its time.
+    fn plain(
         &self,
         who: u64,
         place: u64,
-        (what, access): (u64, PlainAccess),
+        (what, plain): (u64, PlainAccess),
         lanes: &Lanes<'_>,
-    ) -> bool {
-        let Addresses::Row { first, step } = lanes.addresses else {
-            return false;
-        };
-        let PlainAccess { writes, size, .. } = access;
-        let is_row = step == i64::from(size);
-        let is_one = step == 0 && !writes;
-        let from_first = lanes.active & lanes.active.wrapping_add(1) == 0;
-        if !from_first || !size.is_multiple_of(4) || !(is_row || is_one) || size == 0 {
-            return false;
-        }
+    ) -> u64 {
         let Ok(mut groups) = self.groups.try_borrow_mut() else {
-            return false;
+            return lanes.active;
         };
-        let (group, item) = (who >> ITEM_BITS, who as u32 & ((1 << ITEM_BITS) - 1));
-        let (word, epoch) = ((place >> 32) as u32, place as u32);
+        let group = who >> ITEM_BITS;
         self.enter(&mut groups, group);
-        let groups = &mut *groups;
+        groups.epoch = groups.epoch.max(place as u32 & !KNOWS_SUB_GROUPS);
         if groups.is_synchronised {
-            return false;
+            return lanes.active;
         }
-        let tag = groups.scratch.tag;
-        let touch = match writes {
+        let touch = match plain.writes {
             true => Touch::Write,
             false => Touch::Read,
         };
-        let known = self.known(&mut groups.scratch, (word, what), touch);
-        let count = lanes.active.count_ones();
-        let (base, len) = groups.local;
-        let is_local = access.may_be_local && first.wrapping_sub(base) < len;
-        let tag = match is_local {
-            true => tag,
-            false => self.launch.tag,
-        };
-        let cell = Cell::new(tag, group, epoch, Reach::NotAtomic).by(item);
-        let new = Access {
-            cell,
+        let key = ((place >> 32) as u32, what);
+        let known = self.known(&mut groups.scratch, key, touch);
+        let quiet = Quiet {
+            group,
+            item: (who & ((1 << ITEM_BITS) - 1)) as u32,
+            epoch: place as u32,
+            reach: Reach::NotAtomic,
+            writes: plain.writes,
+            size: plain.size,
+            may_be_local: plain.may_be_local,
             site: known.site,
         };
-        let bytes = match is_one {
-            true => u64::from(size),
-            false => u64::from(size) * u64::from(count),
-        };
-        let record = |history: &mut History, offset: u64| {
-            let row = Row {
-                offset,
-                words: size / 4,
-                lanes: if is_one { 1 } else { count },
-                first: new,
-                writes,
-            };
-            // Of many readers of one word two are enough.
-            let second = Row {
-                first: Access {
-                    cell: cell.later_item(1),
-                    ..new
-                },
-                ..row
-            };
-            history.record_row(&row) && (!is_one || count < 2 || history.record_row(&second))
-        };
-        if is_local {
-            return first - base + bytes <= len
-                && record(&mut groups.scratch.history, first - base);
-        }
-        if !self.launch.is_after_all.load(Ordering::Relaxed) {
-            return false;
-        }
-        let hint = &mut known.hint;
-        let recorded = self.with_state(|state| {
-            let Some(allocation) = state.allocations.holding(first, hint) else {
-                return false;
-            };
-            let offset = first - allocation.start;
-            offset + bytes <= allocation.size && record(&mut allocation.history, offset)
-        });
-        recorded == Some(true)
+        let mut hint = known.hint;
+        let rest = self.quiet(&mut groups, &quiet, lanes, lanes.active, &mut hint);
+        groups.scratch.known[key.0 as usize % KNOWN].hint = hint;
+        rest
     }
 
-    fn access(&self, call: &Call, lanes: &Lanes<'_>) {
+    /// Records the lanes in `rest` of which one look tells that they do not race, and returns the others.
+    #[inline(always)]
+    fn quiet(
+        &self,
+        groups: &mut Groups,
+        new: &Quiet,
+        lanes: &Lanes<'_>,
+        mut rest: u64,
+        hint: &mut usize,
+    ) -> u64 {
+        if new.may_be_local {
+            let (base, len) = groups.local;
+            let cell = Cell::new(groups.scratch.tag, new.group, new.epoch, new.reach);
+            let history = &mut groups.scratch.history;
+            rest = rows(lanes, rest, new, |piece| {
+                let offset = piece.address.wrapping_sub(base);
+                let is_inside = offset < len && offset + piece.bytes(new.size) <= len;
+                is_inside && piece.record(history, offset, new, cell)
+            });
+        }
+        if rest == 0 || !self.launch.is_after_all.load(Ordering::Relaxed) {
+            return rest;
+        }
+        let cell = Cell::new(self.launch.tag, new.group, new.epoch, new.reach);
+        let recorded = self.with_state(|state| {
+            rows(lanes, rest, new, |piece| {
+                let Some(allocation) = state.allocations.holding(piece.address, hint) else {
+                    return false;
+                };
+                let offset = piece.address - allocation.start;
+                let is_inside = offset + piece.bytes(new.size) <= allocation.size;
+                is_inside && piece.record(&mut allocation.history, offset, new, cell)
+            })
+        });
+        recorded.unwrap_or(rest)
+    }
+
+    /// Records the lanes in `active`.
+    fn access(&self, call: &Call, lanes: &Lanes<'_>, mut active: u64) {
         let CheckOp::Access(touch, size) = call.what.op else {
             return;
         };
@@ -665,9 +790,40 @@ impl<'a> Run<'a> {
         };
         self.enter(&mut groups, call.group);
         let key = (call.word, call.what.encode());
-        let known = *self.known(&mut groups.scratch, key, touch);
+        let mut known = *self.known(&mut groups.scratch, key, touch);
+        if let Touch::Atomic {
+            writes,
+            scope,
+            order,
+        } = touch
+            && !groups.is_synchronised
+            && !(writes && releases(order))
+            && self.with_state(|state| !state.synchronisation.contains_key(&self.launch.tag))
+                == Some(true)
+        {
+            let quiet = Quiet {
+                group: call.group,
+                item: call.item,
+                epoch: call.epoch,
+                reach: self.reach(scope),
+                writes,
+                size,
+                may_be_local: call.what.space != AddressSpace::Global,
+                site: known.site,
+            };
+            active = self.quiet(&mut groups, &quiet, lanes, active, &mut known.hint);
+        }
+        if active == 0 {
+            return;
+        }
         self.with_state(|state| {
-            self.access_in(state, &mut groups, call, lanes, (touch, size, known));
+            self.access_in(
+                state,
+                &mut groups,
+                call,
+                (lanes, active),
+                (touch, size, known),
+            );
         });
     }
 
@@ -676,7 +832,7 @@ impl<'a> Run<'a> {
         state: &mut State,
         groups: &mut Groups,
         call: &Call,
-        lanes: &Lanes<'_>,
+        (lanes, active): (&Lanes<'_>, u64),
         (touch, size, known): (Touch, u32, Known),
     ) {
         let Known { site, mut hint, .. } = known;
@@ -685,7 +841,9 @@ impl<'a> Run<'a> {
             _ => Reach::NotAtomic,
         };
         let mut raced = Vec::new();
-        for lane in bits(lanes.active) {
+        let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
+        let mut wrong = None;
+        for lane in bits(active) {
             let address = match lanes.addresses {
                 Addresses::Row { first, step } => {
                     first.wrapping_add(step.wrapping_mul(i64::from(lane)).cast_unsigned())
@@ -704,6 +862,7 @@ impl<'a> Run<'a> {
                 allocations,
                 synchronisation,
                 launches,
+                reporter,
                 ..
             } = state;
             let (history, start, tag) = if is_local {
@@ -718,6 +877,16 @@ impl<'a> Run<'a> {
                 match &mut groups.unknown {
                     Some((old, lanes)) if old.is_same(call) => lanes.push((lane, address)),
                     unknown => *unknown = Some((*call, vec![(lane, address)])),
+                }
+                // Generic pointers may lead to the work-item's own memory.
+                let is_global = call.what.space == AddressSpace::Global && address >= NULL;
+                if wrong.is_some() || !is_global {
+                    continue;
+                }
+                if writes && reporter.is_constant(address) {
+                    wrong = Some((lane, MistakeKind::ReadOnlyWrite));
+                } else if self.checker.rules.strict && !reporter.is_driver_memory(address) {
+                    wrong = Some((lane, MistakeKind::ProgramMemory));
                 }
                 continue;
             };
@@ -750,12 +919,17 @@ impl<'a> Run<'a> {
                 synchronisation: known.filter(|known| !known.is_empty()),
                 knows_sub_groups: call.epoch & KNOWS_SUB_GROUPS != 0,
             };
-            let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
             let new = Access { cell: me, site };
             let found = history.record(address - start, u64::from(size), new, writes, &order);
             if let Some(earlier) = found {
                 raced.push((lane, address, is_local.then_some(groups.local), earlier));
             }
+        }
+        if let Some((lane, kind)) = wrong {
+            let mut mistake = self.mistake(call, call.item + lane, kind);
+            mistake.side.touch = Some(touch);
+            mistake.size = size;
+            state.tell(&mistake);
         }
         for (lane, address, local, earlier) in raced {
             self.race(state, call, lanes, (lane, address, local), earlier);

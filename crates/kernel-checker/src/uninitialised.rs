@@ -67,6 +67,7 @@ impl Run<'_> {
             let entry = waiting.entry(key(&mistake)).or_insert((mistake, 0));
             entry.1 += 1;
         });
+        self.release();
     }
 }
 

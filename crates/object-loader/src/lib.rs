@@ -31,6 +31,7 @@ pub use elf::Refusal;
 pub use free::FreeList;
 pub use load::{Image, Place, load};
 pub use mathematics::resolve as mathematics;
+pub use window::is_in_window;
 
 #[cfg(test)]
 mod tests;

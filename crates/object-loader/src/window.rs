@@ -16,6 +16,8 @@ const UNIT: u64 = 64;
 
 struct Window {
     code: usize,
+    /// Bytes of code and data together.
+    bytes: usize,
     /// Distance from an address of the code part to its writable mapping.
     write_offset: usize,
     free_code: Mutex<FreeList>,
@@ -88,6 +90,15 @@ fn take(list: &Mutex<FreeList>, len: u64, align: u64) -> Option<usize> {
     list.take(len, align.max(UNIT))
 }
 
+/// Whether an address lies where the code and the variables of images are.
+#[must_use]
+pub fn is_in_window(address: usize) -> bool {
+    WINDOW
+        .get()
+        .and_then(Option::as_ref)
+        .is_some_and(|window| address.wrapping_sub(window.code) < window.bytes)
+}
+
 fn window() -> Option<&'static Window> {
     WINDOW
         .get_or_init(|| {
@@ -123,6 +134,7 @@ fn open(size: usize) -> Option<Window> {
         }
         let mut window = Window {
             code: all as usize,
+            bytes: 2 * size,
             write_offset: (write as usize).wrapping_sub(all as usize),
             free_code: Mutex::default(),
             free_data: Mutex::default(),

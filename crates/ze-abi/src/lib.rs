@@ -13,6 +13,7 @@ mod chain;
 mod error;
 mod gate;
 mod object;
+mod object_watcher;
 mod pair;
 
 pub use arg::{AbiArg, In, InMut, OptIn, OptOut, OptOutHandle, Out, OutHandle, Prop};
@@ -21,4 +22,5 @@ pub use error::{ZeError, ZeResult, last_error, observe_errors, record_error};
 pub use gate::{Gate, gate, guard, guard_any_state, guard_value, set_gate};
 pub use level_zero_sys::{ze_handle_t, ze_result_t};
 pub use object::{Handle, Head, Object, OptHandle, Tables};
+pub use object_watcher::{ObjectWatcher, watch_objects};
 pub use pair::{AbiPair, Enumerate, Handles, Sized, Text, copied, with_room};

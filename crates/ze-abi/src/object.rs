@@ -1,5 +1,6 @@
 //! Handles: addresses of reference-counted objects that begin with the DDI header.
 
+use crate::object_watcher::tell;
 use crate::{AbiArg, ZeError, ZeResult};
 use level_zero_sys::{
     ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ze_dditable_driver_t,
@@ -63,7 +64,7 @@ impl Head {
 ///
 /// # Safety
 /// `Self` is `repr(C)` and starts with a [`Head`]; handles are created by [`Object::give`] only.
-pub unsafe trait Object: Sized + Send + Sync {
+pub unsafe trait Object: Sized + Send + Sync + 'static {
     /// The type that the C handle points to.
     type Opaque;
     /// Unique among the driver's types, not zero.
@@ -73,7 +74,9 @@ pub unsafe trait Object: Sized + Send + Sync {
 
     /// Passes one reference to C.
     fn give(this: Arc<Self>) -> *mut Self::Opaque {
-        Arc::into_raw(this).cast_mut().cast()
+        let handle = Arc::into_raw(this).cast_mut();
+        tell(|watcher| watcher.created(handle.addr(), Self::WHAT));
+        handle.cast()
     }
 
     /// The handle of an object that C already has.
@@ -101,7 +104,8 @@ pub unsafe trait Object: Sized + Send + Sync {
 
 // A separate function, like the next ones: every entry has these checks, and few calls fail them.
 #[cold]
-fn no_live_handle(raw: *const (), name: &str, what: &str) -> ZeError {
+fn no_live_handle(raw: *const (), name: &str, what: &'static str) -> ZeError {
+    tell(|watcher| watcher.refused(raw.addr(), name, what));
     ZeError::new(
         ZE_RESULT_ERROR_INVALID_ARGUMENT,
         format!("{name} is {raw:p}, which is not a live {what} handle of this driver"),
@@ -159,7 +163,9 @@ impl<'a, T: Object> Handle<'a, T> {
         let head = unsafe { &*raw.cast::<Head>() };
         head.tag.store(0, Ordering::Relaxed);
         // SAFETY: the reference that `Object::give` gave to C; C does not use the handle any more.
-        unsafe { Arc::from_raw(raw) }
+        let object = unsafe { Arc::from_raw(raw) };
+        tell(|watcher| watcher.destroyed(raw.addr(), Box::new(Arc::downgrade(&object))));
+        object
     }
 }
 

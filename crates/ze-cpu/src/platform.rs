@@ -14,10 +14,11 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use ze_driver::address_space::AddressSpace;
+use ze_driver::command_order::Position;
 use ze_driver::device::{
     AllocError, AllocInfo, AllocRequest, BuildFailure, Device, DeviceFacts, ImageView, Launch,
     MemoryKind, MemoryUse, Platform, PlatformFacts, Program, ProgramInput, Requirements,
-    SamplerFacts, Task,
+    SamplerFacts, Task, WrongFree,
 };
 use ze_driver::telemetry::Telemetry;
 
@@ -166,6 +167,14 @@ impl CpuPlatform {
         share.copied().unwrap_or(self.engine)
     }
 
+    /// Whether only devices may access the memory: that of GPU-typed devices, and of devices with memory of their own.
+    fn is_for_devices(&self, info: &AllocInfo) -> bool {
+        let device = info.device.and_then(|device| self.devices.get(device));
+        let facts = device.map(|device| device.facts());
+        info.kind == MemoryKind::Device
+            && facts.is_some_and(|facts| facts.gpu_typed || !facts.integrated)
+    }
+
     /// Counts memory for other processes to see; memory of a sub-device counts for its root.
     fn count(&self, device: Option<usize>, kind: MemoryKind, bytes: i64) {
         let root = device.map(|device| {
@@ -198,7 +207,7 @@ impl Platform for CpuPlatform {
         if let Some(check) = self.check
             && let Some(info) = self.memory.find(base)
         {
-            check.allocated(&info);
+            check.allocated(&info, self.is_for_devices(&info));
         }
         self.count(request.device, request.kind, request.size.cast_signed());
         Ok(base)
@@ -226,6 +235,24 @@ impl Platform for CpuPlatform {
             );
         }
         freed
+    }
+
+    fn wrong_free(&self, address: *const u8, how: WrongFree) {
+        if let Some(check) = self.check {
+            check.wrong_free(&self.memory, address, how);
+        }
+    }
+
+    fn gives_up(&self, handle: usize, lane: Position) {
+        if let Some(check) = self.check {
+            check.gives_up(handle, lane);
+        }
+    }
+
+    fn frees_itself(&self, base: *const u8) {
+        if let Some(check) = self.check {
+            check.frees_itself(&self.memory, base);
+        }
     }
 
     fn find(&self, ptr: *const u8) -> Option<AllocInfo> {
@@ -270,6 +297,9 @@ impl Platform for CpuPlatform {
     }
 
     fn submit(&self, task: Arc<dyn Task>) {
+        if let Some(check) = self.check {
+            check.task_submitted();
+        }
         self.engine_of(task.device()).submit(task);
     }
 

@@ -84,6 +84,15 @@ impl From<NoFile> for ExportError {
     }
 }
 
+/// What is wrong with a call that frees memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WrongFree {
+    /// No allocation begins there; one may have.
+    NoAllocation,
+    /// The allocation belongs to another context.
+    OtherContext,
+}
+
 /// An allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocInfo {

@@ -59,6 +59,8 @@ impl<'a> Start<'a> {
 pub trait CommandOrder: Send + Sync {
     /// The host has submitted commands up to this one.
     fn pushed(&self, last: Position);
+    /// The host's call that submits commands, or lets them start, ends. It holds no lock of a lane.
+    fn submitted(&self);
     /// Commands start: `count` from this one on.
     fn started(&self, first: Position, count: u64, how: Start<'_>);
     /// They have finished, and set the signal next.

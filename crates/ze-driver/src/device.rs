@@ -6,9 +6,10 @@
 
 use crate::address_space::AddressSpace;
 pub use crate::allocation::{
-    AllocError, AllocInfo, AllocRequest, ExportError, MemoryKind, MemoryUse, NoFile,
+    AllocError, AllocInfo, AllocRequest, ExportError, MemoryKind, MemoryUse, NoFile, WrongFree,
 };
 use crate::check::lock;
+use crate::command_order::Position;
 use signal_mask::HeldSignals;
 use std::any::Any;
 use std::ffi::{CStr, c_void};
@@ -31,6 +32,12 @@ pub trait Platform: Send + Sync {
     }
     /// Frees the allocation at `base`; `false` when none begins there.
     fn free(&self, base: *mut u8) -> bool;
+    /// The program has freed memory in a wrong way, as far as it is known.
+    fn wrong_free(&self, _address: *const u8, _how: WrongFree) {}
+    /// The program destroys the object `handle`, a list or queue with this lane.
+    fn gives_up(&self, _handle: usize, _lane: Position) {}
+    /// The driver frees the allocation at `base` when it is no longer in use: the program has nothing more to do.
+    fn frees_itself(&self, _base: *const u8) {}
     /// Finds the allocation around any address, without a lock.
     fn find(&self, ptr: *const u8) -> Option<AllocInfo>;
     /// Base and size of the allocation around any address: a faster [`Self::find`].

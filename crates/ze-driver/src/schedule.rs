@@ -452,6 +452,7 @@ impl CommandLane {
         let mut ready = Ready::new();
         self.drive_locked(state, &mut ready);
         run(ready);
+        command_order::tell(|watcher| watcher.submitted());
         if is_long {
             self.shorten(last);
         }
@@ -477,6 +478,7 @@ impl CommandLane {
             }
         }
         run(parts.iter().map(|(lane, _)| Arc::clone(lane)).collect());
+        command_order::tell(|watcher| watcher.submitted());
         last
     }
 

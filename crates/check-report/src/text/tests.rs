@@ -48,6 +48,27 @@ fn cases() -> Vec<Finding> {
     access.frames = vec![frame(hostile, hostile, 1, 1), frame(hostile, hostile, 1, 1)];
     let evil_other = evil.other.as_mut().unwrap();
     evil_other.frames = vec![frame(hostile, "", 0, 0)];
+    let mut leak = Finding::new(Kind::Leak, "the program never frees memory");
+    leak.allocation = Some(Allocation {
+        kind: MemoryKind::Device,
+        size: Some(192),
+        allocated: vec![
+            frame("make", "scale.cl", 3, 5),
+            frame("main", "main.c", 9, 0),
+        ],
+        ..Allocation::default()
+    });
+    let mut object = Finding::new(Kind::InvalidLifetime, "hEvent was destroyed");
+    object.access = Some(Access {
+        frames: vec![frame("main", "main.c", 30, 0)],
+        ..Access::new("use")
+    });
+    object.allocation = Some(Allocation {
+        name: Some("event".into()),
+        allocated: vec![frame("main", "main.c", 10, 0)],
+        freed: vec![frame("main", "main.c", 20, 0)],
+        ..Allocation::default()
+    });
     vec![
         race(),
         bounds(),
@@ -56,6 +77,8 @@ fn cases() -> Vec<Finding> {
         deep,
         evil,
         Finding::new(Kind::Leak, "64 bytes of device memory were never freed"),
+        leak,
+        object,
     ]
 }
 

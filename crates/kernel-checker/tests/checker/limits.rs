@@ -1,12 +1,14 @@
 //! Where what is bounded overflows, races may be missed, and none is invented.
 
 use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
-use kernel_checker::{Bounds, Run, Scratch};
+use kernel_checker::{Addresses, Bounds, Dropped, Lanes, Position, Run, Scratch};
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::{AddressSpace, CheckOp, Touch};
 
-use super::script::{self, DEVICE, LOCAL, SIZE, USUAL, found};
+use super::script::{self, DEVICE, LOCAL, SIZE, USUAL, found, lock};
 
 /// Launches whose records differ.
 const TAGS: u64 = 1023;
@@ -101,6 +103,118 @@ fn work_items_of_groups_that_look_alike() {
     // Their cells have the same 16 bits: the race is found, and named after one group.
     let told = found(USUAL, "0.0 write d0\n65536.1 read d0");
     assert_eq!(told, ["RaceOfWorkItems 2/1"]);
+}
+
+#[test]
+fn what_is_not_kept_is_told() {
+    let dropped = |script: &str| {
+        let world = script::played(USUAL, script);
+        let mut dropped = lock(&world.dropped).clone();
+        // The launches of scripts have 2^20 groups.
+        dropped.retain(|&what| what != Dropped::Groups);
+        dropped
+    };
+    assert_eq!(dropped("0.0@1023 write l0\n0.0@1023 read d0"), []);
+    assert_eq!(
+        dropped("0.0@1024 write l0\n1.0@2000 read l0\n1.0@0 read l0"),
+        [Dropped::Barriers]
+    );
+    let (world, checker) = script::checker(USUAL);
+    let kernel = script::kernel(USUAL);
+    for (groups, told) in [([1 << 16, 1, 1], 0), ([1 << 15, 3, 1], 1)] {
+        let position = (Position::default(), 0);
+        let launch = checker.begin(&kernel, [64, 1, 1], groups, [0; 3], position);
+        checker.end(&launch);
+        assert_eq!(*lock(&world.dropped), vec![Dropped::Groups; told]);
+    }
+}
+
+/// 10,000,000 work-items write what each of them wrote before: there is one history for each byte, however many launches
+/// and work-items there are.
+#[test]
+fn many_work_items() {
+    let (world, checker) = script::checker(USUAL);
+    let kernel = script::kernel(USUAL);
+    let groups = 10_000_000 / 256;
+    let position = (Position::default(), 0);
+    let launch = checker.begin(&kernel, [256, 1, 1], [groups, 1, 1], [0; 3], position);
+    let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
+    for group in 0..u64::from(groups) {
+        for first in (0..256).step_by(64) {
+            let lanes = Lanes {
+                active: u64::MAX,
+                addresses: Addresses::Row {
+                    first: DEVICE + u64::from(first) * 4,
+                    step: 4,
+                },
+                values: None,
+            };
+            run.lanes(who(group, first), 1 << 32, access(Touch::Read), &lanes);
+        }
+    }
+    run.end();
+    checker.end(&launch);
+    assert_eq!(world.told(), [""; 0]);
+    assert_eq!(*lock(&world.dropped), []);
+}
+
+/// A kernel waits for memory that the host writes, and the host calls the driver before: the kernel gives the state away.
+#[test]
+fn the_host_is_served_while_a_kernel_waits() {
+    let (_, checker) = script::checker(USUAL);
+    let kernel = script::kernel(USUAL);
+    let launch = script::launch(&checker, &kernel);
+    let (begun, written) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
+            let mut turns = 0;
+            while !written.load(Relaxed) {
+                run.one(who(0, 0), 1 << 32, access(Touch::Read), DEVICE, 0);
+                begun.store(true, Relaxed);
+                turns += 1;
+            }
+            assert!(turns > 0);
+            run.end();
+        });
+        scope.spawn(|| {
+            while !begun.load(Relaxed) {
+                std::thread::yield_now();
+            }
+            for number in 0..100 {
+                checker.allocated(0x7000_0000 + number * 4096, 64, 2 + number, 0);
+                checker.freed(0x7000_0000 + number * 4096);
+            }
+            written.store(true, Relaxed);
+        });
+    });
+}
+
+/// As above, by a kernel of which only bounds are checked: it calls where it makes a mistake, and not again.
+#[test]
+fn the_host_is_served_after_a_mistake() {
+    let (_, checker) = script::checker(USUAL);
+    let kernel = script::kernel(USUAL);
+    let launch = script::launch(&checker, &kernel);
+    let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
+    let outside = What {
+        op: CheckOp::Bounds(Touch::Write, 4),
+        space: AddressSpace::Global,
+    };
+    run.one(who(0, 0), 1 << 32, outside.encode(), DEVICE + SIZE, DEVICE);
+    let start = What {
+        op: CheckOp::AllocationStart,
+        space: AddressSpace::Global,
+    };
+    assert_eq!(
+        run.one(who(0, 0), 1 << 32, start.encode(), DEVICE + 8, 0),
+        DEVICE
+    );
+    std::thread::scope(|scope| {
+        let served = scope.spawn(|| checker.allocated(0x7000_0000, 64, 2, 0));
+        served.join().unwrap();
+    });
+    run.end();
 }
 
 /// Checks that nothing is found in a script; `@a` stands for so many barriers, `@b` for one more.

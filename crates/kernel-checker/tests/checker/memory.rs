@@ -4,7 +4,7 @@ use kernel_checker::{Addresses, Bounds, Lanes, MistakeKind, Run, Scratch};
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::{AddressSpace, CheckOp, Touch};
 
-use super::script::{self, DEVICE, LOCAL, SIZE, USUAL};
+use super::script::{self, CONSTANT, DEVICE, LOCAL, PROGRAMS, SIZE, STRICT, Setting, USUAL};
 
 const FAR: u64 = 0x4000_0000;
 
@@ -92,6 +92,55 @@ fn accesses_outside() {
     assert_eq!(ids, [Some(1), Some(1), Some(7), None, None]);
     run.release();
     assert_eq!(checker.counts(), [2; 5]);
+}
+
+/// What is told of accesses to an address that no allocation holds; each faults if `faults`.
+fn unknown(setting: Setting, address: u64, touches: &[Touch], faults: bool) -> Vec<String> {
+    let (world, checker) = script::checker(setting);
+    let kernel = script::kernel(setting);
+    let launch = script::launch(&checker, &kernel);
+    let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
+    // This address can be read.
+    script::lock(&world.memory).insert(FAR, 1);
+    for (word, &touch) in (1..).zip(touches) {
+        let op = CheckOp::Access(touch, 4);
+        let space = AddressSpace::Global;
+        let what = What { op, space }.encode();
+        run.one(who(0, 3), word << 32, what, address, 7);
+        if faults {
+            run.faulted(address);
+        }
+    }
+    world.told()
+}
+
+#[test]
+fn memory_that_no_allocation_holds() {
+    let both = &[Touch::Read, Touch::Write][..];
+    for (setting, address, faults, expected) in [
+        (USUAL, FAR, false, &[][..]),
+        (STRICT, FAR, false, &[]),
+        (USUAL, CONSTANT, false, &["ReadOnlyWrite 2"]),
+        (STRICT, CONSTANT, false, &["ReadOnlyWrite 2"]),
+        (USUAL, PROGRAMS, false, &[]),
+        (
+            STRICT,
+            PROGRAMS,
+            false,
+            &["ProgramMemory 1", "ProgramMemory 2"],
+        ),
+        // What can be read cannot be written.
+        (USUAL, FAR, true, &["InvalidPointer 1", "ReadOnlyWrite 2"]),
+        (
+            USUAL,
+            PROGRAMS,
+            true,
+            &["InvalidPointer 1", "InvalidPointer 2"],
+        ),
+    ] {
+        let told = unknown(setting, address, both, faults);
+        assert_eq!(told, expected, "{address:#x} {faults}");
+    }
 }
 
 #[test]

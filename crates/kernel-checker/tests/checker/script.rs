@@ -17,7 +17,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kernel_checker::{Checker, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch};
+use kernel_checker::{
+    Checker, Dropped, HostMistake, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch,
+};
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
 use kernel_ir::{AddressSpace, CheckOp, Order, Scope, Touch};
@@ -62,18 +64,33 @@ type Memory = Arc<Mutex<HashMap<u64, u8>>>;
 #[derive(Clone, Default)]
 pub(crate) struct World {
     pub(crate) mistakes: Arc<Mutex<Vec<Mistake>>>,
-    memory: Memory,
+    pub(crate) host: Arc<Mutex<Vec<HostMistake>>>,
+    pub(crate) memory: Memory,
+    pub(crate) dropped: Arc<Mutex<Vec<Dropped>>>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// An address in a constant of a module.
+pub(crate) const CONSTANT: u64 = 0x5000_0000;
+/// An address in memory of the program.
+pub(crate) const PROGRAMS: u64 = 0x6000_0000;
+
 impl Reporter for World {
+    fn dropped(&mut self, what: Dropped) {
+        lock(&self.dropped).push(what);
+    }
+
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let mut mistakes = lock(&self.mistakes);
         assert_eq!(number, mistakes.len(), "each number once, in order");
         mistakes.push(mistake.clone());
+    }
+
+    fn found_host(&mut self, _number: usize, mistake: &HostMistake) {
+        lock(&self.host).push(mistake.clone());
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
@@ -84,6 +101,14 @@ impl Reporter for World {
             *byte = known.copied().unwrap_or_default();
             known.is_some()
         })
+    }
+
+    fn is_constant(&self, address: u64) -> bool {
+        address == CONSTANT
+    }
+
+    fn is_driver_memory(&self, address: u64) -> bool {
+        address != PROGRAMS
     }
 }
 

@@ -14,16 +14,21 @@
 //! - **Accesses** are told to the runtime with the work-item's *epoch*, which counts the barriers that it has passed. Two
 //!   accesses of a work-group are ordered if their epochs differ. A work-group barrier adds to the upper bits, a
 //!   sub-group barrier to the lower [`SUB_GROUP_BITS`].
-//! - **Arrivals** at barriers, and the ends of work-items, are told to the runtime, which compares them.
+//! - **Arrivals** at barriers, and the ends of work-items, are told to the runtime, which compares them; but not where all
+//!   work-items of a group arrive together in any case.
 //! - **Values** are tested before divisions, shifts and conversions.
 //!
 //! The pass runs after inlining and before work-group operations become local memory, so that it sees the program's
-//! accesses only. Functions that are still called are not instrumented.
+//! accesses only. Functions that are still called get the epoch as one more parameter: they cannot wait, so it stays what it
+//! is while they run.
 
 mod bounds;
+mod callees;
+mod copies;
 mod intervals;
 mod state;
 mod stops;
+mod together;
 mod values;
 mod written;
 
@@ -33,8 +38,8 @@ use super::edit::Edit;
 use super::roots::{Root, Roots};
 use crate::checks::Checks;
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, Module, Op, Terminator, Touch,
-    ValueId,
+    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, InstId, Module, Op, Terminator,
+    Touch, ValueId,
 };
 use crate::types::{AddressSpace, Type};
 use state::{Bounds, Instrument};
@@ -46,22 +51,52 @@ pub const SUB_GROUP_BITS: u32 = 12;
 /// Bit of an epoch: the kernel asks for sub-groups or uses their operations, and may rely on their lock step.
 pub const KNOWS_SUB_GROUPS: u32 = 1 << 31;
 
-/// Adds `checks` to all kernels of a module that [`stand_alone`](super::stand_alone) has prepared.
+/// Adds what has to be there before calls are inlined.
+pub fn before_inlining(module: &mut Module, checks: Checks) {
+    copies::prepare_copies(module, checks);
+}
+
+/// Adds `checks` to all kernels of a module that [`stand_alone`](super::stand_alone) has prepared, and to the functions that
+/// they call.
 pub fn instrument(module: &mut Module, checks: Checks) {
     if checks.is_empty() {
         return;
     }
-    for i in 0..module.kernels.len() {
-        let id = module.kernels[i].function;
-        let required = module.kernels[i].required_sub_group_size != 0;
-        let arguments = &module.kernels[i].arg_infos;
-        let f = &mut module.functions[id.index()];
+    let callees = callees::pass_epochs(module);
+    for i in 0..module.functions.len() {
+        let is_callee = callees[i].is_some();
+        let mut together = together::together(module, &module.functions[i]);
+        if is_callee {
+            // A part of the work-items may call it.
+            together.fill(false);
+        }
+        let f = &mut module.functions[i];
         if f.blocks.is_empty() {
             continue;
         }
-        let roots = Roots::new(&module.types, &module.globals, arguments, f);
+        let kernel = module.kernels.iter().find(|k| k.function.index() == i);
+        let required = kernel.is_some_and(|k| k.required_sub_group_size != 0);
+        let roots = match is_callee {
+            true => Roots::of_callee(&module.types, &module.globals, f),
+            false => {
+                let arguments = kernel.map_or(&[][..], |kernel| &kernel.arg_infos);
+                Roots::new(&module.types, &module.globals, arguments, f)
+            }
+        };
         let edit = Edit::new(&mut module.types, &mut module.constants, f);
-        Instrument::new(edit, checks, roots, required, &module.non_uniform).run();
+        let mut all = Instrument::new(
+            edit,
+            checks,
+            roots,
+            (required, together),
+            &module.non_uniform,
+        );
+        if is_callee {
+            all.passed_epoch = callees[i];
+            // Its callers may write what it reads.
+            all.quiet.clear();
+        }
+        all.run(&callees);
     }
 }
 
@@ -70,7 +105,7 @@ impl<'m> Instrument<'m> {
         e: Edit<'m>,
         checks: Checks,
         roots: Roots,
-        requires_sub_groups: bool,
+        (requires_sub_groups, together): (bool, Vec<bool>),
         non_uniform: &'m BTreeSet<u32>,
     ) -> Self {
         let insts = || e.f.blocks.iter().flat_map(|block| &block.insts);
@@ -82,7 +117,17 @@ impl<'m> Instrument<'m> {
         let quiet = intervals::quiet_reads(e.types, e.f, &roots);
         let selected = values::only_selected(e.f);
         let written = written::written(e.types, e.f, &roots);
+        let meets = |op: &Op| is_group_stop(op) || is_sub_group_stop(op);
+        let may_miss =
+            e.f.blocks
+                .iter()
+                .zip(&together)
+                .any(|(block, is_together)| {
+                    let mut ops = block.insts.iter().map(|id| &e.f.insts[id.index()].op);
+                    !is_together && ops.any(meets)
+                });
         let mut all = Self {
+            may_miss,
             e,
             checks,
             roots,
@@ -92,11 +137,13 @@ impl<'m> Instrument<'m> {
             non_uniform,
             bounds: Bounds::default(),
             epoch: None,
+            passed_epoch: None,
             first_epoch: if knows { KNOWS_SUB_GROUPS } else { 0 },
             prologue: Vec::new(),
             out: Vec::new(),
             word: 0,
             is_quiet: false,
+            is_volatile: false,
         };
         if counts {
             all.make_epoch();
@@ -104,16 +151,17 @@ impl<'m> Instrument<'m> {
         all
     }
 
-    fn run(mut self) {
+    /// `callees`: by function, the parameter with the epoch, if it has one.
+    fn run(mut self, callees: &[Option<ValueId>]) {
         for at in 0..self.e.f.blocks.len() {
-            self.block(BlockId(at as u32));
+            self.block(BlockId(at as u32), callees);
         }
         self.place_facts();
         let entry = &mut self.e.f.blocks[0].insts;
         entry.splice(0..0, self.prologue);
     }
 
-    fn block(&mut self, id: BlockId) {
+    fn block(&mut self, id: BlockId, callees: &[Option<ValueId>]) {
         let old = std::mem::take(&mut self.e.f.blocks[id.index()].insts);
         self.out = Vec::with_capacity(old.len() * 3);
         for inst in old {
@@ -121,17 +169,37 @@ impl<'m> Instrument<'m> {
             self.word = self.e.f.insts[inst.index()].word;
             let result = self.e.f.insts[inst.index()].result;
             self.is_quiet = self.quiet.contains(&inst);
+            self.is_volatile = matches!(op, Op::Load { volatile: true, .. });
             self.before(&op, result);
+            self.give_epoch(inst, callees);
             self.out.push(inst);
             self.after(&op);
         }
         let ends = matches!(self.e.f.blocks[id.index()].term, Terminator::Ret(_));
-        if ends && self.epoch.is_some() && self.checks.barriers {
+        if ends && self.epoch.is_some() && self.checks.barriers && self.may_miss {
             self.word = 0;
             let epoch = self.load_epoch();
             self.tell(CheckOp::Leave, vec![epoch]);
         }
         self.e.f.blocks[id.index()].insts = std::mem::take(&mut self.out);
+    }
+
+    /// Adds the epoch to a call, and to a check that was made before inlining.
+    fn give_epoch(&mut self, inst: InstId, callees: &[Option<ValueId>]) {
+        let wants = match &self.e.f.insts[inst.index()].op {
+            Op::Call(callee, _) => callees.get(callee.index()).is_some_and(Option::is_some),
+            Op::CallIndirect(..) | Op::Check(CheckOp::Agree, _) => true,
+            _ => false,
+        };
+        if !wants {
+            return;
+        }
+        let epoch = self.load_epoch();
+        match &mut self.e.f.insts[inst.index()].op {
+            Op::Call(_, args) | Op::CallIndirect(_, args) => args.push(epoch),
+            Op::Check(_, args) => args[0] = epoch,
+            _ => {}
+        }
     }
 
     /// Checks that go before an instruction.
@@ -202,12 +270,23 @@ impl<'m> Instrument<'m> {
                 {
                     operands.push(source);
                 }
-                self.tell(CheckOp::Arrive, operands);
+                if self.may_miss || operands.len() > 1 {
+                    self.tell(CheckOp::Arrive, operands);
+                }
             }
             op if is_sub_group_stop(op) && self.non_uniform.contains(&self.word) => {}
             op if is_sub_group_stop(op) && self.checks.barriers => {
                 let epoch = self.load_epoch();
-                self.tell(CheckOp::ArriveSubGroup, vec![epoch]);
+                let mut operands = vec![epoch];
+                // The same in a sub-group. Where only a part of it meets, the runtime knows better.
+                if let Op::Group(GroupOp::Broadcast, _, args) = op
+                    && let Some(&source) = args.get(1)
+                {
+                    operands.extend(self.as_word(source));
+                }
+                if self.may_miss || operands.len() > 1 {
+                    self.tell(CheckOp::ArriveSubGroup, operands);
+                }
             }
             _ => {}
         }
@@ -261,7 +340,8 @@ impl<'m> Instrument<'m> {
             operands.extend(value.and_then(|value| self.as_word(value)));
         }
         let check = match (touch, self.roots.of(ptr)) {
-            (Touch::Read, Some(Root::Argument(n))) if self.is_only_read(n) => {
+            // A loop that waits for the host has to call the runtime, which lets the host's threads in.
+            (Touch::Read, Some(Root::Argument(n))) if self.is_only_read(n) && !self.is_volatile => {
                 CheckOp::ArgumentRead(n, bytes)
             }
             _ => CheckOp::Access(touch, bytes),

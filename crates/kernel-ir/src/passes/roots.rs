@@ -63,6 +63,19 @@ impl Roots {
         Self { of }
     }
 
+    /// As [`Self::new`], of a function that kernels call: its arguments are none of the launch.
+    pub(super) fn of_callee(types: &Types, globals: &[Global], f: &Function) -> Self {
+        let mut roots = Self::new(types, globals, &[], f);
+        for root in roots.of.iter_mut().flatten() {
+            if let Root::Argument(at) = *root
+                && let Some(&param) = f.params.get(at as usize)
+            {
+                *root = Root::Value(param);
+            }
+        }
+        roots
+    }
+
     /// The root of `ptr`; `None` for constants such as null, and for values that the pass has made.
     pub(super) fn of(&self, ptr: ValueId) -> Option<Root> {
         self.of.get(ptr.index()).copied().flatten()

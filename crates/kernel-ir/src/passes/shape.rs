@@ -297,7 +297,8 @@ impl Analysis<'_> {
     fn run(&mut self) {
         for (i, value) in self.f.values.iter().enumerate() {
             if !matches!(value.def, ValueDef::Inst(_)) {
-                self.shapes.values[i] = Some(Shape::Uniform);
+                // Unless it was given.
+                self.shapes.values[i].get_or_insert(Shape::Uniform);
             }
         }
         for block in self.loops.order().iter().rev() {

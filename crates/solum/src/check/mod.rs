@@ -3,6 +3,7 @@
 //! Each process of the program writes its findings to a stream in a private temporary folder. The streams are read after
 //! the program's end, also if it crashed or was killed.
 
+mod program_lines;
 mod report;
 mod streams;
 
@@ -20,6 +21,7 @@ use owned_file::Content;
 
 use report::Report;
 use streams::Streams;
+pub(crate) use streams::{is_left_name, streams_in};
 
 use crate::output::Failure;
 use crate::{exit, install, pass_through, regular_file, run, variables};
@@ -28,7 +30,7 @@ use crate::{exit, install, pass_through, regular_file, run, variables};
 #[derive(Args)]
 pub(crate) struct Options {
     /// What to look for: groups (memory, race, uninitialised, sync, value, lifetime) and kinds, separated by commas.
-    #[arg(long, value_name = "LIST", value_parser = Checks::asked_for)]
+    #[arg(long, value_name = "LIST", value_parser = Checks::parse)]
     only: Option<Checks>,
     /// Also report what is wrong on some devices only, such as the expectation of sub-groups in lock step.
     #[arg(long)]
@@ -72,6 +74,9 @@ impl Options {
         }
     }
 }
+
+/// The folder of `solum trace`, if that runs `solum check`.
+const TRACE: &str = "SOLUM_TRACE";
 
 /// Runs the program. Returns its exit code, 98 if something was found, or 125 to 127.
 pub(crate) fn check(options: &Options) -> u8 {
@@ -135,6 +140,9 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
     let all = streams
         .read()
         .map_err(|error| wrapper(format!("the findings are lost: {error}")))?;
+    if let Some(trace) = std::env::var_os(TRACE).filter(|trace| !trace.is_empty()) {
+        streams.leave_in(trace.as_ref());
+    }
     let report = Report::new(all, &mut suppressions, checks, code);
     // First, because it does not depend on who reads the rest.
     let written = sarif

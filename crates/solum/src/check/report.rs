@@ -8,6 +8,7 @@ use check_report::text::{Sources, Style};
 use check_report::{Checks, Finding, merge, sarif};
 use serde::Serialize;
 
+use super::program_lines::ProgramLines;
 use super::streams::Told;
 use crate::exit;
 use crate::output::{self, Failure};
@@ -61,11 +62,21 @@ struct Document<'r> {
 
 impl Report {
     pub(super) fn new(
-        processes: Vec<Told>,
+        mut processes: Vec<Told>,
         suppressions: &mut Suppressions,
         checks: Checks,
         code: u8,
     ) -> Self {
+        let mut lines = ProgramLines::default();
+        for told in &mut processes {
+            told.stream.findings.retain(|(_, finding)| {
+                let stack = finding.owner_stack().filter(|stack| !stack.is_empty());
+                checks.is_strict() || stack.is_none_or(|stack| lines.is_known_to_be_programs(stack))
+            });
+            for (_, finding) in &mut told.stream.findings {
+                finding.find_sources(&mut |stack| lines.frames(stack));
+            }
+        }
         let all = merge::streams(processes.iter().map(|told| &told.stream));
         let (findings, suppressed) = suppressions.split(all);
         let mut not_checked: Vec<Dropped> = Vec::new();

@@ -92,11 +92,18 @@ impl CheckedLaunch {
             .filter_map(|&argument| bounds.get(argument as usize))
             .map(|bounds| bounds.start)
             .collect();
+        let arguments = bounds.iter().filter(|bounds| bounds.size != u64::MAX);
+        let arguments = arguments.map(|bounds| {
+            let writes = written.contains(&bounds.start) || written.contains(&0);
+            (bounds.start, writes)
+        });
+        check.host.uses(transfers::position(), arguments);
         let may_overlap = check.checker.may_overlap(&launch);
         for bounds in &mut bounds {
             // Where nothing is known of a pointer it may point into any allocation.
             let is_written = may_overlap
                 || bounds.size == u64::MAX
+                || check.host.compares(bounds.start)
                 || written.contains(&bounds.start)
                 || written.contains(&0);
             bounds.is_written = u64::from(is_written);
@@ -145,25 +152,32 @@ impl CheckedLaunch {
             check_arguments: bounds.as_ptr() as u64,
             ..record
         };
+        // Variables come first, arguments last; between them lies what the compiler needs itself.
+        let bytes = match self.local.is_empty() {
+            true => record.scratch_offset,
+            false => record.state_offset,
+        };
         let result = match &self.check.shadows {
-            None => run(&record, first, count),
-            Some(shadows) => (first..first + count).try_for_each(|group| {
-                let bytes = record.state_offset as usize;
-                shadows.group_begins(memory as u64, record.state_offset);
+            Some(shadows) if bytes > 0 => (first..first + count).try_for_each(|group| {
+                shadows.group_begins(memory as u64, bytes);
                 // SAFETY: the caller's promise. In the shadow of local memory zeros mean that nothing is initialised; the
                 // shadows of variables lie among these.
                 unsafe {
-                    memory.write_bytes(0, bytes);
-                    (shadow as *mut u8).write_bytes(0, bytes);
+                    memory.write_bytes(0, bytes as usize);
+                    if !self.local.is_empty() {
+                        (shadow as *mut u8).write_bytes(0, bytes as usize);
+                    }
                 }
                 run(&record, group, 1)
             }),
+            _ => run(&record, first, count),
         };
         match &result {
             Err(fault) => tell_fault(&groups, fault),
             Ok(()) => groups.end(),
         }
         *turn = groups.into_scratch();
+        self.check.host.quiet.progress();
         result
     }
 }

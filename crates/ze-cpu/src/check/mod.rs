@@ -5,11 +5,17 @@
 //! (`quarantine`), so that late accesses do not hit a new allocation; work-groups run in order on one thread, so that two
 //! runs give the same report.
 //!
-//! Modules, from the floor up: `settings`, `quarantine`, `shadows`, `report`; `process`: the checker of this process;
-//! `uninitialised`, `transfers`: commands; `launch`: a launch; `calls`: the calls of kernels.
+//! Modules, from the floor up: `settings`, `quarantine`, `shadows`, `host`, `host_stack`, `constants`, `objects`, `report`; `process`:
+//! the checker of this process; `lifetimes`: memory and objects of the program; `uninitialised`, `transfers`: commands;
+//! `launch`: a launch; `calls`: the calls of kernels.
 
 pub(crate) mod calls;
+mod constants;
+mod host;
+mod host_stack;
 mod launch;
+mod lifetimes;
+mod objects;
 mod process;
 mod quarantine;
 mod report;
@@ -19,4 +25,7 @@ mod transfers;
 mod uninitialised;
 
 pub(crate) use launch::CheckedLaunch;
-pub(crate) use process::{Check, CheckedKernel, copied, get, own_local_size, start, written};
+pub(crate) use process::{
+    Check, CheckedKernel, OwnConstants, copied, get, own_local_size, reserved, start,
+    task_finished, written,
+};

@@ -1,23 +1,33 @@
 //! The checker of this process.
 
+use super::constants;
+use super::host::Host;
+use super::objects::Objects;
 use super::quarantine::Quarantine;
 use super::report::{self, Output, Programs};
 use super::shadows::Shadows;
 use crate::environment::CheckSettings;
 use crate::memory::Memory;
+use check_report::Group;
 use kernel_checker::{Checker, Scratch};
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::build::Request;
 use std::sync::{Arc, Mutex, OnceLock};
-use ze_driver::device::AllocInfo;
+use ze_driver::device::{AllocInfo, MemoryKind};
 
 /// The checker of this process.
 pub(crate) struct Check {
     pub(super) checker: Checker,
     checks: kernel_ir::Checks,
-    programs: Arc<Programs>,
-    output: Arc<Output>,
+    /// What is looked for.
+    pub(super) wanted: check_report::Checks,
+    /// The process that began to check: its children have no leaks of their own.
+    pub(super) process: u32,
+    pub(super) programs: Arc<Programs>,
+    pub(super) output: Arc<Output>,
     quarantine: Mutex<Quarantine>,
+    pub(super) host: Host,
+    pub(super) objects: Mutex<Objects>,
     /// Of device memory, if uninitialised values are looked for.
     pub(super) shadows: Option<Shadows>,
     /// Held by the launch that runs.
@@ -58,6 +68,20 @@ pub(crate) fn written(to: *mut u8, bytes: u64) {
     }
 }
 
+/// A task has ended, and those that waited for it were handed to the device.
+pub(crate) fn task_finished() {
+    if let Some(check) = CHECK.get() {
+        check.host.quiet.finished();
+    }
+}
+
+/// Addresses are reserved for memory that the program maps there.
+pub(crate) fn reserved(base: usize, size: u64) {
+    if let Some(check) = CHECK.get() {
+        crate::sync::lock(&check.programs.reserved).push((base, size));
+    }
+}
+
 /// Begins to check. The first call counts.
 pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
     let check = CHECK.get_or_init(|| {
@@ -73,31 +97,59 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
             })
         };
         crate::memory::keep_apart();
-        // SAFETY: the function takes nothing and returns; the library stays loaded, like its threads.
-        unsafe { libc::atexit(at_exit) };
         let mut checks = settings.of_kernels();
         let shadows = checks.uninitialised.then(Shadows::new).flatten();
         checks.uninitialised = shadows.is_some();
         Check {
             checker: Checker::new(settings.rules(), reporter),
             checks,
+            wanted: settings.checks,
+            process: std::process::id(),
             shadows,
             programs,
             output,
             quarantine: Mutex::default(),
+            host: Host::default(),
+            objects: Mutex::default(),
             turn: Mutex::default(),
             copy: transfer("memory copy"),
             fill: transfer("memory fill"),
         }
     });
     ze_driver::command_order::watch_command_order(check);
+    if settings.checks.has_any(Group::Lifetime) {
+        ze_abi::watch_objects(check);
+    }
     check
 }
+
+/// The linker's list of functions that run once, when the process ends: after the program's functions of `atexit` and the
+/// destructors of its static objects, which may free memory.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
 
 extern "C" fn at_exit() {
     if let Some(check) = CHECK.get() {
         // A panic here would end a program that has already ended well.
-        let _ = std::panic::catch_unwind(|| check.output.end(&check.checker.counts()));
+        let _ = std::panic::catch_unwind(|| {
+            check.host.tell_accesses(&check.checker);
+            check.tell_leaks();
+            check.output.end(&check.checker.counts());
+        });
+    }
+}
+
+/// First bytes of the constants of a program.
+pub(crate) struct OwnConstants(Vec<usize>);
+
+impl Drop for OwnConstants {
+    fn drop(&mut self) {
+        if let Some(check) = CHECK.get() {
+            for &start in &self.0 {
+                check.programs.constants.remove(start);
+            }
+        }
     }
 }
 
@@ -129,13 +181,42 @@ impl Check {
         }
     }
 
-    pub(crate) fn allocated(&self, info: &AllocInfo) {
+    /// Learns the constants of a program that was compiled from `request`: `place` gives first byte and size of a variable by its
+    /// name. They count until the result is dropped.
+    pub(crate) fn constants(
+        &self,
+        request: &Request,
+        place: impl Fn(&str) -> Option<(usize, u64)>,
+    ) -> OwnConstants {
+        let modules = request.modules.iter();
+        let names = modules.flat_map(|module| constants::names(&module.words));
+        let places: Vec<(usize, u64)> = names.filter_map(|name| place(&name)).collect();
+        for &(start, size) in &places {
+            self.programs.constants.add(start, size);
+        }
+        OwnConstants(places.iter().map(|&(start, _)| start).collect())
+    }
+
+    /// Memory was allocated. `is_for_devices`: the host may not access it.
+    pub(crate) fn allocated(&self, info: &AllocInfo, is_for_devices: bool) {
         self.programs.allocated(info);
         self.checker
             .allocated(info.base as u64, info.size, info.id, info.context);
         if let Some(shadows) = &self.shadows {
             shadows.allocated(info);
         }
+        self.host
+            .allocated(info, is_for_devices || self.is_strict(info));
+    }
+
+    /// Whether the checks tell accesses of the host to this memory although the device allows them.
+    fn is_strict(&self, info: &AllocInfo) -> bool {
+        self.wanted.is_strict() && info.kind == MemoryKind::Device
+    }
+
+    /// A task is handed to the device.
+    pub(crate) fn task_submitted(&self) {
+        self.host.quiet.submitted();
     }
 
     /// Memory is freed by the program: it is kept for a while. `false` if it is no allocation.
@@ -147,7 +228,10 @@ impl Check {
         if quarantine.holds(base) {
             return false;
         }
+        self.host.tell_accesses(&self.checker);
+        self.host.forget(base as u64);
         self.checker.freed(base as u64);
+        self.programs.freed(info.id);
         if let Some(shadows) = &self.shadows {
             shadows.freed(base as u64);
         }

@@ -1,11 +1,13 @@
 //! Findings for people, from mistakes as the checker sees them.
 
+use super::constants::Constants;
+use super::host_stack::{self, Stack, Stacks};
 use crate::environment::CheckSettings;
 use check_report::stream::Writer;
 use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, MemoryKind};
-use kernel_checker::{Mistake, MistakeKind, Place, Reporter, Side};
+use kernel_checker::{Dropped, HostMistake, Mistake, MistakeKind, Place, Reporter, Side};
 use kernel_ir::build::Request;
-use kernel_ir::front::source_lines;
+use kernel_ir::front::source_frames;
 use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,8 +18,25 @@ use ze_driver::device::AllocInfo;
 #[derive(Default)]
 pub(super) struct Programs {
     requests: Mutex<HashMap<u64, Arc<Request>>>,
-    /// Kind of memory by the allocation's id.
-    kinds: Mutex<HashMap<u64, MemoryKind>>,
+    /// By id.
+    allocations: Mutex<HashMap<u64, Known>>,
+    pub(super) stacks: Stacks,
+    pub(super) constants: Constants,
+    /// First bytes and sizes of reservations of addresses; those that were given back stay, because findings in them are in doubt.
+    pub(super) reserved: Mutex<Vec<(usize, u64)>>,
+}
+
+/// An allocation, as it was made and freed.
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    /// First byte.
+    pub(super) start: usize,
+    pub(super) kind: MemoryKind,
+    pub(super) size: u64,
+    pub(super) allocated: Stack,
+    freed: Option<Stack>,
+    /// The program need not free it.
+    frees_itself: bool,
 }
 
 impl Programs {
@@ -42,10 +61,58 @@ impl Programs {
             Source::Device => MemoryKind::Device,
             Source::Shared => MemoryKind::Shared,
         };
-        crate::sync::lock(&self.kinds).insert(info.id, kind);
+        let known = Known {
+            start: info.base as usize,
+            kind,
+            size: info.size,
+            allocated: self.stacks.here(),
+            freed: None,
+            frees_itself: false,
+        };
+        crate::sync::lock(&self.allocations).insert(info.id, known);
     }
 
-    /// The place of an instruction in the source.
+    pub(super) fn freed(&self, id: u64) {
+        let stack = self.stacks.here();
+        if let Some(known) = crate::sync::lock(&self.allocations).get_mut(&id) {
+            known.freed = Some(stack);
+        }
+    }
+
+    /// The driver frees the allocation by itself.
+    pub(super) fn frees_itself(&self, id: u64) {
+        if let Some(known) = crate::sync::lock(&self.allocations).get_mut(&id) {
+            known.frees_itself = true;
+        }
+    }
+
+    /// Allocations that the program has to free, in their order.
+    pub(super) fn live(&self) -> Vec<Known> {
+        let allocations = crate::sync::lock(&self.allocations);
+        let mut live: Vec<(u64, Known)> = allocations
+            .iter()
+            .filter(|(_, known)| known.freed.is_none() && !known.frees_itself)
+            .map(|(&id, &known)| (id, known))
+            .collect();
+        live.sort_unstable_by_key(|(id, _)| *id);
+        live.into_iter().map(|(_, known)| known).collect()
+    }
+
+    /// What is known of an allocation, for a finding.
+    pub(super) fn allocation(&self, id: u64) -> Allocation {
+        let known = crate::sync::lock(&self.allocations).get(&id).copied();
+        known.map_or_else(Allocation::default, |known| Allocation {
+            kind: known.kind,
+            size: Some(known.size),
+            allocated_at: self.stacks.addresses(known.allocated),
+            freed_at: known
+                .freed
+                .map_or_else(Vec::new, |stack| self.stacks.addresses(stack)),
+            ..Allocation::default()
+        })
+    }
+
+    /// The place of an instruction in the source, and the places that its functions are called from.
     fn frames(&self, program: u64, kernel: &str, word: u32) -> Vec<Frame> {
         let request = crate::sync::lock(&self.requests).get(&program).cloned();
         let Some(module) = request.as_ref().and_then(|request| request.modules.first()) else {
@@ -54,18 +121,22 @@ impl Programs {
         let Ok(words) = spirv_reader::Words::new(&module.words) else {
             return Vec::new();
         };
-        let lines = source_lines(&words, &[word as usize]);
-        let Some(line) = lines.into_iter().next().flatten() else {
-            return Vec::new();
+        let frame = |frame: kernel_ir::front::SourceFrame| {
+            let line = frame.line.as_ref();
+            Frame {
+                line: line.map_or(0, |line| line.line),
+                column: line.map_or(0, |line| line.column),
+                function: frame.function,
+                file: frame.line.map(|line| line.file).unwrap_or_default(),
+            }
         };
-        vec![Frame {
-            function: kernel.to_owned(),
-            file: line.file,
-            line: line.line,
-            column: line.column,
-        }]
+        let frames = source_frames(&words, word as usize, kernel);
+        frames.into_iter().map(frame).collect()
     }
 }
+
+/// The most findings of what the host does. Not measured: a bound on comparisons.
+const MOST_OF_HOST: usize = 1024;
 
 /// Where findings go.
 pub(super) struct Output {
@@ -74,6 +145,8 @@ pub(super) struct Output {
     process: u32,
     /// Findings with their numbers at the writer, by the checker's numbers; `None` where a kind is not wanted.
     told: Mutex<Vec<Option<(u64, Finding)>>>,
+    /// The same of what the host does.
+    host: Mutex<Vec<(u64, Finding)>>,
 }
 
 impl Output {
@@ -99,7 +172,13 @@ impl Output {
             writer: settings.output.as_ref().and_then(open),
             process: std::process::id(),
             told: Mutex::default(),
+            host: Mutex::default(),
         }
+    }
+
+    /// Whether `solum check` reads the findings, which knows the program's symbols.
+    pub(super) fn has_reader(&self) -> bool {
+        self.writer.is_some()
     }
 
     fn tell(&self, number: usize, finding: Option<Finding>) {
@@ -115,6 +194,26 @@ impl Output {
             told.resize_with(number + 1, || None);
         }
         told[number] = entry;
+    }
+
+    /// Tells what the host does; a mistake that was told before is counted.
+    pub(super) fn tell_host(&self, finding: Finding) {
+        let mut host = crate::sync::lock(&self.host);
+        let is_same = |old: &Finding| {
+            (old.kind, &old.message) == (finding.kind, &finding.message)
+                && old.access == finding.access
+                && old.allocation == finding.allocation
+        };
+        if let Some((id, old)) = host.iter_mut().find(|(_, old)| is_same(old)) {
+            old.count += finding.count;
+            if let Some(writer) = &self.writer {
+                writer.count(*id, old.count);
+            }
+        } else if host.len() < MOST_OF_HOST {
+            let writer = self.writer.as_ref();
+            let id = writer.map_or(0, |writer| writer.finding(&finding));
+            host.push((id, finding));
+        }
     }
 
     /// The process ends.
@@ -136,11 +235,16 @@ impl Output {
             writer.end();
             return;
         }
-        let findings: Vec<Finding> = told
+        let host = crate::sync::lock(&self.host);
+        let mut findings: Vec<Finding> = told
             .iter()
             .flatten()
+            .chain(&*host)
             .map(|(_, finding)| finding.clone())
             .collect();
+        for finding in &mut findings {
+            finding.find_sources(&mut check_report::host_stack::without_sources);
+        }
         if findings.is_empty() {
             return;
         }
@@ -170,6 +274,26 @@ pub(super) fn reporter(
 }
 
 impl Reporter for Findings {
+    fn dropped(&mut self, what: Dropped) {
+        let races = [
+            Kind::RaceWorkItems,
+            Kind::RaceGroups,
+            Kind::RaceCommands,
+            Kind::MixedAtomic,
+        ];
+        if !races.into_iter().any(|kind| self.checks.has(kind)) {
+            return;
+        }
+        let text = match what {
+            Dropped::Groups => "races of work-groups that are a multiple of 65536 apart",
+            Dropped::Barriers => "races behind the 1023rd barrier of a launch",
+            Dropped::Launches => "races with commands that are 1023 launches ago",
+        };
+        if let Some(writer) = &self.output.writer {
+            writer.dropped(text, 1);
+        }
+    }
+
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let kind = kind(mistake.kind);
         let is_wanted = self.checks.has(kind);
@@ -177,8 +301,29 @@ impl Reporter for Findings {
         self.output.tell(number, finding);
     }
 
+    fn found_host(&mut self, number: usize, mistake: &HostMistake) {
+        let finding = self
+            .checks
+            .has(Kind::RaceHost)
+            .then(|| self.finding_of_host(mistake));
+        self.output.tell(number, finding);
+    }
+
     fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
         crate::fault::copy_here(bytes.as_mut_ptr(), address as *const u8, bytes.len())
+    }
+
+    fn is_constant(&self, address: u64) -> bool {
+        self.programs.constants.holds(address as usize)
+    }
+
+    fn is_driver_memory(&self, address: u64) -> bool {
+        let address = address as usize;
+        let is_in = |&(base, size): &(usize, u64)| (address.wrapping_sub(base) as u64) < size;
+        // Variables of modules lie beside their code.
+        object_loader::is_in_window(address)
+            || crate::memory::is_near(address)
+            || crate::sync::lock(&self.programs.reserved).iter().any(is_in)
     }
 }
 
@@ -211,6 +356,70 @@ impl Findings {
         }
     }
 
+    fn finding_of_host(&self, mistake: &HostMistake) -> Finding {
+        let access = Access {
+            called_at: host_stack::of_fault(&mistake.access.stack),
+            ..Access::new(match mistake.access.writes {
+                true => "write by the host",
+                false => "read by the host",
+            })
+        };
+        let allocation = Some(self.allocation(&mistake.place));
+        let message = match (&mistake.command, mistake.access.writes) {
+            (Some(_), true) => "the host writes memory that a command uses, without waiting for it",
+            (Some(_), false) => {
+                "the host reads memory that a command writes, without waiting for it"
+            }
+            (None, true) => "the host writes device memory",
+            (None, false) => "the host reads device memory",
+        };
+        let advice = mistake.command.is_none().then(|| {
+            "only devices may access device memory: copy it, or allocate shared memory".to_owned()
+        });
+        let finding = Finding::new(Kind::RaceHost, message.to_owned());
+        Finding {
+            kernel: mistake
+                .command
+                .as_ref()
+                .map(|side| side.launch.kernel.name.clone()),
+            launch: mistake
+                .command
+                .as_ref()
+                .map(|side| side.launch.number)
+                .filter(|&number| number != 0),
+            access: Some(access),
+            other: mistake.command.as_ref().map(|side| self.access_of(side)),
+            allocation,
+            advice: advice.or(finding.advice.clone()),
+            ..finding
+        }
+    }
+
+    /// The access of a command beside one of the host.
+    fn access_of(&self, side: &Side) -> Access {
+        let launch = &side.launch;
+        let (local, group) = launch.position(side.group, side.item);
+        Access {
+            word: (side.word != 0).then_some(u64::from(side.word)),
+            item: (launch.kernel.program != 0).then(|| Item {
+                global: launch.global_id(side.group, side.item),
+                local: local.map(u64::from),
+                group: group.map(u64::from),
+            }),
+            frames: match side.word {
+                0 => Vec::new(),
+                word => self
+                    .programs
+                    .frames(launch.kernel.program, &launch.kernel.name, word),
+            },
+            ..Access::new(match side.touch {
+                Some(Touch::Write) => "write",
+                Some(Touch::Atomic { .. }) => "atomic",
+                _ => "read",
+            })
+        }
+    }
+
     fn access(&self, side: &Side, mistake: &Mistake) -> Access {
         let launch = &side.launch;
         let (local, group) = launch.position(side.group, side.item);
@@ -225,7 +434,8 @@ impl Findings {
             }
             (None, MistakeKind::SubGroupDivergence) => "sub-group operation",
             (None, MistakeKind::Assertion) => "assertion",
-            (None, MistakeKind::BarrierDivergence | MistakeKind::NonUniformArgument) => "barrier",
+            (None, MistakeKind::BarrierDivergence) => "barrier",
+            (None, MistakeKind::NonUniformArgument) => "argument",
             (None, MistakeKind::Value(ValueMistake::Division)) => "division",
             (None, MistakeKind::Value(ValueMistake::Shift)) => "shift",
             (None, MistakeKind::Value(ValueMistake::Conversion)) => "conversion",
@@ -257,21 +467,23 @@ impl Findings {
     }
 
     fn allocation(&self, place: &Place) -> Allocation {
-        let kind = match (place.id, place.space) {
-            (Some(id), _) => crate::sync::lock(&self.programs.kinds)
-                .get(&id)
-                .copied()
-                .unwrap_or_default(),
-            (None, AddressSpace::Local) => MemoryKind::Local,
-            (None, AddressSpace::Private) => MemoryKind::Private,
-            (None, AddressSpace::Constant) => MemoryKind::Constant,
-            (None, _) => MemoryKind::None,
+        let kind = match place.space {
+            AddressSpace::Local => MemoryKind::Local,
+            AddressSpace::Private => MemoryKind::Private,
+            AddressSpace::Constant => MemoryKind::Constant,
+            _ => MemoryKind::None,
+        };
+        let known = match place.id {
+            Some(id) => self.programs.allocation(id),
+            None => Allocation {
+                kind,
+                ..Allocation::default()
+            },
         };
         Allocation {
-            kind,
             size: (place.size != 0).then_some(place.size),
             offset: Some(place.offset),
-            ..Allocation::default()
+            ..known
         }
     }
 }
@@ -290,6 +502,7 @@ fn kind(kind: MistakeKind) -> Kind {
         MistakeKind::LockStep => Kind::LockStep,
         MistakeKind::RaceOfGroups => Kind::RaceGroups,
         MistakeKind::RaceOfLaunches => Kind::RaceCommands,
+        MistakeKind::RaceOfHost | MistakeKind::HostDereference => Kind::RaceHost,
         MistakeKind::SameValueWrite => Kind::SameValueWrite,
         MistakeKind::AtomicScope => Kind::AtomicScope,
         MistakeKind::MixedAtomic => Kind::MixedAtomic,
@@ -297,7 +510,8 @@ fn kind(kind: MistakeKind) -> Kind {
         MistakeKind::NonUniformArgument => Kind::NonUniformArgument,
         MistakeKind::SubGroupDivergence => Kind::SubGroupDivergence,
         MistakeKind::Misaligned => Kind::Misaligned,
-        MistakeKind::InvalidPointer => Kind::InvalidPointer,
+        MistakeKind::InvalidPointer | MistakeKind::ProgramMemory => Kind::InvalidPointer,
+        MistakeKind::ReadOnlyWrite => Kind::ReadOnlyWrite,
         MistakeKind::Unreachable => Kind::Unreachable,
         MistakeKind::Assertion => Kind::Assertion,
         MistakeKind::Value(ValueMistake::Division) => Kind::DivisionByZero,
@@ -368,6 +582,10 @@ fn message(mistake: &Mistake) -> String {
         (MistakeKind::RaceOfGroups, _) => {
             "two work-groups of one launch access the same bytes without order".into()
         }
+        // `finding_of_host` has sentences of its own.
+        (MistakeKind::RaceOfHost | MistakeKind::HostDereference, _) => {
+            "the host and a command access the same memory".into()
+        }
         (MistakeKind::RaceOfLaunches, _) => {
             "two commands access the same bytes, and neither waits for the other".into()
         }
@@ -392,6 +610,12 @@ fn message(mistake: &Mistake) -> String {
         (MistakeKind::Misaligned, _) => {
             let align = mistake.values[1].unwrap_or(1);
             format!("a work-item {does} {size} bytes at an address that is no multiple of {align}")
+        }
+        (MistakeKind::ProgramMemory, _) => {
+            format!("a work-item {does} {size} bytes of memory that is no allocation of the driver")
+        }
+        (MistakeKind::ReadOnlyWrite, _) => {
+            format!("a work-item {does} {size} bytes of memory that may only be read")
         }
         (MistakeKind::InvalidPointer, _) => {
             let at = mistake.values[1].unwrap_or(0);

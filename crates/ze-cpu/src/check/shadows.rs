@@ -63,6 +63,8 @@ struct Shadow {
     mapping: Mapping,
     /// The launch for which the pattern was looked for.
     seen: AtomicU64,
+    /// A bit for each page in which all bytes were once written: the pattern is not looked for there any more.
+    written: Box<[AtomicU64]>,
 }
 
 pub(super) struct Shadows {
@@ -120,6 +122,9 @@ impl Shadows {
             at,
             mapping,
             seen: AtomicU64::new(0),
+            written: (0..info.size / PAGE / 64 + 1)
+                .map(|_| AtomicU64::new(0))
+                .collect(),
         };
         crate::sync::lock(&self.live).insert(start, shadow);
     }
@@ -159,10 +164,17 @@ impl Shadows {
     fn see_host(&self, pointer: u64) {
         let suspects = crate::sync::lock(&self.suspects);
         self.with(pointer, |start, shadow| {
+            let written = &shadow.written;
             let mut page = start;
             let end = start + shadow.size;
             while page < end {
                 let next = ((page / PAGE + 1) * PAGE).min(end);
+                let number = page / PAGE - start / PAGE;
+                let (word, bit) = (written.get((number / 64) as usize), 1 << (number % 64));
+                if word.is_some_and(|word| word.load(Ordering::Relaxed) & bit != 0) {
+                    page = next;
+                    continue;
+                }
                 let len = (next - page) as usize;
                 // SAFETY: both are as long as the allocation, which lives as long as it is registered. Commands that run
                 // meanwhile may make bytes look written.
@@ -175,6 +187,14 @@ impl Shadows {
                         std::slice::from_raw_parts(page as *const u8, len),
                     )
                 };
+                // Without an early end: that is code for vectors.
+                if shadow.iter().fold(0, |all, byte| all | byte) == 0 {
+                    if let Some(word) = word {
+                        word.fetch_or(bit, Ordering::Relaxed);
+                    }
+                    page = next;
+                    continue;
+                }
                 let is_changed = shadow
                     .iter()
                     .zip(data)

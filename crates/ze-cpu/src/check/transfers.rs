@@ -1,8 +1,9 @@
 //! Commands: their order, and what copies and fills access.
 
 use super::process::Check;
-use kernel_checker::Position;
+use kernel_checker::{Kernel, Position};
 use std::cell::Cell;
+use std::sync::Arc;
 use ze_driver::command_order::{CommandOrder, Position as CommandPosition, Start};
 use ze_driver::device::{RegionCopy, Task, Work};
 
@@ -11,6 +12,8 @@ thread_local! {
     static POSITION: Cell<Position> = const { Cell::new(Position { lane: 0, number: 0 }) };
     /// Its context; 0 if it belongs to none.
     static CONTEXT: Cell<usize> = const { Cell::new(0) };
+    /// Whether this thread runs commands.
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The command that this thread runs.
@@ -35,23 +38,34 @@ impl Check {
     #[cold]
     pub(crate) fn begin_task(&self, task: &dyn Task) {
         let position = of(task.position());
+        IS_WORKER.set(true);
         POSITION.set(position);
         CONTEXT.set(task.context());
+        self.host.tell_accesses(&self.checker);
         match task.work() {
             &Work::Copy { dst, src, len } => {
                 let ranges = [(src as u64, len, false), (dst as u64, len, true)];
-                self.checker.transfer(&self.copy, position, &ranges);
+                self.transfer(&self.copy, position, &ranges);
             }
             Work::Fill { dst, len, .. } => {
                 let ranges = [(*dst as u64, *len, true)];
-                self.checker.transfer(&self.fill, position, &ranges);
+                self.transfer(&self.fill, position, &ranges);
             }
             Work::CopyRegion(region) => {
-                self.checker.transfer(&self.copy, position, &rows(region));
+                self.transfer(&self.copy, position, &rows(region));
             }
             Work::Host { .. } => self.checker.host_runs(position),
             _ => {}
         }
+    }
+}
+
+impl Check {
+    /// A copy or fill accesses memory: first byte, bytes, and whether it writes.
+    fn transfer(&self, command: &Arc<Kernel>, position: Position, ranges: &[(u64, u64, bool)]) {
+        self.checker.transfer(command, position, ranges);
+        let addresses = ranges.iter().map(|&(start, _, writes)| (start, writes));
+        self.host.uses(position, addresses);
     }
 }
 
@@ -76,6 +90,7 @@ fn rows(region: &RegionCopy) -> Vec<(u64, u64, bool)> {
 
 impl CommandOrder for Check {
     fn pushed(&self, last: CommandPosition) {
+        self.host.tell_accesses(&self.checker);
         self.checker.pushed(of(last));
     }
 
@@ -90,17 +105,29 @@ impl CommandOrder for Check {
 
     fn finished(&self, first: CommandPosition, count: u64, signal: Option<usize>) {
         self.checker.finished(of(first), count, signal);
+        self.host.update(&self.checker);
+    }
+
+    fn submitted(&self) {
+        if !IS_WORKER.get() {
+            self.host.quiet.wait();
+        }
     }
 
     fn host_waited(&self, last: CommandPosition) {
+        self.host.tell_accesses(&self.checker);
         self.checker.host_waited(of(last));
+        self.host.update(&self.checker);
     }
 
     fn host_waited_for(&self, signal: usize) {
+        self.host.tell_accesses(&self.checker);
         self.checker.host_waited_for(signal);
+        self.host.update(&self.checker);
     }
 
     fn host_signals(&self, signal: usize) {
+        self.host.tell_accesses(&self.checker);
         self.checker.host_signals(signal);
     }
 }

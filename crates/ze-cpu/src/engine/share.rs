@@ -135,4 +135,5 @@ pub(super) fn finish(task: Arc<dyn Task>, start_ns: u64, end_ns: u64, fault: Opt
     };
     // A panic there must not end the worker.
     let _ = catch_unwind(AssertUnwindSafe(|| task.finished(outcome)));
+    crate::check::task_finished();
 }

@@ -3,6 +3,7 @@
 //! All code reached from [`on_signal`] is async-signal-safe: atomics, plain memory, system calls.
 
 use super::inline_stack;
+use super::page_watch;
 use super::processor::{self, Registers};
 use super::record::NO_ADDRESS;
 use super::signal_stack::record_of;
@@ -153,6 +154,16 @@ unsafe extern "C" fn on_signal(
             return;
         }
         let record = record_of(frame).or_else(|| inline_stack::record_of(registers.stack()));
+        if signal == libc::SIGSEGV
+            && page_watch::retry(
+                (*info).si_code,
+                (*info).si_addr() as usize,
+                &registers,
+                record.is_some(),
+            )
+        {
+            return;
+        }
         let mut ended = None;
         if record.is_none()
             && !raised_by_code

@@ -8,7 +8,8 @@
 //! - `processor`: trampolines, registers and rounding modes; `record`: the state of a guarded thread;
 //! - `signal_stack`, `inline_stack`: stacks, each with its record; `access`: memory that may not be there;
 //! - `trap`: kernels that end their launch; `watchdog`: kernels that are ended from outside;
-//! - `write_hold`: writes that wait until pages have moved; `handler`: the signal handlers;
+//! - `write_hold`: writes that wait until pages have moved; `page_watch`: accesses that are noted; `handler`: the signal
+//!   handlers;
 //! - `error`: [`Fault`] and its text; `depth`, `modes`: stack ends, rounding modes; `guard`: [`Guard`], on top of all.
 //!
 //! Invariants
@@ -25,6 +26,7 @@ mod guard;
 mod handler;
 mod inline_stack;
 mod modes;
+pub(crate) mod page_watch;
 mod processor;
 mod record;
 mod signal_stack;

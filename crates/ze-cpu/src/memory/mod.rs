@@ -29,7 +29,7 @@ mod tag;
 use crate::environment::Contents;
 use arena::{ARENAS, Arena, Kept, OWN_STORE, mine};
 use map::{Entry, Map, PAGE, Record};
-pub(crate) use near::near;
+pub(crate) use near::{is_near, near};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tag::{pack, unpack};

@@ -16,6 +16,13 @@ pub(super) fn describe_with(map: &'static Map) {
     MAP.store(std::ptr::from_ref(map).cast_mut(), Ordering::Release);
 }
 
+/// Whether an allocation, mapped memory or what lies right beside it is at `address`.
+pub(crate) fn is_near(address: usize) -> bool {
+    // SAFETY: null, or a map that lives forever.
+    let map = unsafe { MAP.load(Ordering::Acquire).as_ref() };
+    map.is_none_or(|map| map.nearest(address, 1).is_some())
+}
+
 /// The position of `address` relative to the nearest allocation.
 pub(crate) fn near(address: usize) -> String {
     // SAFETY: null, or a map that lives forever.

@@ -71,7 +71,11 @@ impl AddressSpace for Memory {
 
     fn reserve(&self, hint: usize, size: u64) -> Option<usize> {
         // If the hint is taken, the system chooses another address.
-        inaccessible(hint, size, 0)
+        let base = inaccessible(hint, size, 0);
+        if let Some(base) = base {
+            crate::check::reserved(base, size);
+        }
+        base
     }
 
     fn release(&self, base: usize, size: u64) {
@@ -144,6 +148,7 @@ impl AddressSpace for Memory {
         let node = self.node_of(kind, device);
         let first = base - inner as usize;
         let used = base..base + entry.size as usize;
+        crate::fault::page_watch::leave_open(base);
         let (file, page) = arena.export(first..first + len as usize, used, node)?;
         Ok((file, page + inner))
     }

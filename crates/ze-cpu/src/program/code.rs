@@ -2,6 +2,7 @@
 
 use super::kernel::{Entry, Kernel, check};
 use super::{debugger, externals, interpreted, perf};
+use crate::check::OwnConstants;
 use kernel_ir::abi::ModuleInfo;
 use kernel_ir::build::{Compiled, Request};
 use object_loader::Image;
@@ -13,6 +14,8 @@ use std::sync::atomic::AtomicUsize;
 pub(super) struct Code {
     /// Withdrawn before the code is unmapped: fields are dropped in their order.
     _registration: Option<debugger::Registration>,
+    /// The same of constants that are checked.
+    _constants: Option<OwnConstants>,
     pub(super) image: Image,
 }
 
@@ -63,10 +66,19 @@ pub(super) fn load(
             .filter(|place| place.room >= global.size)
             .ok_or_else(|| format!("variable {:?} has no memory", global.name))?;
     }
+    let place = |name: &str| {
+        let mut globals = compiled.info.globals.iter();
+        let global = globals.find(|global| global.name == name)?;
+        Some((image.symbol(&global.symbol)?.address, global.size))
+    };
+    let constants = request
+        .filter(|request| !request.checks.is_empty())
+        .and_then(|request| Some(crate::check::get()?.constants(request, place)));
     Ok((
         kernels,
         Code {
             _registration: registration,
+            _constants: constants,
             image,
         },
     ))

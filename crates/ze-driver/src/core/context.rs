@@ -10,7 +10,7 @@ use crate::dispatch;
 use level_zero_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use ze_abi::{Head, Object, ZeResult};
+use ze_abi::{Head, ZeResult};
 
 /// Owner of allocations, lists, events and modules.
 #[repr(C)]
@@ -113,7 +113,7 @@ pub(crate) fn default_context() -> ZeResult<&'static Arc<Context>> {
     Ok(DEFAULT.get_or_init(|| {
         let context = Context::new(driver, driver.listed());
         // One reference belongs to C forever: the handle is never destroyed.
-        let _ = Object::give(Arc::clone(&context));
+        let _ = Arc::into_raw(Arc::clone(&context));
         context
     }))
 }

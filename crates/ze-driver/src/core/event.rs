@@ -3,6 +3,7 @@
 //! A regular event has one signal for its life; for counter-based events see [`crate::core::counter`].
 
 use crate::check::{error, not_ready};
+use crate::command_order;
 use crate::core::context::Context;
 use crate::core::counter::Counter;
 use crate::core::device::Device;
@@ -112,9 +113,11 @@ impl Event {
         &self,
         device: Option<&Device>,
     ) -> ZeResult<ze_kernel_timestamp_result_t> {
-        let Some((start, end)) = self.waited().times() else {
+        let signal = self.waited();
+        let Some((start, end)) = signal.times() else {
             return not_ready();
         };
+        command_order::tell(|watcher| watcher.host_waited_for(signal.number()));
         let device = match device {
             Some(device) => device,
             None => &*self.context().driver().devices()[0],

@@ -71,6 +71,7 @@ pub(crate) fn zeEventHostSignal(hEvent: Handle<'_, Event>) -> ZeResult {
     let mut ready = Ready::new();
     signal.set(now, now, &mut ready);
     run(ready);
+    command_order::tell(|watcher| watcher.submitted());
     Ok(())
 }
 

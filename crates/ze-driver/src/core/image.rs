@@ -462,12 +462,15 @@ fn allocate(
         }
     };
     match made {
-        Ok(base) => Ok(Memory {
-            context,
-            base,
-            bytes,
-            owned: true,
-        }),
+        Ok(base) => {
+            context.platform().frees_itself(base);
+            Ok(Memory {
+                context,
+                base,
+                bytes,
+                owned: true,
+            })
+        }
         Err(why) => Err(mem::refusal(
             &**context.platform(),
             MemoryKind::Device,

@@ -81,11 +81,21 @@ pub(crate) fn zeCommandListCreateImmediate(
     Ok(())
 }
 
+/// The program destroys the list or queue of a lane, whose handle has that address.
+pub(super) fn give_up(lane: &CommandLane, handle: usize) {
+    let context = lane.context();
+    if !context.is_lost() {
+        let last = lane.position(lane.pushed());
+        context.platform().gives_up(handle, last);
+    }
+}
+
 /// Destroys the handle; submitted work continues; core/cmdlist.yml.
 #[ze_entry(ze_pfnCommandListDestroy_t)]
 pub(crate) fn zeCommandListDestroy(hCommandList: Handle<'_, CommandList>) -> ZeResult {
     if let Kind::Immediate(list) = &hCommandList.kind {
         list.forget(hCommandList.handle().addr());
+        give_up(&list.lane, hCommandList.handle().addr());
     }
     drop(hCommandList.take());
     Ok(())

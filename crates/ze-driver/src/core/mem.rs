@@ -10,7 +10,7 @@ use crate::core::external::{self, Source};
 use crate::core::ipc::descriptor_of;
 use crate::core::reservations::VIRTUAL_MEMORY;
 use crate::core::shared_file;
-use crate::device::{AllocError, AllocRequest, MemoryKind, Platform};
+use crate::device::{AllocError, AllocRequest, MemoryKind, Platform, WrongFree};
 use crate::schedule::{self, Command, CommandLane, Op};
 use level_zero_sys::*;
 use std::ffi::c_void;
@@ -326,9 +326,10 @@ pub(crate) fn zeMemAllocHost(
 }
 
 /// INVALID_ARGUMENT unless `ptr` is the base of an allocation, which is about to be freed.
-fn check_base(driver: &Driver, ptr: *mut c_void) -> ZeResult {
+fn check_base(context: &Context, ptr: *mut c_void) -> ZeResult {
     not_null("ptr", ptr)?;
-    match driver.platform().find(ptr.cast()) {
+    let platform = context.platform();
+    match platform.find(ptr.cast()) {
         Some(info) if info.base == ptr.cast() && info.imported => error(
             ZE_RESULT_ERROR_INVALID_ARGUMENT,
             format!(
@@ -336,6 +337,9 @@ fn check_base(driver: &Driver, ptr: *mut c_void) -> ZeResult {
             ),
         ),
         Some(info) if info.base == ptr.cast() => {
+            if info.context != context.handle() as usize {
+                platform.wrong_free(ptr.cast(), WrongFree::OtherContext);
+            }
             EXPORTS.forget(ptr.addr());
             ATTRIBUTES.forget(ptr.addr(), info.size);
             Ok(())
@@ -347,10 +351,15 @@ fn check_base(driver: &Driver, ptr: *mut c_void) -> ZeResult {
                 info.base
             ),
         ),
-        None => error(
-            ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            format!("ptr is {ptr:p}, which is not an allocation of this driver (already freed?)"),
-        ),
+        None => {
+            platform.wrong_free(ptr.cast(), WrongFree::NoAllocation);
+            error(
+                ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                format!(
+                    "ptr is {ptr:p}, which is not an allocation of this driver (already freed?)"
+                ),
+            )
+        }
     }
 }
 
@@ -367,7 +376,7 @@ fn free(platform: &dyn Platform, ptr: *mut c_void) -> ZeResult {
 /// Frees; the caller has ended all use; core/memory.yml.
 #[ze_entry(ze_pfnMemFree_t)]
 pub(crate) fn zeMemFree(hContext: Handle<'_, Context>, ptr: *mut c_void) -> ZeResult {
-    check_base(hContext.driver(), ptr)?;
+    check_base(&hContext, ptr)?;
     if hContext.is_lost() {
         // The caller promised that all use has ended, but commands of other lanes are still running.
         free_behind(&hContext, busy_lanes(&hContext), ptr);
@@ -384,6 +393,7 @@ fn busy_lanes(context: &Handle<'_, Context>) -> Vec<Arc<CommandLane>> {
 
 /// Frees when these lanes have finished their commands.
 fn free_behind(context: &Handle<'_, Context>, lanes: Vec<Arc<CommandLane>>, ptr: *mut c_void) {
+    context.platform().frees_itself(ptr.cast());
     let deferred = Arc::new(DeferredFree {
         platform: Arc::clone(context.platform()),
         ptr,
@@ -429,7 +439,7 @@ pub(crate) fn zeMemFreeExt(
 ) -> ZeResult {
     let policy = pMemFreeDesc.freePolicy;
     flags("pMemFreeDesc->freePolicy", policy, 0x3)?;
-    check_base(hContext.driver(), ptr)?;
+    check_base(&hContext, ptr)?;
     let busy = busy_lanes(&hContext);
     if policy & ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE != 0 {
         free_behind(&hContext, busy, ptr);

@@ -5,6 +5,7 @@ use crate::core::context::Context;
 use crate::core::device::Device;
 use crate::core::fence::Fence;
 use crate::core::list::CommandList;
+use crate::core::list_entries::give_up;
 use crate::core::queue::CommandQueue;
 use crate::core::queue_desc::QueueDesc;
 use crate::dispatch;
@@ -38,6 +39,8 @@ pub(crate) fn zeCommandQueueCreate(
 /// Destroys the handle; submitted work continues; core/cmdqueue.yml.
 #[ze_entry(ze_pfnCommandQueueDestroy_t)]
 pub(crate) fn zeCommandQueueDestroy(hCommandQueue: Handle<'_, CommandQueue>) -> ZeResult {
+    let queue = hCommandQueue.handle().addr();
+    give_up(&hCommandQueue.lane, queue);
     drop(hCommandQueue.take());
     Ok(())
 }

@@ -208,7 +208,9 @@ impl Instrument<'_> {
 
     fn put_behind(&mut self, root: Root, insts: &[InstId]) {
         match root {
-            Root::Value(v) => self.bounds.behind.entry(v).or_default().extend(insts),
+            Root::Value(v) if self.e.def(v).is_some() => {
+                self.bounds.behind.entry(v).or_default().extend(insts);
+            }
             _ => self.prologue.extend(insts),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Function, Kernel, Module, Op, ValueId};
+use crate::ir::{CheckOp, ConvertOp, Function, Kernel, Module, Op, ValueDef, ValueId};
 use crate::passes::roots::{Root, Roots};
 use crate::types::{AddressSpace, Type, Types};
 
@@ -46,7 +46,29 @@ fn through(types: &Types, f: &Function, roots: &Roots, ptr: ValueId) -> Option<O
         Some(Root::Argument(n)) => Some(Some(n)),
         Some(Root::Private(..) | Root::Variable(..) | Root::Image) => Some(None),
         _ if is_own => Some(None),
+        Some(Root::Value(root)) if is_shadow(f, root, &mut HashSet::new()) => Some(None),
         _ => None,
+    }
+}
+
+/// Whether a pointer leads to a shadow, which no access of the program reaches. `seen`: the pointers above it.
+fn is_shadow(f: &Function, ptr: ValueId, seen: &mut HashSet<ValueId>) -> bool {
+    let ValueDef::Inst(inst) = f.values[ptr.index()].def else {
+        return false;
+    };
+    if !seen.insert(ptr) {
+        return true;
+    }
+    let mut all = |v: ValueId| is_shadow(f, v, seen);
+    match &f.insts[inst.index()].op {
+        Op::Check(CheckOp::ArgumentShadow(_) | CheckOp::AllocationShadow, _) => true,
+        Op::PtrOffset { ptr, .. } => all(*ptr),
+        Op::Copy(v) | Op::Convert(ConvertOp::AddressSpace | ConvertOp::Bitcast, v, _) => all(*v),
+        Op::Select {
+            then, otherwise, ..
+        } => all(*then) && all(*otherwise),
+        Op::Phi(incoming) => incoming.iter().all(|&(_, v)| all(v)),
+        _ => false,
     }
 }
 

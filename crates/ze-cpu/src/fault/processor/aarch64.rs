@@ -108,6 +108,11 @@ impl Registers<'_> {
         self.0.sp as usize
     }
 
+    /// Whether the access that raised SIGSEGV was a write; `None` where the system does not tell.
+    pub(crate) fn writes(&self) -> Option<bool> {
+        None
+    }
+
     pub(crate) fn instruction(&self) -> usize {
         self.0.pc as usize
     }

@@ -111,6 +111,13 @@ impl Registers<'_> {
         self.0[libc::REG_RSP as usize] as usize
     }
 
+    /// Whether the access that raised SIGSEGV was a write; `None` where the system does not tell.
+    pub(crate) fn writes(&self) -> Option<bool> {
+        /// The bit of a page fault's error code that says so.
+        const WRITE: libc::greg_t = 2;
+        Some(self.0[libc::REG_ERR as usize] & WRITE != 0)
+    }
+
     pub(crate) fn instruction(&self) -> usize {
         self.0[libc::REG_RIP as usize] as usize
     }
