@@ -626,10 +626,22 @@ fn non_uniform_operations_of_a_sub_group_may_be_reached_by_a_part() {
     };
     for (op, checked) in [(Op::GroupIAdd, true), (Op::GroupNonUniformIAdd, false)] {
         let mut asm = Asm::new();
-        asm.entry("kernel").types();
-        asm.op(Op::Constant, &[2, 43, 3]);
+        asm.entry("kernel")
+            .op(Op::Decorate, &[41, 11, 41])
+            .types()
+            .op(Op::TypePointer, &[40, 1, 2])
+            .op(Op::Variable, &[40, 41, 1])
+            .op(Op::Constant, &[2, 43, 3]);
+        // In a branch that a part of the sub-group takes.
         asm.function(|a| {
-            a.op(op, &[2, 90, 43, 0, 10]).op(Op::Store, &[21, 90]);
+            a.op(Op::Load, &[2, 44, 41])
+                .op(Op::IEqual, &[7, 45, 44, 9])
+                .op(Op::BranchConditional, &[45, 46, 47])
+                .op(Op::Label, &[46])
+                .op(op, &[2, 90, 43, 0, 10])
+                .op(Op::Store, &[21, 90])
+                .op(Op::Branch, &[47])
+                .op(Op::Label, &[47]);
         });
         let mut module = build(&[asm.bytes()])
             .unwrap_or_else(|e| panic!("{op:?}: {e}"))
