@@ -8,7 +8,7 @@ use super::report::{self, Output, Programs};
 use super::shadows::Shadows;
 use crate::environment::CheckSettings;
 use crate::memory::Memory;
-use check_report::Group;
+use check_report::{Group, Kind};
 use kernel_checker::{Checker, Scratch};
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::build::Request;
@@ -109,7 +109,7 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
             programs,
             output,
             quarantine: Mutex::default(),
-            host: Host::default(),
+            host: Host::new(settings.checks.has(Kind::RaceHost)),
             objects: Mutex::default(),
             turn: Mutex::default(),
             copy: transfer("memory copy"),
