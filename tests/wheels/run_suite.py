@@ -9,11 +9,15 @@ is one, names every test that has to pass unless it is listed.
 
 A process that crashes or hangs in one test is followed by another that runs the tests after it.
 
+With --check the tests run under `solum check`. SUITE-check.txt has lines "KIND<TAB>file<TAB>kernel<TAB>reason" for the mistakes
+that are known, the kernel as a pattern: others fail the run, and so does a line whose mistake its file no longer shows.
+
 Exit code 0: everything as expected. 1: a test failed that is not listed, a test crashed, a listed test passed (take its
 line out), or fewer tests passed than the list promises.
 """
 import argparse
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -84,6 +88,43 @@ def read_expectations(path, baseline):
     return known, skips, varies, least, required
 
 
+def read_mistakes(path):
+    """Lines of SUITE-check.txt: (kind, file, pattern of the kernel, reason)."""
+    lines = [line.split("\t") for line in path.read_text().splitlines() if line and not line.startswith("#")] if path.exists() else []
+    for line in lines:
+        if len(line) != 4:
+            sys.exit(f"{path.name}: no 'KIND<TAB>file<TAB>kernel<TAB>reason': {line}")
+    return lines
+
+
+def compare_mistakes(known, files, found):
+    """What is wrong with `found`, (file, kind, kernel, place) of each mistake, when `files` have run."""
+    wrong, seen = [], set()
+    for file, kind, kernel, place in sorted(found):
+        fits = [index for index, (k, f, pattern, _) in enumerate(known) if (k, f) == (kind, file) and matcher(pattern).fullmatch(kernel)]
+        seen.update(fits)
+        if not fits:
+            wrong.append(f"{file}: {kind} in {kernel} at {place}")
+    for index, (kind, file, pattern, _) in enumerate(known):
+        if file in files and index not in seen:
+            wrong.append(f"not found any more, take its line out of the list: {kind} {file} {pattern}")
+    return wrong
+
+
+def mistakes_of(file, text):
+    """The exit code of the program, and its mistakes, from the document of `solum check --json`."""
+    document = json.loads(text)
+    if "error" in document:
+        # No test of the file used the device.
+        return document.get("program_exit_code", 0), set()
+    mistakes = set()
+    for finding in document["findings"]:
+        frames = (finding.get("access") or {}).get("frames") or [{}]
+        place = f"{frames[0].get('file', '')}:{frames[0].get('line', 0)}, word {(finding.get('access') or {}).get('word', 0)}"
+        mistakes.add((file, finding["kind"], finding.get("kernel", ""), place))
+    return document["program_exit_code"], mistakes
+
+
 def matcher(pattern):
     return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
 
@@ -129,12 +170,17 @@ def run_process(arguments, site, suite, file, left_out, seconds):
         leave.write_text("\n".join(sorted(left_out)))
         environment = dict(os.environ, **suite.environment, SOLUM_OUTCOMES=str(report), SOLUM_LEFT_OUT=str(leave),
                            SOLUM_TEST_SECONDS=str(arguments.test_timeout), PYTHONPATH=str(HERE))
-        command = [arguments.solum, "run", "--as", suite.shown[arguments.device], "--", arguments.python, "-m", "pytest", "-q",
+        wrapper = ["check", "--json"] if arguments.check else ["run"]
+        command = [arguments.solum, *wrapper, "--as", suite.shown[arguments.device], "--", arguments.python, "-m", "pytest", "-q",
                    "-p", "solum_report", "-p", "no:cacheprovider", "--tb=short", *suite.pytest, file]
         try:
-            done = subprocess.run(command, cwd=site, env=environment, timeout=seconds, text=True,
-                                  errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            done = subprocess.run(command, cwd=site, env=environment, timeout=seconds, text=True, errors="replace",
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE if arguments.check else subprocess.STDOUT)
             output, code = done.stdout, done.returncode
+            if arguments.check:
+                output = done.stderr
+                code, mistakes = mistakes_of(file, done.stdout)
+                arguments.mistakes |= mistakes
         except subprocess.TimeoutExpired as late:
             output, code = f"{(late.stdout or b'').decode(errors='replace')}\ntimed out after {seconds:.0f} s", -1
         began = None
@@ -181,8 +227,10 @@ def main():
     parser.add_argument("--timeout", type=int, default=1800, help="seconds a file may take")
     parser.add_argument("--test-timeout", type=int, default=300, help="seconds a test may take")
     parser.add_argument("--record", action="store_true", help="write the expectations of these files from this run")
+    parser.add_argument("--check", action="store_true", help="run under solum check, and compare the mistakes with the list")
     parser.add_argument("--verbose", action="store_true", help="print the output of files with failures")
     arguments = parser.parse_args()
+    arguments.mistakes = set()
     suite = SUITES[arguments.suite]
     if arguments.device not in suite.shown:
         parser.error(f"{arguments.suite} has tests for: {', '.join(suite.shown)}")
@@ -242,6 +290,9 @@ def main():
     if required:
         have = sum(outcomes.get(test) == "passed" for test in required)
         print(f"baseline: {have} of {len(required)} pass")
+    if arguments.check:
+        wrong += compare_mistakes(read_mistakes(HERE / "expect" / f"{arguments.suite}-check.txt"), files, arguments.mistakes)
+        print(f"solum check: {len(arguments.mistakes)} mistakes")
     for line in wrong[:60]:
         print(f"  {line}")
     if len(wrong) > 60:

@@ -50,7 +50,11 @@ impl Lower<'_> {
             CheckOp::Access(..) | CheckOp::ArgumentRead(..) => {
                 (values[0], values[1], values.get(2).copied())
             }
-            CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::ArriveSubGroup | CheckOp::Leave => {
+            CheckOp::Fence(..)
+            | CheckOp::Arrive
+            | CheckOp::ArriveSubGroup
+            | CheckOp::Agree
+            | CheckOp::Leave => {
                 // Whether there is a value.
                 let has_value = ir.i64c(u64::from(values.len() > 1));
                 (has_value, values[0], values.get(1).copied())
@@ -108,7 +112,7 @@ impl Lower<'_> {
 
     pub(crate) fn checker(&self) -> Val {
         let ir = self.ir;
-        let launch = ir.param(self.llvm_function, 1);
+        let launch = self.launch_record();
         ir.load(ir.i64, ir.offset_by(launch, launch_offset::CHECK), 8)
     }
 

@@ -165,6 +165,7 @@ pub(crate) fn program(module: &Module, kernels: Range<usize>) -> Module {
         functions,
         kernels,
         printf_formats: module.printf_formats.clone(),
+        non_uniform: module.non_uniform.clone(),
         transforms: module.transforms,
     }
 }

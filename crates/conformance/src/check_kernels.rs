@@ -1,4 +1,5 @@
-//! The kernels of `tests/check`: what their first lines and their marks say (`tests/check/README.md` is the format).
+//! The kernels of `tests/check` and `tests/sycl/check`: what their first lines and their marks say (`tests/check/README.md` is
+//! the format).
 //!
 //! Invariant: what cannot be carried out is an error that names the line, never a guess.
 
@@ -47,6 +48,8 @@ pub const KINDS: [&str; 28] = [
 pub struct KernelFile {
     /// In the order of the file.
     pub commands: Vec<Command>,
+    /// `// case NAME`: a case of `tests/sycl/checked.cpp` carries out the file, which has no commands.
+    pub case: Option<String>,
     /// Findings that no line can be named for; of each list one kind must come.
     pub expect: Vec<Vec<String>>,
     /// Marks on lines.
@@ -57,6 +60,8 @@ pub struct KernelFile {
     pub allow: Vec<String>,
     /// `// language: c`: plain C, to be compiled with `-x c`.
     pub plain_c: bool,
+    /// `// optimised`: compiled with optimisation, and so without lines.
+    pub optimised: bool,
     /// `// note: TEXT`, lines joined.
     pub note: String,
 }
@@ -258,12 +263,19 @@ impl FromStr for KernelFile {
             in_header = false;
             file.mark(number, line).map_err(at)?;
         }
-        match file.first_run() {
-            Some(_) => Ok(file),
-            None => Err(Wrong {
+        let wrong = |message: &str| {
+            Err(Wrong {
                 line: 0,
-                message: "no line `// run KERNEL global=N local=N args=ARG,...` at the top".into(),
-            }),
+                message: message.to_owned(),
+            })
+        };
+        match (file.first_run(), &file.case) {
+            (Some(_), None) => Ok(file),
+            (None, Some(_)) if file.commands.is_empty() => Ok(file),
+            (_, Some(_)) => wrong("a file has a line `// case`, or other commands"),
+            (None, None) => wrong(
+                "no line `// run KERNEL global=N local=N args=ARG,...` or `// case NAME` at the top",
+            ),
         }
     }
 }
@@ -295,8 +307,11 @@ impl KernelFile {
                     action,
                 });
             }
+            "case" if !rest.is_empty() && self.case.is_none() => self.case = Some(rest.to_owned()),
+            "case" => return Err("it is `case NAME`, once".into()),
             "expect:" => self.expect.push(kinds(rest)?),
             "strict" if rest.is_empty() => self.strict = true,
+            "optimised" if rest.is_empty() && self.case.is_some() => self.optimised = true,
             "language:" if rest == "c" => self.plain_c = true,
             "language:" => return Err(format!("`language: {rest}`: only `c` can be chosen")),
             "allow:" if rest == "same-value" => self.allow.push(rest.to_owned()),
@@ -309,8 +324,8 @@ impl KernelFile {
             }
             _ => {
                 return Err(format!(
-                    "`{word}` begins no line of a header; allowed are `run`, `copy`, `fill`, `free`, `host`, `wait`, `expect:`, \
-                     `strict`, `allow:`, `language:` and `note:`"
+                    "`{word}` begins no line of a header; allowed are `run`, `copy`, `fill`, `free`, `host`, `wait`, `case`, \
+                     `expect:`, `strict`, `allow:`, `language:` and `note:`"
                 ));
             }
         }
@@ -776,6 +791,9 @@ kernel void add(global int *a) {
         let cases: &[(&str, usize, &str)] = &[
             ("kernel void k() {}\n", 0, "no line"),
             ("// walk k\n", 1, "`walk` begins no line"),
+            ("// case\n", 1, "`case NAME`, once"),
+            ("// case a\n// case b\n", 2, "`case NAME`, once"),
+            (&format!("{run}// case a\n"), 0, "or other commands"),
             ("// run global=4 local=4\n", 1, "kernel's name"),
             ("// run k local=4\n", 1, "no global="),
             ("// run k global=4\n", 1, "no local="),

@@ -1,4 +1,5 @@
-//! The files of `tests/check`: each is in the format of its README, planted ones have a mistake to find, correct ones none.
+//! The files of `tests/check` and `tests/sycl/check`: each is in the format of the README, planted ones have a mistake to find,
+//! correct ones none.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,13 +7,17 @@ use std::path::{Path, PathBuf};
 
 use conformance::check_kernels::{Action, KINDS, KernelFile, Role};
 
-/// `FOLDER/CLASS/NAME.cl`, in order.
+/// `FOLDER/CLASS/NAME.cl` of tests/check, in order.
 fn files(folder: &str) -> Vec<PathBuf> {
+    files_of(&format!("tests/check/{folder}"))
+}
+
+fn files_of(folder: &str) -> Vec<PathBuf> {
     let entries = |path: &Path| -> Vec<PathBuf> {
         let entries = fs::read_dir(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         entries.map(|entry| entry.expect("entry").path()).collect()
     };
-    let root = conformance::root().join("tests/check").join(folder);
+    let root = conformance::root().join(folder);
     let mut files: Vec<_> = entries(&root).iter().flat_map(|c| entries(c)).collect();
     files.sort();
     files
@@ -116,6 +121,39 @@ fn correct_files_have_nothing_to_find() {
                 .iter()
                 .map(|fault| format!("{}: {fault}", path.display())),
         );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn sycl_files_name_a_case_of_the_program_that_launches_them() {
+    let program = fs::read_to_string(conformance::root().join("tests/sycl/checked.cpp"));
+    let program = program.expect("tests/sycl/checked.cpp");
+    let mut wrong = Vec::new();
+    for (folder, least, is_planted) in [("planted", 24, true), ("correct", 16, false)] {
+        let files = files_of(&format!("tests/sycl/check/{folder}"));
+        assert!(files.len() >= least, "{} files", files.len());
+        for path in &files {
+            let (text, file) = read(path);
+            let mut faults = faults(&text, &file);
+            let case = file.case.as_deref().unwrap_or_default();
+            if !program.contains(&format!("{{\"{case}\", ")) {
+                faults.push(format!("there is no case {case:?}"));
+            }
+            let is_told = !file.expect.is_empty()
+                || file
+                    .marks
+                    .iter()
+                    .any(|mark| matches!(mark.role, Role::Must(_)));
+            if is_told != is_planted {
+                faults.push("a planted file has marks, a correct one has none".to_owned());
+            }
+            wrong.extend(
+                faults
+                    .iter()
+                    .map(|fault| format!("{}: {fault}", path.display())),
+            );
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,6 +1,9 @@
 //! Which work-items of a group have reached which barrier.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// Operations of a work-item between two barriers, at one place, whose values are compared. Not measured: a bound on memory.
+const MOST_AGREEMENTS: usize = 1024;
 
 /// A work-item at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,15 @@ struct SubMeeting {
     lanes: u64,
 }
 
+/// Values that work-items name at one place, between two barriers.
+#[derive(Debug, Default)]
+struct Agreement {
+    /// The first value of each operation.
+    values: Vec<Arrival>,
+    /// How many operations each work-item has reached.
+    reached: HashMap<u32, usize>,
+}
+
 /// Barriers of one group, by the number of barriers before them.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
@@ -34,6 +46,8 @@ pub(crate) struct Arrivals {
     open: Option<(u32, Meeting)>,
     /// By sub-group and epoch.
     sub_groups: BTreeMap<(u32, u32), SubMeeting>,
+    /// By barriers before them, and place.
+    agreements: HashMap<(u32, u32), Agreement>,
     /// The first work-item that ended after so few barriers.
     ended: Option<(u32, u32)>,
 }
@@ -113,7 +127,29 @@ impl Arrivals {
         if lanes == all_lanes(sub_group, size, items) {
             self.sub_groups.remove(&key);
         }
-        (first.word != arrival.word).then_some(Divergence::SubGroup(first, arrival))
+        if first.word != arrival.word {
+            return Some(Divergence::SubGroup(first, arrival));
+        }
+        (first.value != arrival.value).then_some(Divergence::OtherValue(first, arrival))
+    }
+
+    /// A work-item names a value that all have to agree on, and waits for nobody.
+    pub(crate) fn agree(&mut self, barriers: u32, arrival: Arrival) -> Option<Divergence> {
+        let key = (barriers, arrival.word);
+        let agreement = self.agreements.entry(key).or_default();
+        let reached = agreement.reached.entry(arrival.item).or_default();
+        let at = *reached;
+        *reached += 1;
+        match agreement.values.get(at) {
+            Some(first) if first.value != arrival.value => {
+                Some(Divergence::OtherValue(*first, arrival))
+            }
+            None if at < MOST_AGREEMENTS => {
+                agreement.values.push(arrival);
+                None
+            }
+            _ => None,
+        }
     }
 
     /// A work-item has ended after `barriers` barriers.
@@ -141,6 +177,7 @@ impl Arrivals {
                 Divergence::SubGroup(meeting.first, absent)
             });
         self.sub_groups.clear();
+        self.agreements.clear();
         [self.end_of_group(), sub_group]
     }
 
@@ -209,6 +246,40 @@ mod tests {
         assert_eq!(
             found,
             Some(Divergence::OtherValue(value(0, 3), value(1, 4)))
+        );
+    }
+
+    #[test]
+    fn values_are_compared_operation_by_operation() {
+        let mut arrivals = Arrivals::default();
+        let value = |item, value| Arrival {
+            value: Some(value),
+            ..at(item, 7)
+        };
+        // A loop in which work-item 0 runs ahead, without a barrier.
+        for step in 0..3 {
+            assert_eq!(arrivals.agree(1, value(0, step)), None);
+        }
+        for step in 0..3 {
+            assert_eq!(arrivals.agree(1, value(1, step)), None);
+        }
+        let found = arrivals.agree(2, value(0, 4));
+        assert_eq!(found, None);
+        let found = arrivals.agree(2, value(1, 5));
+        assert_eq!(
+            found,
+            Some(Divergence::OtherValue(value(0, 4), value(1, 5)))
+        );
+        // Another group starts anew.
+        assert_eq!(arrivals.end((16, 2)), [None; 2]);
+        assert_eq!(arrivals.agree(2, value(0, 6)), None);
+
+        let mut arrivals = Arrivals::default();
+        assert_eq!(arrivals.arrive_sub_group(0, value(0, 1), 1, (16, 16)), None);
+        let found = arrivals.arrive_sub_group(0, value(1, 2), 2, (16, 16));
+        assert_eq!(
+            found,
+            Some(Divergence::OtherValue(value(0, 1), value(1, 2)))
         );
     }
 

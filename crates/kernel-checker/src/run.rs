@@ -377,6 +377,12 @@ impl<'a> Run<'a> {
                         self.diverged(call.group, divergence);
                     }
                 }
+                CheckOp::Agree => {
+                    let found = groups.arrivals.agree(call.barriers(), arrival(lane));
+                    if let Some(divergence) = found {
+                        self.diverged(call.group, divergence);
+                    }
+                }
                 CheckOp::Leave => groups.arrivals.leave(call.barriers(), item),
                 CheckOp::Fence(scope, order) => {
                     let reach = self.reach(scope);
@@ -420,13 +426,15 @@ impl<'a> Run<'a> {
             let own = rest & (u64::MAX >> (64 - left.min(64)) << lane);
             rest &= !own;
             let lanes = own >> lane << (item % size);
-            let found = groups.arrivals.arrive_sub_group(
-                call.epoch,
-                arrival(lane),
-                lanes,
-                self.sub_groups(),
-            );
-            if let Some(divergence) = found {
+            let first = arrival(lane);
+            let others = bits(own).map(&arrival);
+            let other = others.into_iter().find(|one| one.value != first.value);
+            let arrived =
+                groups
+                    .arrivals
+                    .arrive_sub_group(call.epoch, first, lanes, self.sub_groups());
+            let found = other.map(|other| Divergence::OtherValue(first, other));
+            if let Some(divergence) = arrived.or(found) {
                 self.diverged(call.group, divergence);
             }
         }

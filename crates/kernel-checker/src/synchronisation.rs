@@ -54,12 +54,18 @@ impl Clock {
         let by = release.by;
         let known = self.groups.entry(by.group()).or_default();
         // A barrier later, all of the group's earlier accesses are covered, for those who may acquire that.
+        let is_same = |old: &Release| old.by.barriers() == by.barriers() && old.by.is_same_item(by);
         let is_covered = |old: &Release| {
             old.only == release.only
                 && (old.by.barriers() < by.barriers()
-                    || (old.by.barriers() == by.barriers() && old.by.is_same_item(by)))
+                    || (is_same(old) && old.by.phase() <= by.phase()))
         };
-        let is_later = |old: &Release| old.only.is_none() && old.by.barriers() > by.barriers();
+        // A fence may lie before an older release of its work-item.
+        let is_later = |old: &Release| {
+            old.only.is_none()
+                && (old.by.barriers() > by.barriers()
+                    || (is_same(old) && old.by.phase() > by.phase()))
+        };
         if known.iter().any(is_later) {
             return;
         }
@@ -109,9 +115,52 @@ struct Group {
     /// Relaxed reads of released values, for fences behind them.
     read: Vec<Event<Arc<Clock>>>,
     /// Release fences, for relaxed writes behind them.
-    fences: Vec<Event<Reach>>,
+    fences: Fences,
     /// Releases since the barrier of that number.
     releases: (u64, u8),
+}
+
+/// The release fences of a group.
+#[derive(Debug, Default)]
+struct Fences {
+    /// The least number of barriers before a fence that reaches the work-group, and the device.
+    earliest: [Option<u64>; 2],
+    /// By work-item: its last fences of both kinds, and the barriers before them.
+    last: HashMap<u32, (u64, [Option<Cell>; 2])>,
+}
+
+impl Fences {
+    /// A fence at `at`, as far as its reach goes.
+    fn add(&mut self, at: Cell) {
+        let kind = usize::from(at.reach() == Reach::Device);
+        let earliest = self.earliest[kind].get_or_insert(at.barriers());
+        *earliest = at.barriers().min(*earliest);
+        let last = self.last.entry(at.item()).or_default();
+        if last.0 != at.barriers() {
+            *last = (at.barriers(), [None; 2]);
+        }
+        last.1[kind] = Some(at);
+    }
+
+    /// The fences that a write relies on, each with its reach. Those before the last barrier count up to here, whoever
+    /// executed them.
+    fn before(&self, by: Cell) -> Vec<(Cell, Reach)> {
+        let reaches = [Reach::WorkGroup, Reach::Device];
+        let own = self.last.get(&by.item());
+        let own = own.filter(|(barriers, _)| *barriers == by.barriers());
+        let mut all = Vec::new();
+        for (kind, reach) in reaches.into_iter().enumerate() {
+            // Where the count of barriers has stopped, any number of them may lie between.
+            let is_earlier = self.earliest[kind]
+                .is_some_and(|at| at < by.barriers() || by.barriers() == MOST_BARRIERS);
+            match own.and_then(|(_, last)| last[kind]) {
+                _ if is_earlier => all.push((by, reach)),
+                Some(at) => all.push((at, reach)),
+                None => {}
+            }
+        }
+        all
+    }
 }
 
 impl Group {
@@ -175,28 +224,32 @@ impl Synchronisation {
         if !writes {
             return;
         }
-        let fences = self
-            .groups
-            .get(&by.group())
-            .map_or(&[][..], |group| &group.fences);
-        let fenced = fences.iter().filter(|fence| fence.counts_for(by));
-        let of_fences = fenced.map(|fence| fence.what).max();
-        let own_reach = releases(order).then_some(by.reach());
-        if let Some(reach) = of_fences.max(own_reach) {
+        let count = self.releases(by);
+        let here = by.after_releases(count);
+        let group = self.groups.get(&by.group());
+        let mut all = group.map_or_else(Vec::new, |group| group.fences.before(here));
+        if releases(order) {
+            all.push((here, by.reach()));
+        }
+        let only = |reach: Reach| {
             let is_narrow = reach.min(by.reach()) == Reach::WorkGroup;
-            let only = is_narrow.then_some(by.group());
+            is_narrow.then_some(by.group())
+        };
+        if let Some(widest) = all.iter().map(|&(_, reach)| reach).max() {
             let mut own = self.known(by);
             for release in own.groups.values_mut().flatten() {
-                release.only = only;
+                release.only = only(widest);
             }
             let clock = Arc::make_mut(self.clocks.entry(address).or_default());
             clock.join(&own);
+            for (at, reach) in all {
+                clock.add(Release {
+                    by: at,
+                    only: only(reach),
+                });
+            }
             let group = self.groups.entry(by.group()).or_default();
             let releases = group.releases_since(by.barriers());
-            clock.add(Release {
-                by: by.after_releases(*releases),
-                only,
-            });
             *releases = releases.saturating_add(1);
         }
     }
@@ -206,18 +259,11 @@ impl Synchronisation {
         let group = self.groups.entry(by.group()).or_default();
         let (item, barriers) = (by.item(), by.barriers());
         if releases(order) {
-            let fence = Event {
-                item,
-                barriers,
-                what: by.reach(),
-            };
-            let known = group
-                .fences
-                .iter()
-                .any(|old| old.what >= by.reach() && old.counts_for(by));
-            if !known {
-                group.fences.push(fence);
-            }
+            // What follows is not before it.
+            let releases = group.releases_since(barriers);
+            let at = by.after_releases(*releases);
+            *releases = releases.saturating_add(1);
+            group.fences.add(at);
         }
         if acquires(order) {
             // Fences of other work-items count as well.

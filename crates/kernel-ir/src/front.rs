@@ -2,7 +2,7 @@
 //!
 //! | step | modules |
 //! |---|---|
-//! | sections of a module: names, decorations, declarations, functions | `source`, `lines` |
+//! | sections of a module: names, decorations, declarations, functions | `source`, `lines`; for findings `frames` |
 //! | symbols of all modules are resolved | `link` |
 //! | ids become types, constants and variables | `declare` with `table`, `constants`, `specialise` and `float_bits` |
 //! | entry points become kernels | `kernels`, `modes`, `function_modes` |
@@ -21,6 +21,7 @@ mod copy_loops;
 mod declare;
 mod fault;
 mod float_bits;
+mod frames;
 mod function_modes;
 mod groups;
 mod images;
@@ -44,6 +45,7 @@ mod work_item;
 
 use crate::{BuildError, Request};
 
+pub use frames::{SourceFrame, source_frames};
 pub use lines::{SourceLine, source_lines};
 pub use link::Built;
 

@@ -27,6 +27,8 @@ pub struct Module {
     pub kernels: Vec<Kernel>,
     /// Format strings of [`Op::Printf`], without the final zero.
     pub printf_formats: Vec<Vec<u8>>,
+    /// Words of operations of sub-groups that need not be reached by all of the sub-group (`OpGroupNonUniform…`).
+    pub non_uniform: std::collections::BTreeSet<u32>,
     /// The transforms that passes and back ends may use.
     pub transforms: crate::Transforms,
 }

@@ -561,8 +561,12 @@ pub enum CheckOp {
     /// `[epoch]`, or with a value that all work-items of the group have to agree on `[epoch, value Int(64)]`: the
     /// work-item reaches a work-group barrier.
     Arrive,
-    /// `[epoch]`: the work-item reaches an operation of its sub-group.
+    /// `[epoch]`, or with a value that all work-items of the sub-group have to agree on `[epoch, value Int(64)]`: the
+    /// work-item reaches an operation of its sub-group.
     ArriveSubGroup,
+    /// `[epoch, value Int(64)]`: the work-item names a value that all work-items of the group have to agree on, and does not
+    /// wait for them.
+    Agree,
     /// `[epoch]`: the work-item has ended.
     Leave,
     /// `[is wrong: Bool, operand Int(64), operand Int(64)]`.

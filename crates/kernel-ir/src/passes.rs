@@ -64,7 +64,9 @@ pub use contract::contract;
 pub use facts::{KernelFacts, addressed_functions, facts, ids, may_be_written};
 pub use fission::Registers;
 pub use initialised::initialised;
-pub use instrument::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS, instrument, written_arguments};
+pub use instrument::{
+    KNOWS_SUB_GROUPS, SUB_GROUP_BITS, before_inlining, instrument, written_arguments,
+};
 pub use null_arguments::{remove_null_accesses, unchecked_pointers};
 pub use work_group::identity;
 
@@ -93,6 +95,7 @@ pub fn prepare_for(
     nulls: Option<&NullArguments>,
     checks: Checks,
 ) -> Result<(), BuildError> {
+    before_inlining(module, checks);
     stand_alone(module)?;
     if let Some(nulls) = nulls {
         remove_null_accesses(module, nulls)?;

@@ -4,6 +4,7 @@ mod front {
     mod assembler;
     mod corpus;
     mod errors;
+    mod frames;
     mod hostile;
     mod images;
     mod linking;

@@ -3,6 +3,7 @@
 //! Each process of the program appends to a recording in the output folder. The recordings are read after the program's
 //! end, also if it crashed.
 
+mod findings;
 mod live;
 mod results;
 

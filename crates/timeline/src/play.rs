@@ -13,7 +13,10 @@ use crate::filter::Filter;
 use crate::record::{Attribute, Domain, Event, NO_RESULT, Record, Text, Value, Work};
 use crate::report;
 
+mod instants;
 mod listener;
+pub use instants::Instant;
+use instants::Instants;
 pub use listener::{
     Allocation, Argument, Arguments, Call, Listener, Node, Place, Submission, Track, TrackId,
 };
@@ -106,6 +109,7 @@ pub struct Player<'a, 'l> {
     left_out: u64,
     read: u64,
     told: u64,
+    instants: Instants,
 }
 
 /// Plays all recordings to the listeners. The result is the number of bytes that were read: strings and records.
@@ -117,7 +121,21 @@ pub fn play<R: Read + Seek>(
     filter: &Filter,
     listeners: &mut [&mut dyn Listener],
 ) -> Result<u64, Error> {
+    play_with(recordings, filter, Vec::new(), listeners)
+}
+
+/// As [`play`], with instants that another tool has found in kernels.
+///
+/// # Errors
+/// As [`play`].
+pub fn play_with<R: Read + Seek>(
+    recordings: &mut [Recording<R>],
+    filter: &Filter,
+    instants: Vec<Instant>,
+    listeners: &mut [&mut dyn Listener],
+) -> Result<u64, Error> {
     let mut player = Player::new(filter, listeners);
+    player.instants = Instants::new(instants, recordings);
     for recording in recordings.iter() {
         player.process(recording)?;
     }
@@ -219,6 +237,7 @@ impl<'a, 'l> Player<'a, 'l> {
             left_out: 0,
             read: 0,
             told: 0,
+            instants: Instants::default(),
         }
     }
 
@@ -267,6 +286,9 @@ impl<'a, 'l> Player<'a, 'l> {
             };
             self.tell(|listener| listener.unfinished(&call))?;
         }
+        let tracks: Vec<TrackId> = self.processes.iter().map(|process| process.track).collect();
+        let left = self.instants.left(&tracks);
+        self.mark(&left)?;
         self.tell_read();
         for listener in self.listeners.iter_mut() {
             listener.left_out(self.left_out);
@@ -288,6 +310,18 @@ impl<'a, 'l> Player<'a, 'l> {
     ) -> Result<(), Error> {
         for listener in self.listeners.iter_mut() {
             what(&mut **listener)?;
+        }
+        Ok(())
+    }
+
+    /// Tells instants, each on its track.
+    fn mark(&mut self, instants: &[(TrackId, Instant)]) -> Result<(), Error> {
+        for (track, instant) in instants {
+            let pairs = instant.arguments.iter();
+            let arguments: Vec<(&str, Argument<'_>)> = pairs
+                .map(|(key, value)| (*key, Argument::Text(value)))
+                .collect();
+            self.tell(|listener| listener.mark(*track, instant.time, &instant.name, &arguments))?;
         }
         Ok(())
     }
@@ -606,6 +640,8 @@ impl<'a, 'l> Player<'a, 'l> {
                     self.tell(|listener| {
                         listener.slice(track, begin, end, &submission, place.as_ref())
                     })?;
+                    let found = self.instants.of_slice(track, (begin, end), &submission);
+                    self.mark(&found)?;
                 }
             }
             Event::Device { device, name } => {

@@ -225,6 +225,9 @@ pub(crate) struct SuiteOptions {
     /// Seconds that a test may take
     #[arg(long)]
     test_timeout: Option<u32>,
+    /// Run under solum check, and compare the mistakes with tests/wheels/expect/SUITE-check.txt
+    #[arg(long, conflicts_with = "record")]
+    check: bool,
     /// Print the output of files with failures
     #[arg(long)]
     verbose: bool,
@@ -244,7 +247,11 @@ impl SuiteOptions {
                 words.extend([name.into(), value.into()]);
             }
         }
-        for (name, is_set) in [("--record", self.record), ("--verbose", self.verbose)] {
+        for (name, is_set) in [
+            ("--record", self.record),
+            ("--check", self.check),
+            ("--verbose", self.verbose),
+        ] {
             if is_set {
                 words.push(name.into());
             }
@@ -309,6 +316,8 @@ pub(crate) enum Area {
     Compile,
     /// The XPTI framework.
     Xpti,
+    /// The cost of solum check.
+    Check,
     /// The SYCL runtime.
     Sycl,
     /// Ray tracing's acceleration structures.
@@ -319,10 +328,10 @@ pub(crate) enum Area {
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
-    /// What to measure (default: all but sycl and rtas; with --against all)
+    /// What to measure (default: all but check, sycl and rtas; with --against all but check)
     #[arg(value_enum)]
     pub(crate) area: Option<Area>,
-    /// Cases of kernels, xpti, sycl, rtas
+    /// Cases of kernels, xpti, check, sycl, rtas
     pub(crate) cases: Vec<String>,
     /// Print lines of JSON
     #[arg(long)]

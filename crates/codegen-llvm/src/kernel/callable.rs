@@ -281,6 +281,15 @@ impl Lower<'_> {
             .store(value, within.frame, align(self.values.module, ty));
     }
 
+    /// The launch record, of a kernel or of the kernel that has called.
+    pub(crate) fn launch_record(&self) -> Val {
+        let ir = self.ir;
+        match &self.within {
+            Some(within) => ir.load(ir.ptr, ir.offset_by(within.context, context::LAUNCH), 8),
+            None => ir.param(self.llvm_function, 1),
+        }
+    }
+
     /// The caller's context: that of the function being lowered, or of the kernel's current work-item.
     fn context(&mut self) -> Val {
         if let Some(within) = self.within {

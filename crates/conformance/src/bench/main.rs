@@ -1,7 +1,7 @@
 //! `bench [AREA [CASE...]] [--json] [--rounds=N] [--alone]`: ours, the peer's, the ratio; both alternate in one run.
 //!
-//! Areas: `loader`, `driver`, `kernels`, `compile`, `xpti` (`kernels` and `xpti` take cases). Rounds are those of kernels
-//! and of compiling, 5 if not said. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
+//! Areas: `loader`, `driver`, `kernels`, `compile`, `xpti`, and if named `check` (`kernels`, `xpti` and `check` take cases).
+//! Rounds are those of kernels and of compiling, 5 if not said, and of `check`. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
 //! With `--alone` other products are not measured. Timing here is never a test.
 //!
 //! `--ours=PREFIX --against=PREFIX` compares two installations of ours instead (`against.rs`), in all areas.
@@ -14,6 +14,7 @@
 
 mod against;
 mod calls;
+mod check;
 mod compile;
 mod driver;
 mod kernels;
@@ -174,12 +175,12 @@ fn main() -> ExitCode {
             }
         };
     }
-    let takes_cases = |area: &&str| ["kernels", "xpti"].contains(area);
+    let takes_cases = |area: &&str| ["kernels", "xpti", "check"].contains(area);
     let (areas, cases) = match areas.iter().position(takes_cases) {
         Some(at) => areas.split_at(at + 1),
         None => (&areas[..], &[][..]),
     };
-    const AREAS: [&str; 5] = ["loader", "driver", "kernels", "compile", "xpti"];
+    const AREAS: [&str; 6] = ["loader", "driver", "kernels", "compile", "xpti", "check"];
     if let Some(unknown) = areas.iter().find(|area| !AREAS.contains(area)) {
         eprintln!("bench: no area {unknown:?} ({})", AREAS.join(", "));
         return ExitCode::from(2);
@@ -205,7 +206,8 @@ fn main() -> ExitCode {
     };
     type Bench<'a> = &'a dyn Fn(&mut dyn FnMut(Row)) -> level_zero::Result<()>;
     let mut run = |area: &str, bench: Bench<'_>| {
-        if !wanted(area) {
+        // Checks slow everything down: only if they are asked for.
+        if !wanted(area) || areas.is_empty() && area == "check" {
             return true;
         }
         bench(&mut emit)
@@ -223,7 +225,11 @@ fn main() -> ExitCode {
             complete.set(complete.get() & compile::run(rounds, alone, emit)?);
             Ok(())
         })
-        & run("xpti", &|emit| xpti::run(cases, alone, emit));
+        & run("xpti", &|emit| xpti::run(cases, alone, emit))
+        & run("check", &|emit| {
+            complete.set(complete.get() & check::run(cases, asked, (alone, json), emit)?);
+            Ok(())
+        });
     if good && complete.get() {
         ExitCode::SUCCESS
     } else {

@@ -13,13 +13,13 @@ use crate::{Case, told};
 const TIMEOUT: [&str; 4] = ["timeout", "--kill-after", "5", "60"];
 /// Exit code of `timeout`.
 const HUNG: u8 = 124;
-/// Exit code of `launch_kernels`: the header or the module is wrong, and nothing was launched.
+/// Exit code of the program that launches: the header or the module is wrong, and nothing was launched.
 const NOT_LAUNCHED: u8 = 2;
 
 /// What runs kernels.
 pub(crate) struct Tools {
     solum: PathBuf,
-    launch_kernels: PathBuf,
+    program: PathBuf,
 }
 
 /// A kernel that ran.
@@ -37,15 +37,18 @@ struct Document {
 }
 
 impl Tools {
-    /// Those beside this program.
-    pub(crate) fn find() -> Result<Self, String> {
+    /// Those beside this program; another one that launches kernels may be given.
+    pub(crate) fn find(program: Option<&Path>) -> Result<Self, String> {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         let folder = own.parent().unwrap_or(Path::new(""));
         let tools = Self {
             solum: folder.join("solum"),
-            launch_kernels: folder.join("examples/launch_kernels"),
+            program: match program {
+                Some(program) => program.to_owned(),
+                None => folder.join("examples/launch_kernels"),
+            },
         };
-        for file in [&tools.solum, &tools.launch_kernels] {
+        for file in [&tools.solum, &tools.program] {
             if !file.is_file() {
                 let file = file.display();
                 return Err(format!("{file} is missing: ./x check kernels builds it"));
@@ -54,8 +57,8 @@ impl Tools {
         Ok(tools)
     }
 
-    /// Launches the kernel; an error says why its findings are not known.
-    pub(crate) fn launch(&self, case: &Case, module: &Path) -> Result<Launched, String> {
+    /// Launches the kernel, which is in `module` if it is compiled; an error says why its findings are not known.
+    pub(crate) fn launch(&self, case: &Case, module: Option<&Path>) -> Result<Launched, String> {
         let mut command = Command::new(&self.solum);
         command.args(["check", "--json"]);
         if case.file.strict {
@@ -64,8 +67,8 @@ impl Tools {
         for allowed in &case.file.allow {
             command.args(["--allow", allowed]);
         }
-        command.arg("--").args(TIMEOUT).arg(&self.launch_kernels);
-        command.arg(&case.path).arg(module);
+        command.arg("--").args(TIMEOUT).arg(&self.program);
+        command.arg(&case.path).args(module);
         // What is compiled now is tested.
         command.env("SOLUM_CACHE", "0");
         let output = command

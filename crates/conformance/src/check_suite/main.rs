@@ -1,8 +1,9 @@
-//! `check-kernels SUITE OUT [--json] [NAME...]`: runs the kernels of `tests/check`, the folder SUITE, with checks, and
-//! compares what is found with their marks.
+//! `check-kernels SUITE OUT|PROGRAM [--json] [NAME...]`: runs the kernels of a folder SUITE with checks, and compares what is
+//! found with their marks.
 //!
-//! Each kernel is compiled into OUT where it changed, and launched by `launch_kernels` in a process of its own. A NAME is a
-//! part of `planted/CLASS/NAME`. Exit code 0: as SUITE/misses.txt says; 1: otherwise; 2: it could not be run.
+//! Each kernel of `tests/check` is compiled into the folder OUT where it changed, and launched by `launch_kernels` in a process
+//! of its own. Those of `tests/sycl/check` are compiled and launched by PROGRAM, `tests/sycl/checked.cpp`. A NAME is a part of
+//! `planted/CLASS/NAME`. Exit code 0: as SUITE/misses.txt says; 1: otherwise; 2: it could not be run.
 
 #![expect(
     clippy::print_stdout,
@@ -63,7 +64,7 @@ fn main() -> ExitCode {
     let is_json = words.iter().any(|word| word == "--json");
     words.retain(|word| word != "--json");
     let [suite, out, names @ ..] = &words[..] else {
-        eprintln!("usage: check-kernels SUITE OUT [--json] [NAME...]");
+        eprintln!("usage: check-kernels SUITE OUT|PROGRAM [--json] [NAME...]");
         return ExitCode::from(2);
     };
     match run(Path::new(suite), Path::new(out), names, is_json) {
@@ -90,8 +91,12 @@ fn run(suite: &Path, out: &Path, names: &[String], is_json: bool) -> Result<bool
     if chosen.is_empty() {
         return Err(format!("no kernel's name has {} in it", names.join(" or ")));
     }
-    let tools = launch::Tools::find()?;
-    compile::prepare(out)?;
+    // A program compiles by itself.
+    let program = out.is_file().then_some(out);
+    let tools = launch::Tools::find(program)?;
+    if program.is_none() {
+        compile::prepare(out)?;
+    }
     let outcomes = in_parallel(&chosen, |case| outcome(case, out, &tools));
     let results: Vec<_> = chosen.iter().copied().zip(outcomes).collect();
     let report = report::Report::new(&results, &misses);
@@ -145,9 +150,13 @@ fn told(path: &Path, error: &dyn std::fmt::Display) -> String {
 }
 
 fn outcome(case: &Case, out: &Path, tools: &launch::Tools) -> Outcome {
-    let launched = match compile::module(case, out) {
-        Ok(module) => tools.launch(case, &module),
-        Err(error) => Err(format!("not compiled: {error}")),
+    let launched = if case.file.case.is_some() {
+        tools.launch(case, None)
+    } else {
+        match compile::module(case, out) {
+            Ok(module) => tools.launch(case, Some(&module)),
+            Err(error) => Err(format!("not compiled: {error}")),
+        }
     };
     let (found, wrong) = match launched {
         Ok(launched) => {

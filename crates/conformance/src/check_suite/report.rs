@@ -117,7 +117,7 @@ impl<'r> Report<'r> {
             let names = self.without_lines.join(", ");
             let _ = writeln!(
                 text,
-                "compared without lines, which clang 22 does not write: {names}"
+                "compared without lines, which their compiler does not write: {names}"
             );
         }
         let known = self.missed.iter().filter(|miss| miss.reason.is_some());

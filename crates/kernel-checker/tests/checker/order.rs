@@ -106,6 +106,24 @@ const TABLE: Table = &[
          1.0 load d0 device relaxed\n1.0 fence device acquire\n1.0 read d4",
         &[],
     ),
+    // What lies between the fence and the store is not covered.
+    (
+        "0.0 fence device release\n0.0 write d4\n0.0 store d0 device relaxed
+         1.0 load d0 device acquire\n1.0 read d4",
+        &["RaceOfGroups 5/2"],
+    ),
+    (
+        "0.0 write d4\n0.0 fence device release\n0.0 store d0 device relaxed\n0.0 write d8
+         0.0 fence device release\n0.0 store d0 device relaxed
+         1.0 load d0 device acquire\n1.0 read d4\n1.0 read d8",
+        &[],
+    ),
+    // A release of the past covers more than a fence before it, and still does after another store.
+    (
+        "0.0 fence device release\n0.0 write d4\n0.0 store d0 device release\n0.0 store d0 device relaxed
+         1.0 load d0 device acquire\n1.0 read d4",
+        &[],
+    ),
     // A fence of the work-group is none for another group.
     (
         "0.0 write d4\n0.0 fence work-group release\n0.0 store d0 device relaxed

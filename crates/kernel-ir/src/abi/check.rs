@@ -152,6 +152,7 @@ impl What {
                 index(&RELIANCES, &how) << 8 | u64::from(size).min((1 << 24) - 1) << 40,
             ),
             CheckOp::Unseen => (13, 0),
+            CheckOp::Agree => (20, 0),
             CheckOp::ArgumentStart(_) | CheckOp::ArgumentSize(_) | CheckOp::ArgumentShadow(_) => {
                 (u64::from(u8::MAX), 0)
             }
@@ -214,6 +215,7 @@ impl What {
             11 => CheckOp::AllocationShadow,
             12 => CheckOp::Uninitialised(*RELIANCES.get(byte(8))?, size),
             13 => CheckOp::Unseen,
+            20 => CheckOp::Agree,
             _ => return None,
         };
         Some(Self { op, space })
@@ -239,6 +241,7 @@ mod tests {
             CheckOp::Leave,
             CheckOp::AllocationShadow,
             CheckOp::Unseen,
+            CheckOp::Agree,
             CheckOp::Fence(Scope::Device, Order::SequentiallyConsistent),
         ];
         ops.extend(MISTAKES.map(CheckOp::Value));

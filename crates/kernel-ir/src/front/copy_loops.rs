@@ -1,10 +1,14 @@
-//! Helper functions of the compiler, for instructions and imports that need loops: copies and fills.
+//! Helper functions of the compiler, for instructions and imports that need loops or branches: copies, fills, and barriers whose
+//! scope is not constant.
 
 use super::lower::{Lower, Signature};
 use crate::{
     AddressSpace, BinaryOp, BlockId, Builtin, Constant, Flags, Function, FunctionId, Module, Op,
-    Predicate, Terminator, TypeId, ValueDef, ValueId,
+    Predicate, Scope, Terminator, TypeId, ValueDef, ValueId,
 };
+
+/// SPIR-V's number of the scope.
+const SUB_GROUP: u64 = 3;
 
 /// Builds one helper function.
 struct Writer<'m> {
@@ -191,6 +195,33 @@ impl Lower<'_, '_> {
     }
 
     /// (to, from, bytes); the ranges may overlap.
+    /// A barrier of the scope that its argument, of type `ty`, names.
+    pub(super) fn barrier_helper(&mut self, ty: TypeId) -> FunctionId {
+        let name = format!("solum.barrier.{}", ty.0);
+        self.helper(name, &[ty], |w, params| {
+            let &[scope] = params else { return };
+            let sub_group = w.module.constants.intern(ty, Constant::Int(SUB_GROUP));
+            let sub_group = w.f.add_value(ty, ValueDef::Const(sub_group));
+            let bool = w.module.types.bool();
+            let is_sub_group = w.emit(Op::Compare(Predicate::IEq, scope, sub_group), bool);
+            let (then, otherwise, end) = (w.f.add_block(), w.f.add_block(), w.f.add_block());
+            w.end(Terminator::CondBr {
+                cond: is_sub_group,
+                then,
+                otherwise,
+            });
+            for (block, scope) in [(then, Scope::Subgroup), (otherwise, Scope::Workgroup)] {
+                w.at = block;
+                let (inst, _) = w.f.add_inst(Op::Barrier(scope), None, 0);
+                if let Some(block) = w.f.blocks.get_mut(block.index()) {
+                    block.insts.push(inst);
+                }
+                w.end(Terminator::Br(end));
+            }
+            w.at = end;
+        })
+    }
+
     pub(super) fn memmove_helper(&mut self) -> FunctionId {
         let (ptr, int) = self.generic_and_int();
         self.helper("solum.memmove".into(), &[ptr, ptr, int], |w, params| {

@@ -101,6 +101,24 @@ fn has_scope(op: Spv) -> bool {
     )
 }
 
+/// Whether the work-items that reach `op` carry it out, others or not.
+fn is_non_uniform(op: Spv) -> bool {
+    let group = Spv::GroupNonUniformElect as u32..=Spv::GroupNonUniformQuadSwap as u32;
+    group.contains(&(op as u32))
+        || matches!(
+            op,
+            Spv::SubgroupBallotKHR
+                | Spv::SubgroupFirstInvocationKHR
+                | Spv::SubgroupAllKHR
+                | Spv::SubgroupAnyKHR
+                | Spv::SubgroupAllEqualKHR
+                | Spv::SubgroupReadInvocationKHR
+                | Spv::GroupNonUniformRotateKHR
+                | Spv::GroupNonUniformQuadAllKHR
+                | Spv::GroupNonUniformQuadAnyKHR
+        )
+}
+
 /// Whether `op` is one of [`Lower::sub_group_instruction`] that is always of a sub-group.
 fn is_of_sub_group(op: Spv) -> bool {
     matches!(
@@ -133,6 +151,28 @@ impl Lower<'_, '_> {
         }
     }
 
+    fn is_constant(&self, id: u32) -> bool {
+        self.table.integer(self.module, id).is_ok()
+    }
+
+    /// The scope of a fence: one that is not constant gets the widest.
+    fn memory_scope(&mut self, id: u32) -> Res<Scope> {
+        if self.is_constant(id) {
+            return self.scope(id);
+        }
+        self.computed_scope(id)?;
+        Ok(Scope::CrossDevice)
+    }
+
+    /// A scope that is not constant.
+    fn computed_scope(&mut self, id: u32) -> Res<ValueId> {
+        let value = self.value(id)?;
+        match *self.module.types.get(self.f.ty(value)) {
+            Type::Int(32) => Ok(value),
+            _ => invalid(format!("id %{id} is no integer constant")),
+        }
+    }
+
     fn group_scope(&self, id: u32) -> Res<GroupScope> {
         match self.scope(id)? {
             Scope::Workgroup => Ok(GroupScope::Workgroup),
@@ -159,6 +199,9 @@ impl Lower<'_, '_> {
 
     /// Lowers the instructions of this module; false for others.
     pub(super) fn group_instruction(&mut self, op: Spv, operands: &mut Operands<'_>) -> Res<bool> {
+        if is_non_uniform(op) {
+            self.module.non_uniform.insert(self.word);
+        }
         if let Some(kind) = atomic_op(op) {
             self.atomic(op, kind, operands)?;
             return Ok(true);
@@ -240,9 +283,17 @@ impl Lower<'_, '_> {
     }
 
     fn barrier(&mut self, execution: u32, memory: u32, semantics: u32) -> Res<()> {
+        if !self.is_constant(execution) {
+            // As DPC++ writes it without optimisation: a function's argument, which inlining makes a constant.
+            let scope = self.computed_scope(execution)?;
+            self.fence(memory, semantics)?;
+            let helper = self.barrier_helper(self.f.ty(scope));
+            self.emit_void(Op::Call(helper, vec![scope]));
+            return Ok(());
+        }
         match self.scope(execution)? {
             scope @ (Scope::Workgroup | Scope::Subgroup) => {
-                if scope == Scope::Subgroup && self.scope(memory)? != Scope::Subgroup {
+                if scope == Scope::Subgroup && self.memory_scope(memory)? != Scope::Subgroup {
                     self.fence(memory, semantics)?;
                 }
                 self.emit_void(Op::Barrier(scope));
@@ -259,7 +310,7 @@ impl Lower<'_, '_> {
     }
 
     fn fence(&mut self, memory: u32, semantics: u32) -> Res<()> {
-        let scope = self.scope(memory)?;
+        let scope = self.memory_scope(memory)?;
         match self.order(semantics) {
             Order::Relaxed => {}
             order => self.emit_void(Op::Fence(scope, order)),

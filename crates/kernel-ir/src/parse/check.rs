@@ -48,6 +48,7 @@ pub(crate) fn write_check(op: CheckOp) -> String {
         }
         CheckOp::Arrive => "arrive".to_owned(),
         CheckOp::ArriveSubGroup => "arrive_sub_group".to_owned(),
+        CheckOp::Agree => "agree".to_owned(),
         CheckOp::Leave => "leave".to_owned(),
         CheckOp::Value(mistake) => {
             let mistake = match mistake {
@@ -92,6 +93,7 @@ impl Parser<'_> {
             ),
             "arrive" => CheckOp::Arrive,
             "arrive_sub_group" => CheckOp::ArriveSubGroup,
+            "agree" => CheckOp::Agree,
             "leave" => CheckOp::Leave,
             "value" => CheckOp::Value(match self.lexer.word()?.as_str() {
                 "division" => ValueMistake::Division,

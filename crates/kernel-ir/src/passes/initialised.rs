@@ -49,7 +49,12 @@ pub fn initialised(module: &mut Module, checks: Checks) {
         if f.blocks.is_empty() {
             continue;
         }
-        let roots = Roots::new(&module.types, &module.globals, f);
+        let roots = Roots::new(
+            &module.types,
+            &module.globals,
+            &module.kernels[i].arg_infos,
+            f,
+        );
         let finder = Finder {
             types: &module.types,
             constants: &module.constants,
@@ -133,6 +138,7 @@ impl Initialised<'_> {
         for ptr in asked {
             self.ask(ptr);
         }
+        self.find_pieces(&others);
         for inst in others {
             let op = self.e.f.insts[inst.index()].op.clone();
             let result = self.e.f.insts[inst.index()].result;
@@ -168,11 +174,13 @@ impl Initialised<'_> {
                 let ty = self.e.f.ty(*value);
                 let shadow = self.shadow(*value);
                 self.store_shadow(*ptr, shadow, ty, *align);
-                if let Some(shadow) = shadow {
-                    let bad = self.any(shadow);
+                let bad = shadow.map(|shadow| self.any(shadow));
+                let (bad, is_piece) = self.of_all_pieces(bad);
+                if let Some(bad) = bad {
                     let bytes = self.e.types.unpadded_size_of(ty);
                     // A vector of three is often stored as one of four, whose last component is padding.
-                    let is_copy = self.e.types.lane_count(ty) == 4
+                    let is_copy = is_piece
+                        || self.e.types.lane_count(ty) == 4
                         || self.is_copy(*value, 8)
                         || self.is_update(*value, *ptr, 8);
                     self.stored(*ptr, bad, bytes, is_copy, Some(*value));
@@ -291,6 +299,37 @@ impl Initialised<'_> {
         };
         let bad = self.any(shadow);
         self.report(how, 0, bad, None, Some(v));
+    }
+
+    /// Counts the stores of a block that one instruction has become.
+    fn find_pieces(&mut self, insts: &[InstId]) {
+        self.pieces.clear();
+        let insts = || insts.iter().map(|inst| &self.e.f.insts[inst.index()]);
+        // What passes made may have none.
+        let has_words = insts().any(|inst| inst.word != 0);
+        for inst in insts() {
+            if matches!(inst.op, Op::Store { .. }) && has_words {
+                self.pieces.entry(inst.word).or_default().left += 1;
+            }
+        }
+        self.pieces.retain(|_, pieces| pieces.left > 1);
+    }
+
+    /// Whether what is stored is not initialised, and is a piece of a structure. Some pieces may be padding: the last one speaks
+    /// for all, and only if none is initialised.
+    fn of_all_pieces(&mut self, bad: Option<ValueId>) -> (Option<ValueId>, bool) {
+        let Some(mut pieces) = self.pieces.get(&self.word).copied() else {
+            return (bad, false);
+        };
+        pieces.left = pieces.left.saturating_sub(1);
+        pieces.has_good |= bad.is_none();
+        pieces.all_bad = match (pieces.all_bad, bad) {
+            (Some(all), Some(bad)) => Some(self.binary(BinaryOp::And, all, bad)),
+            (all, bad) => all.or(bad),
+        };
+        self.pieces.insert(self.word, pieces);
+        let is_told = pieces.left == 0 && !pieces.has_good;
+        (pieces.all_bad.filter(|_| is_told), true)
     }
 
     /// Tells of a store of `bytes` bytes to memory that others may read, if `bad`.

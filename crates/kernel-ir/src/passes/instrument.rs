@@ -19,9 +19,12 @@
 //! - **Values** are tested before divisions, shifts and conversions.
 //!
 //! The pass runs after inlining and before work-group operations become local memory, so that it sees the program's
-//! accesses only. Functions that are still called are not instrumented.
+//! accesses only. Functions that are still called get the epoch as one more parameter: they cannot wait, so it stays what it
+//! is while they run.
 
 mod bounds;
+mod callees;
+mod copies;
 mod intervals;
 mod state;
 mod stops;
@@ -29,12 +32,14 @@ mod together;
 mod values;
 mod written;
 
+use std::collections::BTreeSet;
+
 use super::edit::Edit;
 use super::roots::{Root, Roots};
 use crate::checks::Checks;
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, Module, Op, Terminator, Touch,
-    ValueId,
+    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, InstId, Module, Op, Terminator,
+    Touch, ValueId,
 };
 use crate::types::{AddressSpace, Type};
 use state::{Bounds, Instrument};
@@ -46,22 +51,50 @@ pub const SUB_GROUP_BITS: u32 = 12;
 /// Bit of an epoch: the kernel asks for sub-groups or uses their operations, and may rely on their lock step.
 pub const KNOWS_SUB_GROUPS: u32 = 1 << 31;
 
-/// Adds `checks` to all kernels of a module that [`stand_alone`](super::stand_alone) has prepared.
+/// Adds what has to be there before calls are inlined.
+pub fn before_inlining(module: &mut Module, checks: Checks) {
+    copies::prepare_copies(module, checks);
+}
+
+/// Adds `checks` to all kernels of a module that [`stand_alone`](super::stand_alone) has prepared, and to the functions that
+/// they call.
 pub fn instrument(module: &mut Module, checks: Checks) {
     if checks.is_empty() {
         return;
     }
-    for i in 0..module.kernels.len() {
-        let id = module.kernels[i].function;
-        let required = module.kernels[i].required_sub_group_size != 0;
-        let together = together::together(module, &module.functions[id.index()]);
-        let f = &mut module.functions[id.index()];
+    let callees = callees::pass_epochs(module);
+    for i in 0..module.functions.len() {
+        let is_callee = callees[i].is_some();
+        let mut together = together::together(module, &module.functions[i]);
+        if is_callee {
+            // A part of the work-items may call it.
+            together.fill(false);
+        }
+        let f = &mut module.functions[i];
         if f.blocks.is_empty() {
             continue;
         }
-        let roots = Roots::new(&module.types, &module.globals, f);
+        let kernel = module.kernels.iter().find(|k| k.function.index() == i);
+        let arguments = kernel.map_or(&[][..], |k| &k.arg_infos);
+        let required = kernel.is_some_and(|k| k.required_sub_group_size != 0);
+        let roots = match is_callee {
+            true => Roots::of_callee(&module.types, &module.globals, f),
+            false => Roots::new(&module.types, &module.globals, arguments, f),
+        };
         let edit = Edit::new(&mut module.types, &mut module.constants, f);
-        Instrument::new(edit, checks, roots, (required, together)).run();
+        let mut all = Instrument::new(
+            edit,
+            checks,
+            roots,
+            (required, together),
+            &module.non_uniform,
+        );
+        if is_callee {
+            all.passed_epoch = callees[i];
+            // Its callers may write what it reads.
+            all.quiet.clear();
+        }
+        all.run(&callees);
     }
 }
 
@@ -71,6 +104,7 @@ impl<'m> Instrument<'m> {
         checks: Checks,
         roots: Roots,
         (requires_sub_groups, together): (bool, Vec<bool>),
+        non_uniform: &'m BTreeSet<u32>,
     ) -> Self {
         let insts = || e.f.blocks.iter().flat_map(|block| &block.insts);
         let is = |test: fn(&Op) -> bool| insts().any(|id| test(&e.f.insts[id.index()].op));
@@ -98,8 +132,10 @@ impl<'m> Instrument<'m> {
             selected,
             quiet,
             written,
+            non_uniform,
             bounds: Bounds::default(),
             epoch: None,
+            passed_epoch: None,
             first_epoch: if knows { KNOWS_SUB_GROUPS } else { 0 },
             prologue: Vec::new(),
             out: Vec::new(),
@@ -113,16 +149,17 @@ impl<'m> Instrument<'m> {
         all
     }
 
-    fn run(mut self) {
+    /// `callees`: by function, the parameter with the epoch, if it has one.
+    fn run(mut self, callees: &[Option<ValueId>]) {
         for at in 0..self.e.f.blocks.len() {
-            self.block(BlockId(at as u32));
+            self.block(BlockId(at as u32), callees);
         }
         self.place_facts();
         let entry = &mut self.e.f.blocks[0].insts;
         entry.splice(0..0, self.prologue);
     }
 
-    fn block(&mut self, id: BlockId) {
+    fn block(&mut self, id: BlockId, callees: &[Option<ValueId>]) {
         let old = std::mem::take(&mut self.e.f.blocks[id.index()].insts);
         self.out = Vec::with_capacity(old.len() * 3);
         for inst in old {
@@ -132,6 +169,7 @@ impl<'m> Instrument<'m> {
             self.is_quiet = self.quiet.contains(&inst);
             self.is_volatile = matches!(op, Op::Load { volatile: true, .. });
             self.before(&op, result);
+            self.give_epoch(inst, callees);
             self.out.push(inst);
             self.after(&op);
         }
@@ -142,6 +180,24 @@ impl<'m> Instrument<'m> {
             self.tell(CheckOp::Leave, vec![epoch]);
         }
         self.e.f.blocks[id.index()].insts = std::mem::take(&mut self.out);
+    }
+
+    /// Adds the epoch to a call, and to a check that was made before inlining.
+    fn give_epoch(&mut self, inst: InstId, callees: &[Option<ValueId>]) {
+        let wants = match &self.e.f.insts[inst.index()].op {
+            Op::Call(callee, _) => callees.get(callee.index()).is_some_and(Option::is_some),
+            Op::CallIndirect(..) | Op::Check(CheckOp::Agree, _) => true,
+            _ => false,
+        };
+        if !wants {
+            return;
+        }
+        let epoch = self.load_epoch();
+        match &mut self.e.f.insts[inst.index()].op {
+            Op::Call(_, args) | Op::CallIndirect(_, args) => args.push(epoch),
+            Op::Check(_, args) => args[0] = epoch,
+            _ => {}
+        }
     }
 
     /// Checks that go before an instruction.
@@ -216,9 +272,19 @@ impl<'m> Instrument<'m> {
                     self.tell(CheckOp::Arrive, operands);
                 }
             }
-            op if is_sub_group_stop(op) && self.checks.barriers && self.may_miss => {
+            op if is_sub_group_stop(op) && self.non_uniform.contains(&self.word) => {}
+            op if is_sub_group_stop(op) && self.checks.barriers => {
                 let epoch = self.load_epoch();
-                self.tell(CheckOp::ArriveSubGroup, vec![epoch]);
+                let mut operands = vec![epoch];
+                // The same in a sub-group. Where only a part of it meets, the runtime knows better.
+                if let Op::Group(GroupOp::Broadcast, _, args) = op
+                    && let Some(&source) = args.get(1)
+                {
+                    operands.extend(self.as_word(source));
+                }
+                if self.may_miss || operands.len() > 1 {
+                    self.tell(CheckOp::ArriveSubGroup, operands);
+                }
             }
             _ => {}
         }
@@ -233,7 +299,7 @@ impl<'m> Instrument<'m> {
             let full = self.binary(BinaryOp::Or, old, low);
             let one = self.e.int(32, 1);
             self.binary(BinaryOp::IAdd, full, one)
-        } else if is_sub_group_stop(op) {
+        } else if is_sub_group_stop(op) && !self.non_uniform.contains(&self.word) {
             let old = self.load_epoch();
             let one = self.e.int(32, 1);
             self.binary(BinaryOp::IAdd, old, one)
@@ -253,6 +319,10 @@ impl<'m> Instrument<'m> {
         let Ok(bytes) = u32::try_from(size) else {
             return;
         };
+        // Outside an image nothing is read or written, by definition.
+        if self.roots.is_image(ptr) {
+            return;
+        }
         if self.checks.memory {
             self.check_bounds(ptr, bytes, touch);
         }

@@ -3,7 +3,7 @@
 //! A phi or select of pointers with one common root has that root; otherwise it is a root itself, whose allocation is
 //! found when the kernel runs.
 
-use crate::ir::{ConvertOp, Function, Global, GlobalId, Op, ValueDef, ValueId};
+use crate::ir::{ArgKind, ConvertOp, Function, Global, GlobalId, KernelArg, Op, ValueDef, ValueId};
 use crate::types::{Type, Types};
 
 /// The pointer that an address was computed from.
@@ -15,6 +15,8 @@ pub(super) enum Root {
     Variable(ValueId, GlobalId, u64),
     /// A private array, or a by-value argument, and its bytes.
     Private(ValueId, u64),
+    /// An image: its record, and its texels, whose address is loaded from there.
+    Image,
     /// Any other pointer.
     Value(ValueId),
 }
@@ -24,9 +26,15 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    pub(super) fn new(types: &Types, globals: &[Global], f: &Function) -> Self {
+    /// `arguments`: those of the kernel, as the host sees them.
+    pub(super) fn new(
+        types: &Types,
+        globals: &[Global],
+        arguments: &[KernelArg],
+        f: &Function,
+    ) -> Self {
         let mut of: Vec<Option<Root>> = (0..f.values.len() as u32)
-            .map(|i| own_root(types, globals, f, ValueId(i)))
+            .map(|i| own_root(types, globals, arguments, f, ValueId(i)))
             .collect();
         let order = f.reverse_post_order();
         // Roots of phis only go from unknown to known to the phi itself: two rounds per nesting of loops.
@@ -55,9 +63,27 @@ impl Roots {
         Self { of }
     }
 
+    /// As [`Self::new`], of a function that kernels call: its arguments are none of the launch.
+    pub(super) fn of_callee(types: &Types, globals: &[Global], f: &Function) -> Self {
+        let mut roots = Self::new(types, globals, &[], f);
+        for root in roots.of.iter_mut().flatten() {
+            if let Root::Argument(at) = *root
+                && let Some(&param) = f.params.get(at as usize)
+            {
+                *root = Root::Value(param);
+            }
+        }
+        roots
+    }
+
     /// The root of `ptr`; `None` for constants such as null, and for values that the pass has made.
     pub(super) fn of(&self, ptr: ValueId) -> Option<Root> {
         self.of.get(ptr.index()).copied().flatten()
+    }
+
+    /// Whether it points to an image's record or texels.
+    pub(super) fn is_image(&self, ptr: ValueId) -> bool {
+        self.of(ptr) == Some(Root::Image)
     }
 
     pub(super) fn is_private(&self, ptr: ValueId) -> bool {
@@ -70,14 +96,23 @@ fn is_pointer(types: &Types, f: &Function, v: ValueId) -> bool {
 }
 
 /// The root of a value that is not computed from a pointer.
-fn own_root(types: &Types, globals: &[Global], f: &Function, v: ValueId) -> Option<Root> {
+fn own_root(
+    types: &Types,
+    globals: &[Global],
+    arguments: &[KernelArg],
+    f: &Function,
+    v: ValueId,
+) -> Option<Root> {
     if !is_pointer(types, f, v) {
         return None;
     }
     match f.values[v.index()].def {
         ValueDef::Param(at) => Some(match f.by_value.get(at as usize).copied().flatten() {
             Some(size) => Root::Private(v, size),
-            None => Root::Argument(at),
+            None => match arguments.get(at as usize) {
+                Some(argument) if argument.kind == ArgKind::Image => Root::Image,
+                _ => Root::Argument(at),
+            },
         }),
         ValueDef::Global(id) => {
             let global = globals.get(id.index()).filter(|g| !g.per_work_item)?;
@@ -97,6 +132,7 @@ fn derived(op: &Op, result: ValueId, of: &[Option<Root>]) -> Option<Root> {
     match op {
         Op::Alloca { .. } => root(result),
         Op::PtrOffset { ptr, .. } => root(*ptr),
+        Op::Load { ptr, .. } if root(*ptr) == Some(Root::Image) => Some(Root::Image),
         Op::Copy(v)
         | Op::GenericToExplicit(v, _)
         | Op::Convert(ConvertOp::AddressSpace | ConvertOp::Bitcast, v, _) => {

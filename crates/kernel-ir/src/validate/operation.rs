@@ -332,7 +332,7 @@ fn kernel_check(c: &Checker<'_>, op: CheckOp, args: &[ValueId], result: Option<T
             CheckOp::Fence(..) | CheckOp::Arrive | CheckOp::ArriveSubGroup | CheckOp::Leave,
             &[epoch],
         ) => integer(epoch, 32),
-        (CheckOp::Arrive, &[epoch, value]) => {
+        (CheckOp::Arrive | CheckOp::ArriveSubGroup | CheckOp::Agree, &[epoch, value]) => {
             integer(epoch, 32)?;
             integer(value, 64)
         }

@@ -587,3 +587,56 @@ fn arguments_by_value_are_copied_for_calls_through_pointers() {
         assert_eq!(as_ints(&memory.buffers[0])[0], want, "by value: {by_value}");
     }
 }
+
+/// DPC++ without optimisation passes scopes through functions; once these are inlined, one barrier is left.
+#[test]
+fn barriers_of_a_scope_that_is_computed_are_of_that_scope() {
+    for (more, kept, gone) in [
+        (10, "barrier Workgroup", "barrier Subgroup"),
+        (43, "barrier Subgroup", "barrier Workgroup"),
+    ] {
+        let body = |asm: &mut Asm| {
+            asm.op(Op::IAdd, &[2, 89, 10, more])
+                .op(Op::MemoryBarrier, &[89, 73])
+                .op(Op::ControlBarrier, &[89, 89, 73]);
+        };
+        let mut asm = Asm::new();
+        asm.entry("kernel").types();
+        asm.op(Op::Constant, &[2, 43, 2])
+            .op(Op::Constant, &[2, 73, 1 << 3 | 1 << 8]);
+        asm.function(body);
+        let mut module = build(&[asm.bytes()])
+            .unwrap_or_else(|e| panic!("{kept}: {e}"))
+            .module;
+        kernel_ir::passes::stand_alone(&mut module).unwrap_or_else(|e| panic!("{kept}: {e}"));
+        let text = kernel_ir::print(&module);
+        assert!(text.contains(kept) && !text.contains(gone), "{text}");
+    }
+}
+
+/// Those of all work-items have to be reached by all; others need not be.
+#[test]
+fn non_uniform_operations_of_a_sub_group_may_be_reached_by_a_part() {
+    let barriers = kernel_ir::Checks {
+        memory: false,
+        races: false,
+        barriers: true,
+        values: false,
+        uninitialised: false,
+    };
+    for (op, checked) in [(Op::GroupIAdd, true), (Op::GroupNonUniformIAdd, false)] {
+        let mut asm = Asm::new();
+        asm.entry("kernel").types();
+        asm.op(Op::Constant, &[2, 43, 3]);
+        asm.function(|a| {
+            a.op(op, &[2, 90, 43, 0, 10]).op(Op::Store, &[21, 90]);
+        });
+        let mut module = build(&[asm.bytes()])
+            .unwrap_or_else(|e| panic!("{op:?}: {e}"))
+            .module;
+        kernel_ir::passes::stand_alone(&mut module).unwrap_or_else(|e| panic!("{op:?}: {e}"));
+        kernel_ir::passes::instrument(&mut module, barriers);
+        let text = kernel_ir::print(&module);
+        assert_eq!(text.contains("arrive_sub_group"), checked, "{text}");
+    }
+}

@@ -24,6 +24,53 @@ const NONE: Checks = Checks {
     uninitialised: false,
 };
 
+/// The record of an image is no memory of the program's, and outside an image nothing is accessed.
+#[test]
+fn images_are_not_checked() {
+    let text = "kernel @k(%d: ptr<constant> image, %x: ptr<global>) {
+e:
+  %w: ptr<constant> = offset %d [8]
+  %n: i32 = load %w align 4
+  %b: ptr<global> = load %d align 8
+  %o: i64 = to.zext %n
+  %p: ptr<global> = offset %b [%o * 4 + 0]
+  %v: i32 = load %p align 4
+  store %p, %v align 4
+  %q: i32 = load %x align 4
+  store %p, %q align 4
+  ret
+}
+";
+    let checks = Checks {
+        memory: true,
+        races: true,
+        ..NONE
+    };
+    let found = instrumented(text, checks);
+    let told: Vec<&str> = found
+        .lines()
+        .filter(|line| line.contains("check."))
+        .map(str::trim_start)
+        .collect();
+    let of_x =
+        |line: &&str| line.contains("%1") || line.contains("argument") || line.contains("bounds");
+    assert!(told.len() >= 4 && told.iter().all(of_x), "{found}");
+    assert_eq!(
+        told.iter()
+            .filter(|line| line.contains("argument_read"))
+            .count(),
+        1,
+        "{found}"
+    );
+    assert_eq!(
+        told.iter()
+            .filter(|line| line.contains("check.bounds"))
+            .count(),
+        1,
+        "{found}"
+    );
+}
+
 #[test]
 fn bounds_belong_to_the_pointer_that_an_address_comes_from() {
     let text = "kernel @k(%x: ptr<global>, %n: i64) {
@@ -246,4 +293,143 @@ e:
     let before = print(&module);
     instrument(&mut module, Checks::default());
     assert_eq!(print(&module), before);
+}
+
+#[test]
+fn functions_that_are_called_get_the_epoch_and_their_own_checks() {
+    let text = "func @f(%p: ptr<global>, %n: i32) -> i32 {
+e:
+  %v: i32 = load %p align 4
+  %done: bool = cmp.ieq %n, i32 0
+  br_if %done, last, more
+more:
+  %less: i32 = isub %n, i32 1
+  %w: i32 = call @f(%p, %less)
+  %sum: i32 = iadd %v, %w
+  ret %sum
+last:
+  ret %v
+}
+kernel @k(%x: ptr<global>, %g: ptr<private>) {
+e:
+  barrier Workgroup
+  %r: i32 = call @f(%x, i32 3)
+  %s: i32 = call_indirect %g(%r)
+  store %x, %s align 4
+  ret
+}
+";
+    let checks = Checks {
+        memory: true,
+        races: true,
+        ..NONE
+    };
+    let printed = instrumented(text, checks);
+    for part in [
+        // The bounds are asked for: only a kernel's arguments have them in the launch.
+        "func @f(%0: ptr<global>, %1: i32, %2: i32) -> i32 {\nb0:\n  %3: i64 = check.allocation_start %0",
+        "check.access read 4 %0, %2",
+        "= call @f(%0, %15, %2)",
+    ] {
+        assert!(printed.contains(part), "{part}\n{printed}");
+    }
+    let kernel = printed.split("kernel @k").nth(1).unwrap();
+    let call = kernel
+        .lines()
+        .find(|line| line.contains("call @f("))
+        .unwrap();
+    assert_eq!(call.matches(',').count(), 2, "{call}");
+    let call = kernel
+        .lines()
+        .find(|line| line.contains("call_indirect"))
+        .unwrap();
+    assert_eq!(call.matches(',').count(), 1, "{call}");
+}
+
+#[test]
+fn sub_groups_name_one_source() {
+    let text = "kernel @k(%x: ptr<global>, %i: i32) {
+e:
+  %v: i32 = load %x align 4
+  %w: i32 = group.broadcast Subgroup %v, %i
+  store %x, %w align 4
+  ret
+}
+";
+    let checks = Checks {
+        barriers: true,
+        ..NONE
+    };
+    let printed = instrumented(text, checks);
+    let line = printed
+        .lines()
+        .find(|line| line.contains("check.arrive_sub_group"));
+    assert_eq!(line.unwrap().matches(',').count(), 1, "{printed}");
+}
+
+/// As the front end makes it.
+const COPY: &str =
+    "func @solum.async_copy.4(%to: ptr<generic>, %from: ptr<generic>, %n: i64, %a: i64, %b: i64) {
+e:
+  %first: i64 = wi.LocalInvocationIndex 0
+  %x: i64 = wi.WorkgroupSize 0
+  %y: i64 = wi.WorkgroupSize 1
+  %xy: i64 = imul %x, %y
+  br head
+head:
+  %i: i64 = phi e: %first, body: %next
+  %more: bool = cmp.ult %i, %n
+  br_if %more, body, end
+body:
+  %p: i64 = imul %i, %a
+  %dst: ptr<generic> = offset %to [%p * 1 + 0]
+  %q: i64 = imul %i, %b
+  %src: ptr<generic> = offset %from [%q * 1 + 0]
+  copy_memory %dst, %src, i64 4 align 1
+  %next: i64 = iadd %i, %xy
+  br head
+end:
+  ret
+}
+kernel @k(%x: ptr<global>, %t: ptr<local>, %n: i64) {
+e:
+  %g: ptr<generic> = to.addressspace %x
+  %l: ptr<generic> = to.addressspace %t
+  call @solum.async_copy.4(%l, %g, %n, i64 4, i64 4)
+  barrier Workgroup
+  ret
+}
+";
+
+#[test]
+fn copies_by_a_group_are_accesses_of_others() {
+    let prepared = |checks| {
+        let mut module = parse(COPY).unwrap_or_else(|e| panic!("{e}"));
+        prepare_for(&mut module, None, checks).unwrap();
+        validate(&module).unwrap_or_else(|e| panic!("{e}\n{}", print(&module)));
+        print(&module)
+    };
+    let checks = Checks {
+        races: true,
+        barriers: true,
+        ..NONE
+    };
+    let printed = prepared(checks);
+    assert_eq!(printed.matches("check.agree").count(), 5, "{printed}");
+    assert_eq!(
+        printed.matches("check.argument_read 0 4").count(),
+        1,
+        "{printed}"
+    );
+    assert_eq!(
+        printed.matches("check.access write 4").count(),
+        1,
+        "{printed}"
+    );
+    assert!(printed.contains("lshr"), "half a group\n{printed}");
+    let plain = prepared(NONE);
+    assert!(
+        !plain.contains("lshr") && !plain.contains("check."),
+        "{plain}"
+    );
 }

@@ -21,6 +21,7 @@ use owned_file::Content;
 
 use report::Report;
 use streams::Streams;
+pub(crate) use streams::{is_left_name, streams_in};
 
 use crate::output::Failure;
 use crate::{exit, install, pass_through, regular_file, run, variables};
@@ -74,6 +75,9 @@ impl Options {
     }
 }
 
+/// The folder of `solum trace`, if that runs `solum check`.
+const TRACE: &str = "SOLUM_TRACE";
+
 /// Runs the program. Returns its exit code, 98 if something was found, or 125 to 127.
 pub(crate) fn check(options: &Options) -> u8 {
     attempt(options).unwrap_or_else(|failure| {
@@ -112,7 +116,7 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
             &folder,
             options.device.map(run::Device::selector),
         ))
-        .envs(own_allocations())
+        .envs(settings_of_sycl())
         .env(CHECKS, checks.to_string())
         .env(OUTPUT, streams.path());
     if options.json {
@@ -136,6 +140,9 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
     let all = streams
         .read()
         .map_err(|error| wrapper(format!("the findings are lost: {error}")))?;
+    if let Some(trace) = std::env::var_os(TRACE).filter(|trace| !trace.is_empty()) {
+        streams.leave_in(trace.as_ref());
+    }
     let report = Report::new(all, &mut suppressions, checks, code);
     // First, because it does not depend on who reads the rest.
     let written = sarif
@@ -152,11 +159,14 @@ fn attempt(options: &Options) -> Result<u8, Failure> {
     }
 }
 
-/// Variables of DPC++'s runtime: small allocations are not parts of pools, whose bounds say nothing.
-fn own_allocations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    const NAMES: [&str; 2] = [
+/// Variables of DPC++'s runtime. Small allocations are not parts of pools, whose bounds say nothing. Commands go to immediate
+/// lists: without them it executes a list for each, one after another, and what a queue does not order is ordered by that.
+fn settings_of_sycl() -> impl Iterator<Item = (&'static str, &'static str)> {
+    const NAMES: [&str; 4] = [
         "UR_L0_DISABLE_USM_ALLOCATOR",
         "SYCL_PI_LEVEL_ZERO_DISABLE_USM_ALLOCATOR",
+        "UR_L0_USE_IMMEDIATE_COMMANDLISTS",
+        "SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS",
     ];
     let unset = NAMES
         .into_iter()

@@ -83,6 +83,55 @@ impl Streams {
     }
 }
 
+impl Streams {
+    /// Copies the streams into the folder of a trace, for its timeline. What cannot be copied is told to the user.
+    pub(super) fn leave_in(&self, trace: &Path) {
+        let copy = || {
+            let (to, _) = Folder::make(trace)?;
+            for name in self.folder.names()? {
+                let stem = name.to_str().filter(|name| stream::is_stream(name));
+                let Some(stem) = stem.and_then(|name| name.strip_suffix(".jsonl")) else {
+                    continue;
+                };
+                let mut from = self.folder.read(&name)?;
+                io::copy(&mut from, &mut to.create(&format!("{stem}{LEFT}"))?)?;
+            }
+            io::Result::Ok(())
+        };
+        if let Err(error) = copy() {
+            let text = format!("the trace has no findings: {}: {error}", trace.display());
+            output::print_error(&text, None);
+        }
+    }
+}
+
+/// How the names of streams end that are left in the folder of a trace.
+const LEFT: &str = ".findings";
+
+/// Whether a file in the folder of a trace has the name of a stream that was left there.
+pub(crate) fn is_left_name(name: &str) -> bool {
+    let stem = name.strip_suffix(LEFT);
+    stem.is_some_and(|stem| stream::is_stream(&format!("{stem}.jsonl")))
+}
+
+/// The streams in a folder of another `solum check`.
+///
+/// # Errors
+/// The folder cannot be read.
+pub(crate) fn streams_in(path: &Path) -> io::Result<Vec<Stream>> {
+    let (folder, _) = Folder::make(path)?;
+    let mut all = Vec::new();
+    for name in folder.names()? {
+        if name.to_str().is_some_and(stream::is_stream)
+            && let Ok(file) = folder.read(&name)
+            && let Ok(stream) = stream::read(BufReader::new(file))
+        {
+            all.push(stream);
+        }
+    }
+    Ok(all)
+}
+
 impl Drop for Streams {
     fn drop(&mut self) {
         // A process that outlives the program may still write; what it finds is not reported any more.

@@ -16,6 +16,7 @@ use timeline::play::{self, Listener};
 use timeline::report::Report;
 use timeline::summary::{SCHEMA, Summary, Summing};
 
+use super::findings;
 use crate::folder::Folder;
 use crate::output;
 
@@ -38,7 +39,8 @@ impl Results {
     /// overwritten.
     pub(super) fn prepare(folder: &Path) -> io::Result<Self> {
         let (folder, is_new) = Folder::make(folder)?;
-        let before: HashSet<_> = recordings(&folder)?.into_iter().collect();
+        let findings = findings::names(&folder)?;
+        let before: HashSet<_> = recordings(&folder)?.into_iter().chain(findings).collect();
         let is_used = before.iter().any(|name| is_recording(&folder, name)) || has_summary(&folder);
         if let Some(name) = MADE.iter().find(|name| folder.has(name))
             && !is_used
@@ -81,6 +83,8 @@ impl Results {
         // A removed name may be used again by this run.
         self.before
             .retain(|name| !(is_recording(folder, name) && remove(name)));
+        self.before
+            .retain(|name| !(findings::is_left(folder, name) && remove(name)));
         if self.is_used {
             for name in MADE {
                 remove(name.as_ref());
@@ -136,7 +140,8 @@ impl Results {
             &mut growing,
             &mut drawing,
         ];
-        let read = play::play(&mut open, filter, listeners)?;
+        let instants = findings::instants(folder, &self.before);
+        let read = play::play_with(&mut open, filter, instants, listeners)?;
         let summary = summing.finish(complete, lost);
         let graph = growing.finish();
         json(report(SUMMARY, read)?, &summary)?;

@@ -39,7 +39,8 @@ fn command(folder: &Path, options: &[&str], program: &[&str]) -> Command {
         .args(program)
         .current_dir(folder)
         .env("TMPDIR", folder.join("tmp"))
-        .env_remove("UR_L0_DISABLE_USM_ALLOCATOR");
+        .env_remove("UR_L0_DISABLE_USM_ALLOCATOR")
+        .env_remove("UR_L0_USE_IMMEDIATE_COMMANDLISTS");
     command
 }
 
@@ -103,7 +104,8 @@ solum check: 1 mistake found: 1 out-of-bounds
 #[test]
 fn the_program_gets_the_variables() {
     let folder = stage("check-variables");
-    let script = "start 1; end; echo \"$SOLUM_CHECK|$UR_L0_DISABLE_USM_ALLOCATOR|$SYCL_PI_LEVEL_ZERO_DISABLE_USM_ALLOCATOR\"; \
+    let script = "start 1; end; echo \"$SOLUM_CHECK|$UR_L0_DISABLE_USM_ALLOCATOR|$SYCL_PI_LEVEL_ZERO_DISABLE_USM_ALLOCATOR|\
+                  $UR_L0_USE_IMMEDIATE_COMMANDLISTS|$SYCL_PI_LEVEL_ZERO_USE_IMMEDIATE_COMMANDLISTS\"; \
                   stat -c %a \"$SOLUM_CHECK_OUTPUT\"; printf %s \"$ONEAPI_DEVICE_SELECTOR\"";
     for (options, checks) in [
         (&[][..], "all"),
@@ -131,7 +133,7 @@ fn the_program_gets_the_variables() {
             ("700", format!("level_zero:{device}").as_str())
         );
         let (found, others) = values.split_once('|').unwrap();
-        assert_eq!(others, "1|1");
+        assert_eq!(others, "1|1|1|1");
         let sorted = |text: &str| {
             let mut words: Vec<String> = text.split(',').map(str::to_owned).collect();
             words.sort();

@@ -193,6 +193,36 @@ fn with_recording(name: &str) -> PathBuf {
     folder
 }
 
+#[test]
+fn findings_of_a_check_inside_are_in_the_timeline() {
+    let folder = with_recording("trace-of-check");
+    // A program that records nothing, and whose driver finds a mistake.
+    let script = "pid=$$
+        cp recording \"$SOLUM_TRACE/0-0.events\"
+        stream=\"$SOLUM_CHECK_OUTPUT/$pid-0.jsonl\"
+        echo \"{\\\"start\\\":{\\\"pid\\\":0}}\" > \"$stream\"
+        echo \"{\\\"finding\\\":{\\\"id\\\":1,\\\"at\\\":5,\\\"kind\\\":\\\"out-of-bounds\\\",\\\"kernel\\\":\\\"scale\\\",\\\"count\\\":1,\\\"message\\\":\\\"read\\\",\\\"access\\\":{\\\"action\\\":\\\"read\\\",\\\"frames\\\":[{\\\"function\\\":\\\"scale\\\",\\\"file\\\":\\\"scale.cl\\\",\\\"line\\\":2,\\\"column\\\":1}]}}}\" >> \"$stream\"";
+    let solum = folder.join("solum");
+    let solum = solum.to_str().unwrap();
+    for run in 0..2 {
+        let program = [solum, "check", "--", "sh", "-c", script];
+        let (code, _, stderr) = trace(&folder, &[], &program);
+        assert_eq!(code, 98, "{stderr}");
+        assert!(stderr.contains("1 out-of-bounds"), "{stderr}");
+        let timeline = std::fs::read_to_string(folder.join("results/timeline.json")).unwrap();
+        let timeline: serde_json::Value = serde_json::from_str(&timeline).unwrap();
+        let events = timeline["traceEvents"].as_array().unwrap();
+        let found: Vec<_> = events
+            .iter()
+            .filter(|event| event["ph"] == "i" && event["name"] == "out-of-bounds")
+            .collect();
+        // The second trace has removed the findings of the first one.
+        assert_eq!(found.len(), 1, "run {run}");
+        assert_eq!(found[0]["args"]["source"], "scale.cl:2");
+        assert_eq!(found[0]["args"]["kernel"], "scale");
+    }
+}
+
 /// The names in `folder/victim`, whose file must be as it was.
 fn victim_s_names(folder: &Path) -> Vec<String> {
     let victim = folder.join("victim");

@@ -3,8 +3,10 @@
 use anyhow::Result;
 
 use crate::artefacts;
+use crate::client_programs;
 use crate::packages;
 use crate::program::Program;
+use crate::python::Environment;
 use crate::session::Session;
 
 /// Compiles, runs and judges the kernels of tests/check.
@@ -16,6 +18,19 @@ pub(super) fn check(session: &Session, names: &[String], is_json: bool) -> Resul
     let suite = Program::new(session.release("check-kernels"))
         .arg(session.path("tests/check"))
         .arg(session.path("target/check-kernels"))
+        .flag("--json", is_json)
+        .args(names);
+    session.run(&suite)
+}
+
+/// The same of the SYCL C++ kernels of tests/sycl/check, which the wheel's libsycl-jit compiles.
+pub(super) fn check_sycl(session: &Session, names: &[String], is_json: bool) -> Result<()> {
+    artefacts::build(session)?;
+    Environment::Wheels.install(session)?;
+    let program = client_programs::sycl(session, "checked")?;
+    let suite = Program::new(session.release("check-kernels"))
+        .arg(session.path("tests/sycl/check"))
+        .arg(program)
         .flag("--json", is_json)
         .args(names);
     session.run(&suite)

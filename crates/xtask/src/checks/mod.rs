@@ -47,6 +47,24 @@ pub(crate) enum Check {
         #[arg(long)]
         json: bool,
     },
+    /// The same of the SYCL C++ kernels of tests/sycl/check, compiled at run time by the wheel's libsycl-jit
+    SyclKernels {
+        /// Parts of names, as planted/memory (default: all kernels)
+        names: Vec<String>,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// solum check finds nothing in the kernels of tests/sycl/NAME.cpp
+    SyclCorrect {
+        /// A program of tests/sycl
+        name: String,
+        /// The device's type
+        device: Device,
+        /// Sizes of work-groups
+        #[arg(long)]
+        rounds: Option<u32>,
+    },
     /// The Python wheel, in fresh environments of every Python here
     Wheel,
     /// dpnp on the installed wheel, without a variable and without solum run
@@ -101,6 +119,12 @@ impl Check {
             Self::RustExamples => crates::examples(session),
             Self::BareCrate => crates::bare(session),
             Self::Kernels { names, json } => kernels::check(session, names, *json),
+            Self::SyclKernels { names, json } => kernels::check_sycl(session, names, *json),
+            Self::SyclCorrect {
+                name,
+                device,
+                rounds,
+            } => wheels::sycl_correct(session, name, *device, *rounds),
             Self::Wheel => wheel::check(session),
             Self::WheelDpnp => wheel::dpnp(session),
             Self::Files => files::check(session),
@@ -131,10 +155,15 @@ impl Check {
             Self::OpenedGenerator => "opened-generator".to_owned(),
             Self::RustExamples => "rust-examples".to_owned(),
             Self::BareCrate => "bare-crate".to_owned(),
-            Self::Kernels { names, json } => {
-                let json = if *json { " --json" } else { "" };
-                let names: String = names.iter().map(|name| format!(" {name}")).collect();
-                format!("kernels{json}{names}")
+            Self::Kernels { names, json } => format!("kernels{}", words(names, *json)),
+            Self::SyclKernels { names, json } => format!("sycl-kernels{}", words(names, *json)),
+            Self::SyclCorrect {
+                name,
+                device,
+                rounds,
+            } => {
+                let rounds = rounds.map_or(String::new(), |n| format!(" --rounds {n}"));
+                format!("sycl-correct {name} {}{rounds}", device.word())
             }
             Self::Wheel => "wheel".to_owned(),
             Self::WheelDpnp => "wheel-dpnp".to_owned(),
@@ -154,6 +183,13 @@ impl Check {
         };
         format!("./x check {words}")
     }
+}
+
+/// The words of a line that runs kernels.
+fn words(names: &[String], is_json: bool) -> String {
+    let json = if is_json { " --json" } else { "" };
+    let names: String = names.iter().map(|name| format!(" {name}")).collect();
+    format!("{json}{names}")
 }
 
 /// The program that launches the kernels of tests/check.

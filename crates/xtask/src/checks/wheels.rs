@@ -124,15 +124,9 @@ pub(super) fn sycl_ways(
     rounds: Option<u32>,
 ) -> Result<()> {
     let program = client_programs::sycl(session, name)?;
-    let cache = Environment::Wheels.path(session, "sycl-cache");
     let mut first: Option<String> = None;
     for way in WAYS {
-        // libsycl-jit's modules are kept, for all ways. DPC++ keeps no code of devices, or the second way would run the
-        // code of the first.
-        let mut run = Program::new(solum(session, Environment::Wheels))
-            .env("SYCL_CACHE_PERSISTENT", "1")
-            .env("SYCL_CACHE_DIR", &cache)
-            .env("SYCL_CACHE_MIN_DEVICE_IMAGE_SIZE", "1000000000")
+        let mut run = with_cache(session, Program::new(solum(session, Environment::Wheels)))
             .args(["run", "--require-kernels", "--as", &device.word(), "--"])
             .arg(&program);
         for (variable, value) in way {
@@ -158,6 +152,35 @@ pub(super) fn sycl_ways(
         }
     }
     Ok(())
+}
+
+/// libsycl-jit's modules are kept, for all runs. DPC++ keeps no code of devices, or one run would execute the code of another.
+fn with_cache(session: &Session, program: Program) -> Program {
+    program
+        .env("SYCL_CACHE_PERSISTENT", "1")
+        .env(
+            "SYCL_CACHE_DIR",
+            Environment::Wheels.path(session, "sycl-cache"),
+        )
+        .env("SYCL_CACHE_MIN_DEVICE_IMAGE_SIZE", "1000000000")
+}
+
+/// A SYCL program with correct kernels under `solum check`, which ends with another code if it finds something that is not
+/// known.
+pub(super) fn sycl_correct(
+    session: &Session,
+    name: &str,
+    device: Device,
+    rounds: Option<u32>,
+) -> Result<()> {
+    let program = client_programs::sycl(session, name)?;
+    let check = with_cache(session, Program::new(session.release("solum")))
+        .args(["check", "--as", &device.word(), "--suppress"])
+        .arg(session.path("tests/sycl/known.txt"))
+        .arg("--")
+        .arg(&program)
+        .args(rounds.map(|rounds| format!("--rounds={rounds}")));
+    session.run(&check)
 }
 
 /// The lines in which two outputs differ, as `diff` marks them.

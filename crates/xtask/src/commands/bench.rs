@@ -51,7 +51,7 @@ fn with_words(program: Program, options: &Bench, area: Option<Area>) -> Program 
         .args(options.rounds.map(|rounds| format!("--rounds={rounds}")))
 }
 
-/// Whether an area is measured: all are if none is named. Further areas stand among the cases.
+/// Whether an area is measured: all but `check` are if none is named. Further areas stand among the cases.
 fn is_measured(options: &Bench, area: Area) -> bool {
     options.area.is_none_or(|asked| asked == area)
         || options.cases.iter().any(|case| *case == area.word())
@@ -60,7 +60,10 @@ fn is_measured(options: &Bench, area: Area) -> bool {
 /// Loader, driver, kernels, compiling, XPTI.
 fn areas(session: &Session, options: &Bench) -> Result<()> {
     let is_measured = |area| is_measured(options, area);
-    if matches!(options.area, Some(Area::Kernels | Area::Compile)) {
+    if matches!(
+        options.area,
+        Some(Area::Kernels | Area::Compile | Area::Check)
+    ) {
         artefacts::build_libraries(session, &RUN_TIME)?;
         artefacts::build_more(session, "-p conformance --bins -p solum")?;
     } else {
@@ -75,6 +78,9 @@ fn areas(session: &Session, options: &Bench) -> Result<()> {
     {
         bench = bench.env("SOLUM_KERNELS", client_programs::kernels(session)?);
         bench = with_opencl_peers(session, bench)?;
+    }
+    if options.area == Some(Area::Check) {
+        bench = bench.env("SOLUM_KERNELS", client_programs::kernels(session)?);
     }
     if is_measured(Area::Xpti) {
         let without = "no column for Intel's XPTI framework";

@@ -13,11 +13,17 @@ use crate::step::Steps;
 const LIMIT: Duration = Duration::from_secs(43200);
 
 /// The steps, by their command lines.
-const STEPS: [(&str, &str); 7] = [
+const STEPS: [(&str, &str); 10] = [
     ("the book, with all its links", "doc book"),
     ("unmodified clients", "wheels"),
     ("all of dpnp's test files", "wheels dpnp --files all"),
     ("scikit-learn-intelex and intel-pti", "wheels sklearnex"),
+    ("dpctl's tests under solum check", "wheels dpctl --check"),
+    ("dpnp's tests under solum check", "wheels dpnp --check"),
+    (
+        "the kernels of the benchmarks under solum check",
+        "bench check --alone --rounds 1",
+    ),
     ("awkward ends, limits and hostile peers", "soak 60"),
     ("two builds of a release", "check reproducible"),
     ("random kernels", "random --count 2000"),

@@ -29,6 +29,7 @@ fn product(bench: &str, peer: &str) -> Option<Product> {
         ("loader", "reference") => Product::Package("libze1"),
         ("xpti", "intel") => Product::Wheel("intel-cmplr-lib-rt"),
         ("sycl", "DPC++") => Product::Wheel("intel-sycl-rt"),
+        ("check all", "oclgrind") => Product::Package("oclgrind"),
         ("rtas", "embree") => Product::Package("libembree-dev"),
         _ => return None,
     })

@@ -164,6 +164,13 @@ fn wheels(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
     for device in Device::ALL {
         clients_on(session, steps, device);
     }
+    steps.step(
+        "solum check finds the mistakes in the SYCL kernels of tests/sycl/check, and nothing in correct ones",
+        Check::SyclKernels {
+            names: Vec::new(),
+            json: false,
+        },
+    );
     if let Err(error) = Environment::Mpich.install(session) {
         steps.fail("installing mpi4py and MPICH", &error);
     } else {

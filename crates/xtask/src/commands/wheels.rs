@@ -20,8 +20,9 @@ use crate::step::Steps;
 /// For one step. The suites have limits of their own, for a file and for a test.
 const LIMIT: Duration = Duration::from_secs(21600);
 
-/// Sizes of work-groups that the kernels of tests/sycl run with.
+/// Sizes of work-groups that the kernels of tests/sycl run with, and under `solum check`, which is slower.
 const SIZES: u32 = 6;
+const CHECKED_SIZES: u32 = 2;
 
 const NOT_INSTALLED: &str = "the wheels could not be installed: is there a network?";
 
@@ -51,6 +52,15 @@ pub(super) fn run(session: &Session, options: &Wheels) -> Result<ExitCode> {
                 on_device(session, &mut steps, options, *device);
             }
         }
+    }
+    if is_run(options, WheelsPart::Sycl) {
+        steps.step(
+            "solum check finds the mistakes in tests/sycl/check, and nothing in its correct kernels",
+            Check::SyclKernels {
+                names: Vec::new(),
+                json: false,
+            },
+        );
     }
     if is_run(options, WheelsPart::CompileAll) {
         compile_all(session, &mut steps);
@@ -147,6 +157,14 @@ fn on_device(session: &Session, steps: &mut Steps<'_>, options: &Wheels, device:
                     name: name.to_owned(),
                     device,
                     rounds: Some(SIZES),
+                },
+            );
+            steps.step(
+                &format!("solum check finds nothing in tests/sycl/{name}.cpp ({on})"),
+                Check::SyclCorrect {
+                    name: name.to_owned(),
+                    device,
+                    rounds: Some(CHECKED_SIZES),
                 },
             );
         }

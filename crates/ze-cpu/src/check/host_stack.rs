@@ -6,6 +6,7 @@ use check_report::Address;
 use check_report::host_stack::is_program;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{CStr, c_void};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 
 /// Frames that are kept. Calls of DPC++'s runtime take about ten before the program's first.
@@ -102,30 +103,26 @@ struct Object {
 
 /// Which of these ranges, by first byte with their sizes, a variable of the program points into.
 pub(super) fn held_by_variables(ranges: &BTreeMap<usize, u64>) -> HashSet<usize> {
-    /// Bytes that are read at once.
-    const BLOCK: usize = 1 << 16;
+    const WORD: usize = size_of::<usize>();
     let mut held = HashSet::new();
-    let mut block = vec![0; BLOCK];
-    for object in objects().iter().filter(|one| is_program(&one.name)) {
-        for &(start, size) in &object.variables {
-            for at in (0..size).step_by(BLOCK) {
-                let bytes = &mut block[..BLOCK.min(size - at)];
-                let from = (start + at) as *const u8;
-                if !crate::fault::copy_here(bytes.as_mut_ptr(), from, bytes.len()) {
-                    continue;
-                }
-                let (words, _) = bytes.as_chunks();
-                for word in words.iter().map(|word| usize::from_ne_bytes(*word)) {
-                    let nearest = ranges.range(..=word).next_back();
-                    if let Some((&start, &size)) = nearest
-                        && ((word - start) as u64) < size
-                    {
-                        held.insert(start);
-                    }
+    let mut look = |object: Object| {
+        let variables = object.variables.iter();
+        for &(start, size) in variables.filter(|_| is_program(&object.name)) {
+            let first = start.next_multiple_of(WORD);
+            for at in (first..start + size).step_by(WORD).take(size / WORD) {
+                // SAFETY: the words are in memory that the dynamic linker keeps until this function returns. Another thread may
+                // write a word meanwhile.
+                let word = unsafe { (at as *const usize).read_volatile() };
+                let nearest = ranges.range(..=word).next_back();
+                if let Some((&start, &size)) = nearest
+                    && ((word - start) as u64) < size
+                {
+                    held.insert(start);
                 }
             }
         }
-    }
+    };
+    each_object(&mut look);
     held
 }
 
@@ -149,20 +146,32 @@ fn addresses(frames: &[usize]) -> Vec<Address> {
 
 /// All programs and libraries of the process.
 fn objects() -> Vec<Object> {
-    let mut all: Vec<Object> = Vec::new();
-    // SAFETY: the function gets the pointer to `all`, which lives until the call returns.
-    unsafe { libc::dl_iterate_phdr(Some(add_object), (&raw mut all).cast()) };
+    let mut all = Vec::new();
+    each_object(&mut |object| all.push(object));
     all
 }
 
-/// Adds one to the `Vec<Object>` at `all`.
-unsafe extern "C" fn add_object(
+/// Calls `look` with each program and library of the process; none is unloaded meanwhile.
+fn each_object(look: &mut dyn FnMut(Object)) {
+    let mut look = look;
+    // SAFETY: the function gets the pointer to `look`, which lives until the call returns.
+    unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut look).cast()) };
+}
+
+/// Calls the function that `look` points to with an object.
+unsafe extern "C" fn look_at(
     info: *mut libc::dl_phdr_info,
     _: libc::size_t,
-    all: *mut c_void,
+    look: *mut c_void,
 ) -> libc::c_int {
-    // SAFETY: `objects` has passed its list, and the C library a description that is valid for the call.
-    let (all, info) = unsafe { (&mut *all.cast::<Vec<Object>>(), &*info) };
+    // SAFETY: `each_object` has passed its function, and the C library a description that is valid for the call.
+    let (look, info) = unsafe { (&mut *look.cast::<&mut dyn FnMut(Object)>(), &*info) };
+    // No panic may reach the C library.
+    let done = std::panic::catch_unwind(AssertUnwindSafe(|| look(object(info))));
+    libc::c_int::from(done.is_err())
+}
+
+fn object(info: &libc::dl_phdr_info) -> Object {
     let name = match info.dlpi_name.is_null() {
         true => String::new(),
         // SAFETY: the dynamic linker's text.
@@ -192,13 +201,12 @@ unsafe extern "C" fn add_object(
         };
         wanted.map(place).collect()
     };
-    all.push(Object {
+    Object {
         name,
         bias,
         parts: parts(0),
         variables: parts(libc::PF_W),
-    });
-    0
+    }
 }
 
 /// The exported function around an address; empty if none is known.
@@ -245,7 +253,11 @@ mod tests {
     #[test]
     fn one_place_is_one_stack() {
         let stacks = Stacks::default();
-        let two: Vec<Stack> = (0..2).map(|_| kept(&stacks)).collect();
+        let mut two = Vec::new();
+        // A loop that is not unrolled: its call is one place.
+        for _ in 0..std::hint::black_box(2) {
+            two.push(kept(&stacks));
+        }
         assert_eq!(two[0], two[1]);
         let other = kept(&stacks);
         assert_ne!(two[0], other);

@@ -7,7 +7,7 @@ use check_report::stream::Writer;
 use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, MemoryKind};
 use kernel_checker::{Dropped, HostMistake, Mistake, MistakeKind, Place, Reporter, Side};
 use kernel_ir::build::Request;
-use kernel_ir::front::source_lines;
+use kernel_ir::front::source_frames;
 use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -112,26 +112,7 @@ impl Programs {
         })
     }
 
-    /// Whether an instruction is an `OpGroupNonUniform…`.
-    fn is_non_uniform(&self, program: u64, word: u32) -> bool {
-        /// OpGroupNonUniformElect to OpGroupNonUniformQuadSwap.
-        const FIRST: u16 = 333;
-        const LAST: u16 = 366;
-        /// OpGroupNonUniformRotateKHR.
-        const ROTATE: u16 = 4431;
-        let request = crate::sync::lock(&self.requests).get(&program).cloned();
-        let module = request.as_ref().and_then(|request| request.modules.first());
-        let Some(Ok(words)) = module.map(|module| spirv_reader::Words::new(&module.words)) else {
-            return false;
-        };
-        let mut instructions = words.instructions().map_while(Result::ok);
-        let opcode = instructions
-            .find(|one| one.word == word as usize)
-            .map(|one| one.opcode);
-        matches!(opcode, Some(FIRST..=LAST | ROTATE))
-    }
-
-    /// The place of an instruction in the source.
+    /// The place of an instruction in the source, and the places that its functions are called from.
     fn frames(&self, program: u64, kernel: &str, word: u32) -> Vec<Frame> {
         let request = crate::sync::lock(&self.requests).get(&program).cloned();
         let Some(module) = request.as_ref().and_then(|request| request.modules.first()) else {
@@ -140,16 +121,17 @@ impl Programs {
         let Ok(words) = spirv_reader::Words::new(&module.words) else {
             return Vec::new();
         };
-        let lines = source_lines(&words, &[word as usize]);
-        let Some(line) = lines.into_iter().next().flatten() else {
-            return Vec::new();
+        let frame = |frame: kernel_ir::front::SourceFrame| {
+            let line = frame.line.as_ref();
+            Frame {
+                line: line.map_or(0, |line| line.line),
+                column: line.map_or(0, |line| line.column),
+                function: frame.function,
+                file: frame.line.map(|line| line.file).unwrap_or_default(),
+            }
         };
-        vec![Frame {
-            function: kernel.to_owned(),
-            file: line.file,
-            line: line.line,
-            column: line.column,
-        }]
+        let frames = source_frames(&words, word as usize, kernel);
+        frames.into_iter().map(frame).collect()
     }
 }
 
@@ -159,6 +141,8 @@ const MOST_OF_HOST: usize = 1024;
 /// Where findings go.
 pub(super) struct Output {
     writer: Option<Writer>,
+    /// The process that it belongs to.
+    process: u32,
     /// Findings with their numbers at the writer, by the checker's numbers; `None` where a kind is not wanted.
     told: Mutex<Vec<Option<(u64, Finding)>>>,
     /// The same of what the host does.
@@ -186,6 +170,7 @@ impl Output {
         };
         Self {
             writer: settings.output.as_ref().and_then(open),
+            process: std::process::id(),
             told: Mutex::default(),
             host: Mutex::default(),
         }
@@ -233,6 +218,10 @@ impl Output {
 
     /// The process ends.
     pub(super) fn end(&self, counts: &[u64]) {
+        // A child that was forked has launched nothing: the driver refuses it.
+        if std::process::id() != self.process {
+            return;
+        }
         let mut told = crate::sync::lock(&self.told);
         for (entry, &count) in told.iter_mut().zip(counts) {
             if let Some((id, finding)) = entry {
@@ -307,12 +296,7 @@ impl Reporter for Findings {
 
     fn found(&mut self, number: usize, mistake: &Mistake) {
         let kind = kind(mistake.kind);
-        // Operations of a part of the sub-group are what these are for.
-        let is_meant = kind == Kind::SubGroupDivergence
-            && self
-                .programs
-                .is_non_uniform(mistake.side.launch.kernel.program, mistake.side.word);
-        let is_wanted = self.checks.has(kind) && !is_meant;
+        let is_wanted = self.checks.has(kind);
         let finding = is_wanted.then(|| self.finding(kind, mistake));
         self.output.tell(number, finding);
     }
@@ -450,7 +434,8 @@ impl Findings {
             }
             (None, MistakeKind::SubGroupDivergence) => "sub-group operation",
             (None, MistakeKind::Assertion) => "assertion",
-            (None, MistakeKind::BarrierDivergence | MistakeKind::NonUniformArgument) => "barrier",
+            (None, MistakeKind::BarrierDivergence) => "barrier",
+            (None, MistakeKind::NonUniformArgument) => "argument",
             (None, MistakeKind::Value(ValueMistake::Division)) => "division",
             (None, MistakeKind::Value(ValueMistake::Shift)) => "shift",
             (None, MistakeKind::Value(ValueMistake::Conversion)) => "conversion",

@@ -129,6 +129,7 @@ impl Finder<'_> {
                     false => Place::Nowhere,
                 };
             }
+            Root::Image => return Place::Nowhere,
             Root::Value(v) => {
                 let is_own =
                     self.is_in(v, AddressSpace::Local) || self.is_in(v, AddressSpace::Private);

@@ -8,6 +8,17 @@ use crate::passes::edit::Edit;
 use crate::passes::roots::Roots;
 use crate::types::TypeId;
 
+/// Stores that one instruction of the program has become, such as a copy of a structure.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Pieces {
+    /// Those that are still to come.
+    pub(super) left: usize,
+    /// One of them is always initialised.
+    pub(super) has_good: bool,
+    /// Whether all so far are not initialised, as a flag of the kernel.
+    pub(super) all_bad: Option<ValueId>,
+}
+
 /// A kernel while it gets its shadows.
 pub(super) struct Initialised<'m> {
     pub(super) e: Edit<'m>,
@@ -28,6 +39,8 @@ pub(super) struct Initialised<'m> {
     pub(super) checked: HashSet<ValueId>,
     /// The position in the SPIR-V module of the instruction at hand.
     pub(super) word: u32,
+    /// The pieces of structures that the block at hand copies, by word.
+    pub(super) pieces: HashMap<u32, Pieces>,
 }
 
 impl<'m> Initialised<'m> {
@@ -49,6 +62,7 @@ impl<'m> Initialised<'m> {
             here: HashSet::new(),
             checked: HashSet::new(),
             word: 0,
+            pieces: HashMap::new(),
         }
     }
 

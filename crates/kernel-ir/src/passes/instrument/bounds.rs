@@ -36,6 +36,7 @@ impl Instrument<'_> {
             || align < 2
             || !align.is_power_of_two()
             || self.roots.is_private(ptr)
+            || self.roots.is_image(ptr)
         {
             return;
         }
@@ -76,7 +77,7 @@ impl Instrument<'_> {
     fn variable_size(&self, root: Root) -> Option<u64> {
         match root {
             Root::Variable(_, _, size) | Root::Private(_, size) => Some(size),
-            Root::Argument(_) | Root::Value(_) => None,
+            Root::Argument(_) | Root::Image | Root::Value(_) => None,
         }
     }
 
@@ -159,7 +160,7 @@ impl Instrument<'_> {
             ),
             Root::Value(v) if self.is_local_or_private(v) => return None,
             Root::Value(v) => (CheckOp::AllocationStart, CheckOp::AllocationSize, vec![v]),
-            Root::Variable(..) | Root::Private(..) => return None,
+            Root::Variable(..) | Root::Private(..) | Root::Image => return None,
         };
         // A block of local memory begins where the argument points to.
         let local = match root {
@@ -207,7 +208,9 @@ impl Instrument<'_> {
 
     fn put_behind(&mut self, root: Root, insts: &[InstId]) {
         match root {
-            Root::Value(v) => self.bounds.behind.entry(v).or_default().extend(insts),
+            Root::Value(v) if self.e.def(v).is_some() => {
+                self.bounds.behind.entry(v).or_default().extend(insts);
+            }
             _ => self.prologue.extend(insts),
         }
     }

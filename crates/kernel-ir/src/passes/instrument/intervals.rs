@@ -118,7 +118,7 @@ fn local_root(types: &Types, f: &Function, roots: &Roots, ptr: ValueId) -> Optio
     let base = match root {
         Root::Argument(n) => *f.params.get(n as usize)?,
         Root::Variable(v, ..) => v,
-        Root::Private(..) | Root::Value(_) => return None,
+        Root::Private(..) | Root::Image | Root::Value(_) => return None,
     };
     (*types.get(f.ty(base)) == Type::Ptr(AddressSpace::Local)).then_some(root)
 }

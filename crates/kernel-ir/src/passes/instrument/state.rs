@@ -1,6 +1,6 @@
 //! The kernel at hand, and the instructions that are added to it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::checks::Checks;
 use crate::ir::{BinaryOp, CheckOp, ConvertOp, Flags, InstId, Op, Rounding, ValueId};
@@ -32,10 +32,14 @@ pub(super) struct Instrument<'m> {
     pub(super) written: Option<HashSet<u32>>,
     /// Whether work-items may miss each other at a barrier.
     pub(super) may_miss: bool,
+    /// Words of operations that a part of a sub-group may carry out.
+    pub(super) non_uniform: &'m BTreeSet<u32>,
     pub(super) bounds: Bounds,
     /// The private variable that holds the epoch; `None` in kernels without barriers.
     pub(super) epoch: Option<ValueId>,
     pub(super) first_epoch: u32,
+    /// The parameter that holds the epoch, in functions that are called.
+    pub(super) passed_epoch: Option<ValueId>,
     /// Instructions for the start of the kernel.
     pub(super) prologue: Vec<InstId>,
     /// The block at hand, as it becomes.
@@ -85,6 +89,9 @@ impl Instrument<'_> {
     }
 
     pub(super) fn load_epoch(&mut self) -> ValueId {
+        if let Some(epoch) = self.passed_epoch {
+            return epoch;
+        }
         let Some(ptr) = self.epoch else {
             return self.e.int(32, u64::from(self.first_epoch));
         };

@@ -34,8 +34,8 @@ pub(super) fn written(types: &Types, f: &Function, roots: &Roots) -> Option<Hash
     Some(all)
 }
 
-/// The argument that a written pointer comes from; `Some(None)` for memory of a work-item or group, `None` if it is not
-/// known.
+/// The argument that a written pointer comes from; `Some(None)` for memory of a work-item or group and for images, `None` if
+/// it is not known.
 #[expect(clippy::option_option, reason = "not known is not none")]
 fn through(types: &Types, f: &Function, roots: &Roots, ptr: ValueId) -> Option<Option<u32>> {
     let is_own = matches!(
@@ -44,7 +44,7 @@ fn through(types: &Types, f: &Function, roots: &Roots, ptr: ValueId) -> Option<O
     );
     match roots.of(ptr) {
         Some(Root::Argument(n)) => Some(Some(n)),
-        Some(Root::Private(..) | Root::Variable(..)) => Some(None),
+        Some(Root::Private(..) | Root::Variable(..) | Root::Image) => Some(None),
         _ if is_own => Some(None),
         Some(Root::Value(root)) if is_shadow(f, root, &mut HashSet::new()) => Some(None),
         _ => None,
@@ -80,7 +80,7 @@ pub fn written_arguments(module: &Module, kernel: &Kernel) -> Vec<u32> {
     if !insts.any(|id| matches!(f.insts[id.index()].op, Op::Check(..))) {
         return Vec::new();
     }
-    let roots = Roots::new(&module.types, &module.globals, f);
+    let roots = Roots::new(&module.types, &module.globals, &kernel.arg_infos, f);
     let mut all: Vec<u32> = match written(&module.types, f, &roots) {
         Some(written) => written.into_iter().collect(),
         None => (0..f.params.len() as u32).collect(),

@@ -1,0 +1,17 @@
+// run pass global=128 local=64 args=buffer(i32,1),buffer(i32,1),buffer(i32,2)
+// strict
+// note: the release's scope is the group, and another group acquires
+kernel void pass(global int *data, global atomic_int *flag, global int *out) {
+  if (get_local_id(0) != 0)
+    return;
+  if (get_group_id(0) == 0) {
+    data[0] = 42; //~ race-groups
+    atomic_store_explicit(flag, 1, memory_order_release, memory_scope_work_group); //~? atomic-scope
+  } else {
+    int seen = 0;
+    for (int k = 0; k < 1000000 && !seen; k++)
+      seen = atomic_load_explicit(flag, memory_order_acquire, memory_scope_device); //~? atomic-scope
+    if (seen)
+      out[1] = data[0]; //~^other
+  }
+}

@@ -1,0 +1,6 @@
+// case shared
+// note: the host writes shared memory between two launches that it waits for.
+KERNEL k(const int *in, int *out, int n) {
+  const int i = here::get_nd_item<1>().get_global_id(0);
+  out[i] = in[n - 1 - i];
+}

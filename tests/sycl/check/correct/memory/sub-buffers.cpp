@@ -1,0 +1,6 @@
+// case sub-buffers
+// note: two kernels over the halves of one buffer.
+KERNEL k(In in, Out out, int n) {
+  const int i = here::get_nd_item<1>().get_global_id(0);
+  out[i] = in[n - 1 - i];
+}

@@ -1,0 +1,6 @@
+// case shared
+// note: the first work-item reads the element before shared memory.
+KERNEL k(const int *in, int *out, int n) {
+  const int i = here::get_nd_item<1>().get_global_id(0);
+  out[i] = in[i] - in[i - 1];  //~ out-of-bounds
+}
