@@ -9,7 +9,7 @@
 
 use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::{Builtin, CheckOp, MathFn, Op, Type, ValueId};
+use kernel_ir::{Builtin, MathFn, Op, Type, ValueId};
 
 use crate::input::Input;
 use crate::region::Region;
@@ -30,7 +30,7 @@ const REGISTERS: u64 = 8;
 /// fifth is longer, up to 1076 instructions.
 const MOST_WITH_TAILS: usize = 150;
 /// The same of kernels with checks, which are several times as long. Not measured: a bound on compile time.
-const MOST_TOLD: usize = 600;
+const MOST_CHECKED: usize = 600;
 /// Instructions of the longest loop that counts as a chain: a bound on compile time. Chains of 80 and 120 instructions
 /// took, in groups of 256 work-items, 0.6 and 0.5 of the time with the wider chunk, in groups of 100 0.74 and 0.7, in
 /// groups of 250 1.3 (2026-11, AMD EPYC of Zen 4, two processors). Largest in 17,722 modules of dpctl and dpnp: 11; in
@@ -40,7 +40,7 @@ const CHAIN: usize = 256;
 /// The width by speed: two registers of 32 bytes for each 32-bit value, or for each 64-bit value where most values have
 /// 64 bits.
 pub(crate) fn usual(input: &Input<'_>) -> u32 {
-    if is_told(input) {
+    if is_checked(input) {
         return if is_flat(input) { MOST } else { 16 };
     }
     let types = &input.module.types;
@@ -67,19 +67,14 @@ pub(crate) fn usual(input: &Input<'_>) -> u32 {
     if wide * 2 > all || all > 250 { 8 } else { 16 }
 }
 
-/// Whether accesses are told to the runtime of `solum check`: most of the time goes into these calls, each for all lanes of a
-/// chunk. With 32 lanes instead of 8 the checks of saxpy of tests/kernels took 0.3 of the time, those of transpose 0.4
+/// Whether the kernel has checks (`solum check`). Most of the time goes into these: a call for all lanes of a chunk, or
+/// a test of all addresses of a chunk and a branch. With 32 lanes instead of 8 all checks of saxpy of tests/kernels took 0.3
+/// of the time, those of transpose 0.4; those of bounds alone 0.4 and 0.2, with 16 lanes of gemm_tiled 0.2, of spmv 1.2
 /// (2026-11, AMD EPYC, two processors, busy).
-fn is_told(input: &Input<'_>) -> bool {
+fn is_checked(input: &Input<'_>) -> bool {
     let function = input.function;
     let mut insts = function.blocks.iter().flat_map(|block| &block.insts);
-    insts.any(|inst| {
-        let op = &function.insts[inst.index()].op;
-        matches!(
-            op,
-            Op::Check(CheckOp::Access(..) | CheckOp::ArgumentRead(..), _)
-        )
-    })
+    insts.any(|inst| matches!(function.insts[inst.index()].op, Op::Check(..)))
 }
 
 /// Whether the kernel uses ids of one dimension only, so that its rows are long.
@@ -109,11 +104,15 @@ pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) ->
     if !input.module.uses(kernel_ir::Transform::NarrowerTails) {
         return Vec::new();
     }
-    let is_told = is_told(input);
-    if !is_told {
+    let is_checked = is_checked(input);
+    if !is_checked {
         kernel_ir::reach!(MOST_WITH_TAILS, instructions);
     }
-    let most = if is_told { MOST_TOLD } else { MOST_WITH_TAILS };
+    let most = if is_checked {
+        MOST_CHECKED
+    } else {
+        MOST_WITH_TAILS
+    };
     if input.group_size.is_some() || instructions > most {
         return Vec::new();
     }
@@ -127,7 +126,7 @@ pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) ->
     let some: &[u32] = match dimensions.max() {
         Some(2) => &[8, 4],
         Some(1) => &[8],
-        _ if is_told => &[16, 8],
+        _ if is_checked => &[16, 8],
         _ => &[],
     };
     some.iter().copied().filter(|&few| few < width).collect()

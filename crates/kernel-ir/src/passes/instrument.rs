@@ -115,7 +115,9 @@ impl<'m> Instrument<'m> {
         let quiet = intervals::quiet_reads(e.types, e.f, &roots);
         let selected = values::only_selected(e.f);
         let written = written::written(e.types, e.f, &roots);
-        let meets = |op: &Op| is_group_stop(op) || is_sub_group_stop(op);
+        // Functions that are called may have barriers.
+        let is_call = |op: &Op| matches!(op, Op::Call(..) | Op::CallIndirect(..));
+        let meets = |op: &Op| is_group_stop(op) || is_sub_group_stop(op) || is_call(op);
         let may_miss =
             e.f.blocks
                 .iter()

@@ -11,7 +11,7 @@ const CALLED: &[u8] = include_bytes!("frames.O0.spv");
 fn frames_of_loads(module: &[u8], kernel: &str) -> Vec<Vec<String>> {
     /// OpLoad.
     const LOAD: u16 = 61;
-    let words = Words::new(module).unwrap();
+    let words = Words::new(module).expect("the assembler writes modules");
     let loads = words.instructions().map(Result::unwrap);
     let loads = loads.filter(|one| one.opcode == LOAD);
     loads

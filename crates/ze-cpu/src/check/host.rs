@@ -43,15 +43,34 @@ struct State {
 /// The memory that the host may access, and when.
 #[derive(Default)]
 pub(super) struct Host {
+    /// Whether accesses of the host are looked for. If not, no memory is watched, and no call waits for commands.
+    is_watching: bool,
     state: Mutex<State>,
     pub(super) quiet: Quiet,
 }
 
 impl Host {
+    pub(super) fn new(is_watching: bool) -> Self {
+        Self {
+            is_watching,
+            ..Self::default()
+        }
+    }
+
+    /// A call has submitted commands: waits until nothing runs.
+    pub(super) fn submitted(&self) {
+        if self.is_watching {
+            self.quiet.wait();
+        }
+    }
+
     /// Watches new memory.
     pub(super) fn allocated(&self, info: &AllocInfo, is_for_devices: bool) {
         // Device memory that the host may access is that of CPU-typed devices: libraries for them use it like their own.
-        if info.imported || (info.kind == MemoryKind::Device && !is_for_devices) {
+        if !self.is_watching
+            || info.imported
+            || (info.kind == MemoryKind::Device && !is_for_devices)
+        {
             return;
         }
         let start = info.base as u64;
@@ -89,7 +108,7 @@ impl Host {
 
     /// A command uses allocations: an address in each, and whether it writes there.
     pub(super) fn uses(&self, command: Position, addresses: impl Iterator<Item = (u64, bool)>) {
-        if command.number == 0 {
+        if !self.is_watching || command.number == 0 {
             return;
         }
         let mut state = crate::sync::lock(&self.state);
@@ -111,6 +130,9 @@ impl Host {
 
     /// Whether accesses of the host to the allocation that begins there are compared with those of commands.
     pub(super) fn compares(&self, start: u64) -> bool {
+        if !self.is_watching {
+            return false;
+        }
         let state = crate::sync::lock(&self.state);
         let watched = state.live.get(&start);
         watched.is_some_and(|watched| !watched.is_for_devices)
@@ -118,6 +140,9 @@ impl Host {
 
     /// Closes and opens pages: commands have finished, or the host has waited for some.
     pub(super) fn update(&self, checker: &Checker) {
+        if !self.is_watching {
+            return;
+        }
         let mut state = crate::sync::lock(&self.state);
         let State {
             live,
@@ -153,6 +178,9 @@ impl Host {
 
     /// Tells the checker what the host has accessed. To be called before the host learns of further commands.
     pub(super) fn tell_accesses(&self, checker: &Checker) {
+        if !self.is_watching {
+            return;
+        }
         for access in page_watch::take_accesses() {
             let address = access.address as u64;
             let is_for_devices = {

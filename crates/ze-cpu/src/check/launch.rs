@@ -103,7 +103,7 @@ impl CheckedLaunch {
             // Where nothing is known of a pointer it may point into any allocation.
             let is_written = may_overlap
                 || bounds.size == u64::MAX
-                || check.host.compares(bounds.start)
+                || check.compares_reads(bounds.start)
                 || written.contains(&bounds.start)
                 || written.contains(&0);
             bounds.is_written = u64::from(is_written);

@@ -110,7 +110,7 @@ impl CommandOrder for Check {
 
     fn submitted(&self) {
         if !IS_WORKER.get() {
-            self.host.quiet.wait();
+            self.host.submitted();
         }
     }
 
