@@ -337,8 +337,7 @@ fn is_empty(launch: &Launch) -> bool {
     matches!(launch.groups, GroupCount::Direct(groups) if groups.contains(&0))
 }
 
-/// With more commands than this in a lane an append waits until half are left: memory must not grow without bound when a
-/// program submits faster than the device works.
+/// With more commands than this in a lane an append waits until half are left, so that memory is bounded.
 const MOST_OUTSTANDING: usize = 1 << 15;
 
 /// The commands of a queue or an immediate list.

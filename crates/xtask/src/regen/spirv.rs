@@ -184,7 +184,11 @@ fn single(folder: &Path) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let files = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     for file in files {
-        let text = std::fs::read_to_string(file?.path())?;
+        let path = file?.path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path)?;
         for prefix in ["Op::", "Cl::"] {
             for (at, _) in text.match_indices(prefix) {
                 let name = text[at + prefix.len()..]
