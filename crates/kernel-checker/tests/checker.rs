@@ -4,6 +4,8 @@
 #[path = "checker/script.rs"]
 mod script;
 
+#[path = "checker/host.rs"]
+mod host;
 #[path = "checker/limits.rs"]
 mod limits;
 #[path = "checker/memory.rs"]
