@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kernel_checker::{HostAccess, Position, Run, Scratch, Start};
+use kernel_checker::{Checker, HostAccess, Launch, Position, Run, Scratch, Start};
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::{AddressSpace, CheckOp, Order, Scope, Touch};
 
@@ -18,10 +18,8 @@ enum Command {
     Stores,
 }
 
-/// Runs the command, lets the host wait or not, and access a byte. Returns the kinds of access that race with the command's,
-/// by whether the command writes.
-fn found(command: Command, waits: bool, offset: u64, writes: bool) -> Vec<bool> {
-    let (world, checker) = checker(USUAL);
+/// A launch of one group, which the host has submitted.
+fn launched(checker: &Checker) -> Arc<Launch> {
     checker.pushed(LAUNCH);
     let start = Start {
         drained: true,
@@ -29,13 +27,22 @@ fn found(command: Command, waits: bool, offset: u64, writes: bool) -> Vec<bool> 
         waits: &[],
     };
     checker.started(LAUNCH, 1, start);
-    let launch = checker.begin(
-        &kernel(USUAL),
-        [ITEMS, 1, 1],
-        [1; 3],
-        [0; 3],
-        (LAUNCH, 0),
-    );
+    checker.begin(&kernel(USUAL), [ITEMS, 1, 1], [1; 3], [0; 3], (LAUNCH, 0))
+}
+
+fn call(touch: Touch) -> u64 {
+    let what = What {
+        op: CheckOp::Access(touch, 4),
+        space: AddressSpace::Global,
+    };
+    what.encode()
+}
+
+/// Runs the command, lets the host wait or not, and access a byte. Returns the kinds of access that race with the command's,
+/// by whether the command writes.
+fn found(command: Command, waits: bool, offset: u64, writes: bool) -> Vec<bool> {
+    let (world, checker) = checker(USUAL);
+    let launch = launched(&checker);
     let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
     let touch = match command {
         Command::Writes => Touch::Write,
@@ -46,14 +53,9 @@ fn found(command: Command, waits: bool, offset: u64, writes: bool) -> Vec<bool> 
             order: Order::Release,
         },
     };
-    let op = CheckOp::Access(touch, 4);
-    let what = What {
-        op,
-        space: AddressSpace::Global,
-    };
     for item in 0..ITEMS {
         let address = DEVICE + 4 * u64::from(item);
-        run.one(who(0, item), 7, what.encode(), address, 1);
+        run.one(who(0, item), 7, call(touch), address, 1);
     }
     run.end();
     checker.end(&launch);
@@ -96,29 +98,18 @@ fn the_host_has_to_wait_for_bytes_that_a_command_accesses() {
         (Stores, false, 0, false, &[]),
     ] {
         let found = found(command, waits, offset, writes);
-        assert_eq!(found, expected, "byte {offset}, waits: {waits}, writes: {writes}");
+        assert_eq!(
+            found, expected,
+            "byte {offset}, waits: {waits}, writes: {writes}"
+        );
     }
 }
 
 #[test]
 fn what_the_host_has_acquired_is_ordered() {
     let (world, checker) = checker(USUAL);
-    checker.pushed(LAUNCH);
-    let start = Start {
-        drained: true,
-        delays_later: false,
-        waits: &[],
-    };
-    checker.started(LAUNCH, 1, start);
-    let launch = checker.begin(&kernel(USUAL), [1; 3], [1; 3], [0; 3], (LAUNCH, 0));
+    let launch = launched(&checker);
     let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
-    let call = |touch| {
-        let what = What {
-            op: CheckOp::Access(touch, 4),
-            space: AddressSpace::Global,
-        };
-        what.encode()
-    };
     run.one(who(0, 0), 1, call(Touch::Write), DEVICE + 64, 5);
     let flag = Touch::Atomic {
         writes: true,

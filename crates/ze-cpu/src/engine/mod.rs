@@ -325,6 +325,7 @@ fn no_thread(task: Arc<dyn Task>) {
         end_ns: now,
         fault: Some("the system cannot start a thread to run work".to_owned()),
     });
+    crate::check::task_finished();
 }
 
 /// Keeps the calling thread on those CPUs; if the system fails, it stays where it is.

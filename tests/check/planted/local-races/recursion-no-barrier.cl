@@ -9,7 +9,9 @@ int sum(local const int *tile, int from, int count, ulong self) {
   int left = ((walk)self)(tile, from, rest, self), right = ((walk)self)(tile, from + rest, count - rest, self);
   return left * 3 + right;
 }
-int other(local const int *tile, int from, int count, ulong self) { return from > 9 ? 0 : ((walk)self)(tile, from + 1, count, self); }
+int other(local const int *tile, int from, int count, ulong self) {
+  return from > 9 ? 0 : ((walk)self)(tile, from + 1, count, self);
+}
 kernel void reduce(global const int *in, global int *out) {
   local int tile[64];
   int l = get_local_id(0);
