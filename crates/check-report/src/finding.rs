@@ -370,7 +370,7 @@ pub(crate) mod tests {
             asked.push(addresses.len());
             vec![frame("f", "f.c", addresses[0].offset as u32, 0)]
         });
-        // What has frames keeps them.
+        // Places with frames keep them.
         assert_eq!(asked, [2]);
         let mut expected = bounds();
         expected.allocation.as_mut().unwrap().freed = vec![frame("f", "f.c", 3, 0)];

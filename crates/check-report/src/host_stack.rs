@@ -2,7 +2,7 @@
 
 use crate::finding::{Address, Frame};
 
-/// Who wrote the code of a frame.
+/// The author of a frame's code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
     /// The loader, the driver, their layers.
@@ -113,7 +113,7 @@ pub fn is_asked_for(stack: &[Address]) -> bool {
     for frame in stack {
         match owner(frame) {
             Owner::Program => {
-                // What a runtime allocates for its caller.
+                // A runtime allocates for its caller.
                 let allocates =
                     |frame: &Address| ALLOCATORS.iter().any(|part| frame.function.contains(part));
                 return last.is_none_or(allocates);

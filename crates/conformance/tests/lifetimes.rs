@@ -46,7 +46,7 @@ impl Drop for Folder {
     }
 }
 
-/// What the driver finds in a program: kinds, texts, bytes and counts, sorted.
+/// The findings of the driver in a program: kinds, texts, bytes and counts, sorted.
 fn told(program: &Path, word: &str, checks: &str) -> Vec<String> {
     let folder = Folder::new(&format!("{word}-{checks}"));
     let output = Command::new(program)

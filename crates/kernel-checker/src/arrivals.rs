@@ -133,7 +133,7 @@ impl Arrivals {
         (first.value != arrival.value).then_some(Divergence::OtherValue(first, arrival))
     }
 
-    /// A work-item names a value that all have to agree on, and waits for nobody.
+    /// A work-item names a value that all have to agree on, and does not wait.
     pub(crate) fn agree(&mut self, barriers: u32, arrival: Arrival) -> Option<Divergence> {
         let key = (barriers, arrival.word);
         let agreement = self.agreements.entry(key).or_default();

@@ -2,7 +2,7 @@
 
 use crate::history::History;
 
-/// What is known of an instruction that accesses memory.
+/// The facts of an instruction that accesses memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
     /// Its place in the module, and how it accesses; 0: the entry is empty.

@@ -205,7 +205,7 @@ fn wait(pid: u32) -> std::io::Result<(i32, f64)> {
     let mut status = 0;
     // SAFETY: numbers without invalid values.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: a system call that writes to the two variables; the process is our child, which nobody else waits for.
+    // SAFETY: a system call that writes to the two variables; the process is our child, and only this function waits for it.
     let waited = unsafe { libc::wait4(pid.cast_signed(), &mut status, 0, &mut usage) };
     if waited < 0 {
         return Err(std::io::Error::last_os_error());

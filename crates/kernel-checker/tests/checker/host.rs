@@ -10,7 +10,7 @@ use super::script::{DEVICE, ITEMS, LOCAL, SIZE, USUAL, checker, kernel, lock};
 
 const LAUNCH: Position = Position { lane: 1, number: 1 };
 
-/// What the command does with the first words, a work-item each.
+/// The command's accesses to the first words, a work-item each.
 #[derive(Clone, Copy)]
 enum Command {
     Writes,

@@ -94,7 +94,7 @@ fn accesses_outside() {
     assert_eq!(checker.counts(), [2; 5]);
 }
 
-/// What is told of accesses to an address that no allocation holds; each faults if `faults`.
+/// Findings of accesses to an address that no allocation holds; each faults if `faults`.
 fn unknown(setting: Setting, address: u64, touches: &[Touch], faults: bool) -> Vec<String> {
     let (world, checker) = script::checker(setting);
     let kernel = script::kernel(setting);

@@ -106,7 +106,7 @@ const TABLE: Table = &[
          1.0 load d0 device relaxed\n1.0 fence device acquire\n1.0 read d4",
         &[],
     ),
-    // What lies between the fence and the store is not covered.
+    // Accesses between the fence and the store are not covered.
     (
         "0.0 fence device release\n0.0 write d4\n0.0 store d0 device relaxed
          1.0 load d0 device acquire\n1.0 read d4",

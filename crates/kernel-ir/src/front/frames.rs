@@ -175,6 +175,7 @@ impl Map {
         is_constant: bool,
         scope: &mut Option<Scope>,
     ) {
+        // Instructions of OpenCL.DebugInfo.100, by the tables of its specification; NonSemantic.Shader.DebugInfo.100 has the same.
         const FUNCTION: u32 = 20;
         const LEXICAL_BLOCK: u32 = 21;
         const LEXICAL_BLOCK_DISCRIMINATOR: u32 = 22;

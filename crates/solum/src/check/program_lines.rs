@@ -34,7 +34,7 @@ pub(super) struct ProgramLines {
 
 impl ProgramLines {
     /// Whether the program itself allocates on this stack, and not the `sycl` crate in it, which keeps memory to the end. Without
-    /// symbols nobody knows.
+    /// symbols it is not known.
     pub(super) fn is_known_to_be_programs(&mut self, stack: &[Address]) -> bool {
         let frames = self.all_frames(stack);
         let is_named = |frame: &&Frame| !frame.function.is_empty();

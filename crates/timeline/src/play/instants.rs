@@ -15,7 +15,7 @@ pub struct Instant {
     pub time: u64,
     /// The kernel.
     pub kernel: String,
-    /// What it is called in the timeline.
+    /// Its name in the timeline.
     pub name: String,
     /// More.
     pub arguments: Vec<(&'static str, String)>,

@@ -93,7 +93,7 @@ fn walk(_: &mut [usize]) -> &[usize] {
 /// A program or library in memory.
 struct Object {
     name: String,
-    /// What is added to its addresses.
+    /// The difference between its addresses in memory and in its file.
     bias: usize,
     /// First bytes and sizes of its parts.
     parts: Vec<(usize, usize)>,

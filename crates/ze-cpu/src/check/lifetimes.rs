@@ -73,7 +73,7 @@ impl Check {
         }
         let mut leaks = Leaks::default();
         let live = self.programs.live();
-        // What a variable leads to is no more lost than the variable.
+        // Memory that a variable points to is not lost.
         let held = match is_strict {
             true => HashSet::new(),
             false => {

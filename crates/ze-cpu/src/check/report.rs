@@ -395,12 +395,13 @@ impl Findings {
         }
     }
 
-    /// The access of a command beside one of the host.
+    /// The place, the work-item and the kind of access of a side, without what depends on the mistake.
     fn access_of(&self, side: &Side) -> Access {
         let launch = &side.launch;
         let (local, group) = launch.position(side.group, side.item);
         Access {
             word: (side.word != 0).then_some(u64::from(side.word)),
+            // A copy has no work-items.
             item: (launch.kernel.program != 0).then(|| Item {
                 global: launch.global_id(side.group, side.item),
                 local: local.map(u64::from),
@@ -422,7 +423,7 @@ impl Findings {
 
     fn access(&self, side: &Side, mistake: &Mistake) -> Access {
         let launch = &side.launch;
-        let (local, group) = launch.position(side.group, side.item);
+        let access = self.access_of(side);
         let action = match (side.touch, mistake.kind) {
             (Some(Touch::Read), _) => "read",
             (Some(Touch::Write), _) => "write",
@@ -444,25 +445,13 @@ impl Findings {
             (None, _) => "access",
         };
         let is_other_kernel = launch.kernel.name != mistake.side.launch.kernel.name;
-        let frames = match side.word {
-            0 => Vec::new(),
-            word => self
-                .programs
-                .frames(launch.kernel.program, &launch.kernel.name, word),
-        };
         Access {
-            word: (side.word != 0).then_some(u64::from(side.word)),
+            action: action.into(),
             kernel: is_other_kernel.then(|| launch.kernel.name.clone()),
-            // A copy has no work-items.
-            item: (launch.kernel.program != 0 && mistake.kind != MistakeKind::FreedInUse).then(
-                || Item {
-                    global: launch.global_id(side.group, side.item),
-                    local: local.map(u64::from),
-                    group: group.map(u64::from),
-                },
-            ),
-            frames,
-            ..Access::new(action)
+            item: access
+                .item
+                .filter(|_| mistake.kind != MistakeKind::FreedInUse),
+            ..access
         }
     }
 

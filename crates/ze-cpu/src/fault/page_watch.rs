@@ -7,14 +7,11 @@
 //! opened stays open until [`Range::set`], so that later accesses to it are not noted.
 
 use super::processor::Registers;
+use super::write_hold::{LONGEST_INSTRUCTION, SEGV_ACCERR, protect};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// `si_code` of an access that the mapping does not allow.
-const SEGV_ACCERR: i32 = 2;
-/// Instructions are no longer than this: an address so near behind the instruction pointer is a fetch, not an access.
-const LONGEST_INSTRUCTION: usize = 16;
 const PAGE: usize = 4096;
 
 /// Ranges at a time. Not measured: a bound on the search in the handler, which takes some 100 µs for so many.
@@ -102,7 +99,7 @@ impl Range {
         let start = slot.start.load(Ordering::Relaxed);
         let end = slot.end.load(Ordering::Relaxed);
         // A failure leaves pages open, as when there are too many mappings: accesses are not noted then.
-        protect(start, end, protection);
+        protect(start, end - start, protection);
     }
 }
 
@@ -113,11 +110,6 @@ impl Drop for Range {
         let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
         unused.push(self.0);
     }
-}
-
-fn protect(start: usize, end: usize, protection: c_int) -> bool {
-    // SAFETY: the range is memory of the driver's that stays mapped while it is watched; its contents do not change.
-    unsafe { libc::mprotect(start as *mut c_void, end - start, protection) == 0 }
 }
 
 /// An access that was noted.
@@ -181,7 +173,7 @@ pub(crate) fn leave_open(address: usize) {
         slot.noted.store(Noted::None as u8, Ordering::Relaxed);
         let start = slot.start.load(Ordering::Relaxed);
         let end = slot.end.load(Ordering::Relaxed);
-        protect(start, end, libc::PROT_READ | libc::PROT_WRITE);
+        protect(start, end - start, libc::PROT_READ | libc::PROT_WRITE);
     }
 }
 
@@ -220,7 +212,7 @@ pub(super) fn retry(code: i32, address: usize, registers: &Registers<'_>, is_dri
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let is_open = protect(start, end, libc::PROT_READ | libc::PROT_WRITE);
+    let is_open = protect(start, end - start, libc::PROT_READ | libc::PROT_WRITE);
     slot.is_opened.store(true, Ordering::Relaxed);
     // SAFETY: as above.
     unsafe { *errno = before };

@@ -10,9 +10,9 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// `si_code` of an access that the mapping does not allow.
-const SEGV_ACCERR: i32 = 2;
-/// Instructions are no longer than this: an address so near behind the instruction pointer is a fetch, not a write.
-const LONGEST_INSTRUCTION: usize = 16;
+pub(super) const SEGV_ACCERR: i32 = 2;
+/// Instructions are no longer than this: an address so near behind the instruction pointer is a fetch, not an access to data.
+pub(super) const LONGEST_INSTRUCTION: usize = 16;
 
 /// One hold at a time, and none during a fork: a child would inherit a read-only range that no thread releases. The C library's
 /// lock, because the standard library's guards cannot cross the handlers around `fork`.
@@ -189,8 +189,9 @@ impl Drop for WriteHold {
     }
 }
 
-fn protect(base: usize, len: usize, to: i32) -> bool {
-    // SAFETY: the range is the holder's; its contents do not change.
+/// Changes the protection of whole pages of memory of the driver's.
+pub(super) fn protect(base: usize, len: usize, to: i32) -> bool {
+    // SAFETY: the range is the caller's, and stays mapped; its contents do not change.
     unsafe { libc::mprotect(base as *mut libc::c_void, len, to) == 0 }
 }
 

@@ -1,4 +1,4 @@
-//! Copies by a group (`async_work_group_copy`): all work-items have to name one copy, and nobody knows which of them copies
+//! Copies by a group (`async_work_group_copy`): all work-items have to name one copy, and it is not known which of them copies
 //! what.
 //!
 //! The front end makes them calls of a function in which each work-item copies its share. Before these calls are inlined, the
