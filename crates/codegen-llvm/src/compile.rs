@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kernel_ir::abi::{GlobalInfo, KernelInfo, ModuleInfo};
 use kernel_ir::build::{Compiled, Reply};
 use kernel_ir::passes::cfg::{Cfg, Loops};
-use kernel_ir::passes::{prepare_for, unchecked_pointers, written_arguments};
+use kernel_ir::passes::{can_be_repeated, prepare_for, unchecked_pointers, written_arguments};
 use kernel_ir::report::KernelReport;
 use kernel_ir::{
     AddressSpace, BuildError, BuildErrorKind, FunctionId, GlobalId, Kernel, Module, Options,
@@ -269,6 +269,7 @@ pub(crate) fn translate(
         kernel_info.lay_out_args(&kernel.arg_infos);
         kernel_info.unchecked = unchecked_pointers(module, kernel, &kernel_info.args);
         kernel_info.written = written_arguments(module, kernel);
+        kernel_info.repeatable = can_be_repeated(module, kernel);
         let setting = Setting {
             values: &values,
             sub_group_size,

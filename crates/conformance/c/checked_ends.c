@@ -35,6 +35,32 @@ static void wrong_launch(struct client *client, ze_command_list_handle_t list, c
   OK(zeKernelDestroy(kernel));
 }
 
+// `add` in place, over more floats than the second buffer has: the last group is wrong. The others add once.
+static void add_in_place(struct client *client) {
+  enum { COUNT = 1 << 18 };
+  float *memory[2], one = 1, two = 2, *sums = malloc(COUNT * sizeof *sums);
+  ze_device_mem_alloc_desc_t desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+  ze_kernel_handle_t kernel = client_kernel(client, "add");
+  uint32_t n = COUNT;
+  size_t bytes[] = {COUNT * sizeof *sums, (COUNT - ITEMS) * sizeof *sums};
+  for (int i = 0; i < 2; ++i) {
+    OK(zeMemAllocDevice(client->context, &desc, bytes[i], 64, client->device, (void **)&memory[i]));
+    OK(zeCommandListAppendMemoryFill(client->list, memory[i], i ? &two : &one, sizeof one, bytes[i], NULL, 0, NULL));
+  }
+  OK(zeKernelSetGroupSize(kernel, ITEMS, 1, 1));
+  int arguments[] = {0, 1, 0};
+  for (uint32_t i = 0; i < 3; ++i) OK(zeKernelSetArgumentValue(kernel, i, sizeof *memory, &memory[arguments[i]]));
+  OK(zeKernelSetArgumentValue(kernel, 3, sizeof n, &n));
+  ze_group_count_t groups = {COUNT / ITEMS, 1, 1};
+  OK(zeCommandListAppendLaunchKernel(client->list, kernel, &groups, NULL, 0, NULL));
+  OK(zeCommandListAppendMemoryCopy(client->list, sums, memory[0], bytes[0], NULL, 0, NULL));
+  OK(zeCommandListHostSynchronize(client->list, UINT64_MAX));
+  for (int i = 0; i < COUNT - ITEMS; ++i) CHECK(sums[i] == 3);
+  for (int i = 0; i < 2; ++i) OK(zeMemFree(client->context, memory[i]));
+  OK(zeKernelDestroy(kernel));
+  free(sums);
+}
+
 static void *many_launches(void *argument) {
   struct client *client = argument;
   ze_command_queue_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
@@ -56,6 +82,10 @@ int main(int argc, char **argv) {
     pthread_t threads[LISTS];
     for (int i = 0; i < LISTS; ++i) CHECK(!pthread_create(&threads[i], NULL, many_launches, &client));
     for (int i = 0; i < LISTS; ++i) CHECK(!pthread_join(threads[i], NULL));
+    return 0;
+  }
+  if (!strcmp(way, "in-place")) {
+    add_in_place(&client);
     return 0;
   }
   wrong_launch(&client, client.list, strcmp(way, "second") ? "add" : "reverse");

@@ -106,6 +106,16 @@ fn what_was_found_is_told_however_a_program_ends() {
     }
 }
 
+/// Several threads attempt the launch, which is undone and repeated in order when the last group is wrong.
+#[test]
+fn a_launch_with_mistakes_computes_what_it_computes_without_checks() {
+    let (exit, document) = check("in-place");
+    assert_eq!(exit, 98, "the program sees the right sums: {document:#}");
+    let findings = document["findings"].as_array().unwrap().iter();
+    let counts: Vec<u64> = findings.filter_map(|one| one["count"].as_u64()).collect();
+    assert_eq!(counts, [64], "{document:#}");
+}
+
 #[test]
 fn two_runs_tell_the_same() {
     let text = |way: &str| {

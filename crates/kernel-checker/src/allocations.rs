@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::history::History;
+use crate::history::{Contents, History};
 use crate::launch::Launch;
+use crate::mistake::ProgramMemory;
 
 /// Freed allocations that are remembered. Each takes some 100 bytes; not measured.
 const MOST_FREED: usize = 10_000;
@@ -16,9 +17,22 @@ pub(crate) struct Allocation {
     pub(crate) id: u64,
     /// The context that it was allocated in.
     pub(crate) context: usize,
+    /// Address of its shadow; 0: it has none.
+    pub(crate) shadow: u64,
     /// Launches that use it and that the host may not have waited for.
     users: Vec<Arc<Launch>>,
     pub(crate) history: History,
+}
+
+impl Allocation {
+    pub(crate) fn contents<'a>(&self, program: &'a dyn ProgramMemory) -> Contents<'a> {
+        Contents {
+            program,
+            memory: self.start,
+            size: self.size,
+            shadow: self.shadow,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -123,13 +137,42 @@ impl Allocations {
     }
 
     /// The live allocation that holds the byte at `address`; `hint` is where the caller found the last one.
-    pub(crate) fn holding(&mut self, address: u64, hint: &mut usize) -> Option<&mut Allocation> {
+    #[inline(always)]
+    pub(crate) fn holding(&self, address: u64, hint: &mut usize) -> Option<&Allocation> {
         let holds = |one: &Allocation| address.wrapping_sub(one.start) < one.size;
         if !self.all.get(*hint).is_some_and(holds) {
             let (_, &place) = self.live.range(..=address).next_back()?;
             *hint = place;
         }
-        self.all.get_mut(*hint).filter(|one| holds(one))
+        self.all.get(*hint).filter(|one| holds(one))
+    }
+
+    /// As [`Self::holding`].
+    #[inline(always)]
+    pub(crate) fn holding_mut(
+        &mut self,
+        address: u64,
+        hint: &mut usize,
+    ) -> Option<&mut Allocation> {
+        self.holding(address, hint)?;
+        self.all.get_mut(*hint)
+    }
+
+    /// The allocation at a place, which is a hint of [`Self::holding`].
+    pub(crate) fn at(&self, place: usize) -> Option<&Allocation> {
+        self.all.get(place)
+    }
+
+    /// The shadow of the live allocation that begins at `start`.
+    pub(crate) fn has_shadow(&mut self, start: u64, shadow: u64) {
+        if let Some(&place) = self.live.get(&start) {
+            self.all[place].shadow = shadow;
+        }
+    }
+
+    /// All that live.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &Allocation> {
+        self.live.values().filter_map(|&place| self.all.get(place))
     }
 
     pub(crate) fn users(&mut self, start: u64) -> Option<&mut Vec<Arc<Launch>>> {

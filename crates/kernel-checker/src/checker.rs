@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::allocations::{Allocations, Found};
 use crate::cell::{Cell, MOST_GROUPS, MOST_TAGS, Reach};
 use crate::commands::{Commands, Position, Start};
-use crate::history::Access;
+use crate::history::{Access, Lines as _};
 use crate::launch::{Kernel, Launch};
-use crate::mistake::{Dropped, Mistake, MistakeKind, Place, Reporter, Rules, Side};
+use crate::mistake::{Dropped, Mistake, MistakeKind, Place, ProgramMemory, Reporter, Rules, Side};
 use crate::order::AccessOrder;
 use crate::synchronisation::Synchronisation;
 use crate::waiting::{MistakeKey, Uninitialised, key};
@@ -73,7 +73,7 @@ pub(crate) struct State {
 /// All that is known of the process's memory and launches. Any thread may call.
 pub struct Checker {
     pub(crate) rules: Rules,
-    state: Mutex<State>,
+    state: RwLock<State>,
     /// Threads that wait for the state: kernels keep it while they run, and give it away between two calls.
     waiting: AtomicU32,
 }
@@ -104,21 +104,26 @@ impl Checker {
         };
         Self {
             rules,
-            state: Mutex::new(state),
+            state: RwLock::new(state),
             waiting: AtomicU32::new(0),
         }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> RwLockWriteGuard<'_, State> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         state
     }
 
     /// The state for a kernel, which gives it away when [`Self::is_wanted`].
-    pub(crate) fn state_of_run(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn state_of_run(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same for one of several threads that attempt a launch.
+    pub(crate) fn state_of_attempt(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether another thread waits for the state.
@@ -130,6 +135,27 @@ impl Checker {
     pub fn allocated(&self, start: u64, size: u64, id: u64, context: usize) {
         let mut state = self.state();
         state.allocations.allocated(start, size, id, context);
+    }
+
+    /// The live allocation that begins at `start` has a shadow at this address.
+    pub fn has_shadow(&self, start: u64, shadow: u64) {
+        self.state().allocations.has_shadow(start, shadow);
+    }
+
+    /// Undoes what the failed attempt of a launch has written; the launch that runs in its place, in order.
+    #[must_use]
+    pub fn undo(&self, launch: &Launch, program: &dyn ProgramMemory) -> Arc<Launch> {
+        let mut state = self.state();
+        for allocation in state.allocations.live() {
+            let contents = allocation.contents(program);
+            allocation.history.restore(launch.tag, &contents);
+        }
+        state.running.remove(&launch.tag);
+        let tag = state.unused_tag();
+        let again = Arc::new(launch.again(tag));
+        state.launches[usize::from(tag)] = Some(Arc::clone(&again));
+        state.running.insert(tag);
+        again
     }
 
     /// A launch uses the allocations that begin there.
@@ -261,14 +287,8 @@ impl Checker {
 }
 
 impl State {
-    fn begin(
-        &mut self,
-        kernel: &Arc<Kernel>,
-        group_size: [u32; 3],
-        group_count: [u32; 3],
-        offset: [u64; 3],
-        (position, context): (Position, usize),
-    ) -> Arc<Launch> {
+    /// The tag of the next launch.
+    fn unused_tag(&mut self) -> u16 {
         let state = self;
         state.next_tag += 1;
         if state.next_tag > MOST_TAGS {
@@ -290,6 +310,19 @@ impl State {
         while state.running.contains(&state.next_tag) && state.next_tag < MOST_TAGS {
             state.next_tag += 1;
         }
+        state.next_tag
+    }
+
+    fn begin(
+        &mut self,
+        kernel: &Arc<Kernel>,
+        group_size: [u32; 3],
+        group_count: [u32; 3],
+        offset: [u64; 3],
+        (position, context): (Position, usize),
+    ) -> Arc<Launch> {
+        let state = self;
+        let tag = state.unused_tag();
         let number = match kernel.program {
             0 => 0,
             _ => {
@@ -324,12 +357,15 @@ impl State {
             group_size,
             group_count,
             offset,
-            tag: state.next_tag,
+            tag,
             position,
             context,
             clock,
             after: (0..=MOST_TAGS).map(|_| AtomicU8::new(0)).collect(),
             is_after_all: AtomicBool::new(is_after_all),
+            is_attempt: AtomicBool::new(false),
+            has_failed: AtomicBool::new(false),
+            wanted: AtomicU32::new(0),
         });
         state.launches[usize::from(launch.tag)] = Some(Arc::clone(&launch));
         if number != 0 {
@@ -379,7 +415,7 @@ impl State {
             launches,
             ..
         } = self;
-        let Some(allocation) = allocations.holding(start, &mut 0) else {
+        let Some(allocation) = allocations.holding_mut(start, &mut 0) else {
             return;
         };
         let (first, id) = (allocation.start, allocation.id);

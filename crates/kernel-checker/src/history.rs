@@ -7,12 +7,18 @@
 //! accessed. A line has a few patterns of accesses ([`line`]), or each word's or byte's accesses ([`planes`]).
 
 mod access;
+mod before;
 mod line;
 mod planes;
 mod rows;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub(crate) use access::{Access, Earlier, Order};
-use line::{LINE, Line, Noted, Pattern};
+use before::Before;
+pub(crate) use before::Contents;
+pub(crate) use line::LINE;
+use line::{Line, Noted, Pattern};
 use planes::Planes;
 pub(crate) use rows::Row;
 
@@ -25,98 +31,80 @@ enum Exact {
     Bytes(Box<Planes<64>>),
 }
 
-struct Chunk {
+pub(crate) struct Chunk {
     lines: Box<[Line]>,
     exact: Vec<Exact>,
     /// Numbers of those that no line has.
     unused: Vec<usize>,
+    /// The memory before the writes of an attempt.
+    before: Option<Box<Before>>,
+    /// The last launch in which several threads have wanted it.
+    shared_in: u16,
+}
+
+/// Where a chunk is.
+#[derive(Default)]
+pub(crate) enum Slot {
+    /// Nothing is recorded there.
+    #[default]
+    Empty,
+    Here(Box<Chunk>),
+    /// One of several threads has it; whether another wants it.
+    Lent(bool),
 }
 
 /// The history of one allocation, or of local memory.
 #[derive(Default)]
 pub(crate) struct History {
-    chunks: Vec<Option<Box<Chunk>>>,
+    /// Those of an allocation are all there from the start: several threads may fill them.
+    chunks: Vec<Mutex<Slot>>,
     /// Bytes; 0: of local memory, where accesses are over at the next barrier of the group.
     size: u64,
 }
 
-impl History {
-    /// Of an allocation.
-    pub(crate) fn of(size: u64) -> Self {
-        Self {
-            chunks: Vec::new(),
-            size: size.max(1),
-        }
-    }
+/// A way to the lines of a history, and how accesses are recorded there.
+pub(crate) trait Lines {
+    /// Whether it is the history of local memory.
+    fn is_local(&self) -> bool;
 
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        self.chunks.clear();
-    }
-
-    #[inline(always)]
-    fn chunk(&mut self, line: u64) -> Option<(&mut Chunk, usize)> {
-        const LINES: u64 = CHUNK / LINE;
-        let index = (line / LINES) as usize;
-        let at = (line % LINES) as usize;
-        if !matches!(self.chunks.get(index), Some(Some(_))) {
-            self.make_chunk(index);
-        }
-        let chunk = self.chunks.get_mut(index)?.as_mut()?;
-        (at < chunk.lines.len()).then_some((chunk, at))
-    }
-
-    #[cold]
-    fn make_chunk(&mut self, index: usize) {
-        if self.chunks.len() <= index {
-            self.chunks.resize_with(index + 1, || None);
-        }
-        let bytes = match self.size {
-            0 => CHUNK,
-            size => size.saturating_sub(index as u64 * CHUNK).min(CHUNK),
-        };
-        self.chunks[index] = Some(Box::new(Chunk {
-            lines: vec![Line::default(); bytes.div_ceil(LINE) as usize].into_boxed_slice(),
-            exact: Vec::new(),
-            unused: Vec::new(),
-        }));
-    }
+    /// Calls `f` with the chunk of a line, and the line's place there, for an access to the bytes of `mask`.
+    fn with<R>(
+        &mut self,
+        line: u64,
+        mask: u64,
+        f: impl FnOnce(&mut Chunk, usize) -> R,
+    ) -> Option<R>;
 
     /// Records a row, if one look tells that none of its accesses races; `false` if it does not. Nothing is then recorded
     /// that [`Self::record`] may not record again.
-    pub(crate) fn record_row(&mut self, row: &Row) -> bool {
-        let is_local = self.size == 0;
+    #[inline(always)]
+    fn record_row(&mut self, row: &Row) -> bool {
+        let is_local = self.is_local();
         let Some(mut parts) = row.parts() else {
             return false;
         };
         parts.all(|(line, pattern, mask)| {
-            self.chunk(line)
-                .is_some_and(|(chunk, at)| chunk.note_if_quiet(at, &pattern, mask, is_local))
+            let note = |chunk: &mut Chunk, at| chunk.note_if_quiet(at, &pattern, mask, is_local);
+            self.with(line, mask, note) == Some(true)
         })
     }
 
     /// As [`Self::record_row`], for an access by one work-item.
     #[inline(always)]
-    pub(crate) fn record_single(
-        &mut self,
-        offset: u64,
-        size: u32,
-        new: Access,
-        writes: bool,
-    ) -> bool {
-        let is_local = self.size == 0;
+    fn record_single(&mut self, offset: u64, size: u32, new: Access, writes: bool) -> bool {
+        let is_local = self.is_local();
         let within = offset % LINE;
         if size == 0 || within + u64::from(size) > LINE {
             return false;
         }
         let mask = u64::MAX >> (u64::BITS - size) << within;
         let pattern = Pattern::single(within as u32, size, new, writes);
-        self.chunk(offset / LINE)
-            .is_some_and(|(chunk, at)| chunk.note_if_quiet(at, &pattern, mask, is_local))
+        let note = |chunk: &mut Chunk, at| chunk.note_if_quiet(at, &pattern, mask, is_local);
+        self.with(offset / LINE, mask, note) == Some(true)
     }
 
     /// Records that `new` accesses `size` bytes at `offset`; returns the first earlier access that it races with.
-    pub(crate) fn record(
+    fn record(
         &mut self,
         offset: u64,
         size: u64,
@@ -124,7 +112,7 @@ impl History {
         writes: bool,
         order: &impl Order,
     ) -> Option<Earlier> {
-        let is_local = self.size == 0;
+        let is_local = self.is_local();
         let end = offset.saturating_add(size);
         let mut found = None;
         let mut at = offset;
@@ -133,21 +121,116 @@ impl History {
             let (within, size) = ((at % LINE) as u32, (stop - at) as u32);
             let pattern = Pattern::single(within, size, new, writes);
             let mask = u64::MAX >> (u64::BITS - size) << within;
-            if let Some((chunk, line)) = self.chunk(at / LINE) {
-                let earlier = chunk.record(line, &pattern, mask, order, is_local);
-                found = found.or(earlier);
-            }
+            let record =
+                |chunk: &mut Chunk, line| chunk.record(line, &pattern, mask, order, is_local);
+            found = found.or(self.with(at / LINE, mask, record).flatten());
             at = stop;
         }
         found
     }
+}
+
+/// For the only thread that uses the history.
+impl Lines for History {
+    #[inline(always)]
+    fn is_local(&self) -> bool {
+        self.size == 0
+    }
+
+    #[inline(always)]
+    fn with<R>(
+        &mut self,
+        line: u64,
+        _mask: u64,
+        f: impl FnOnce(&mut Chunk, usize) -> R,
+    ) -> Option<R> {
+        let (index, at) = place(line);
+        if self.size == 0 && self.chunks.len() <= index {
+            self.chunks.resize_with(index + 1, Mutex::default);
+        }
+        let size = self.size;
+        let slot = self.chunks.get_mut(index)?.get_mut();
+        let slot = slot.unwrap_or_else(PoisonError::into_inner);
+        if matches!(slot, Slot::Empty) {
+            *slot = Slot::Here(Chunk::new(size, index));
+        }
+        match slot {
+            Slot::Here(chunk) if at < chunk.lines.len() => Some(f(chunk, at)),
+            _ => None,
+        }
+    }
+}
+
+/// The chunk of a line, and the line's place there.
+#[inline(always)]
+pub(crate) fn place(line: u64) -> (usize, usize) {
+    const LINES: u64 = CHUNK / LINE;
+    ((line / LINES) as usize, (line % LINES) as usize)
+}
+
+fn lock(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl History {
+    /// Of an allocation.
+    pub(crate) fn of(size: u64) -> Self {
+        let size = size.max(1);
+        let count = usize::try_from(size.div_ceil(CHUNK)).unwrap_or(0);
+        Self {
+            chunks: std::iter::repeat_with(Mutex::default).take(count).collect(),
+            size,
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        for slot in &mut self.chunks {
+            *slot = Mutex::default();
+        }
+    }
+
+    /// Restores what the attempt of a launch has written.
+    pub(crate) fn restore(&self, tag: u16, contents: &Contents<'_>) {
+        for (index, slot) in self.chunks.iter().enumerate() {
+            if let Slot::Here(chunk) = &*lock(slot)
+                && let Some(before) = &chunk.before
+            {
+                before.restore(tag, contents, index as u64 * CHUNK);
+            }
+        }
+    }
+
+    /// Where a chunk is; `None` if the history ends before it.
+    #[inline(always)]
+    pub(crate) fn slot(&self, index: usize) -> Option<MutexGuard<'_, Slot>> {
+        self.chunks.get(index).map(lock)
+    }
+
+    /// A new chunk.
+    pub(crate) fn new_chunk(&self, index: usize) -> Box<Chunk> {
+        Chunk::new(self.size, index)
+    }
+
+    /// Gives a chunk back that launch `tag` has lent.
+    pub(crate) fn give_back(&self, index: usize, mut chunk: Box<Chunk>, tag: u16) {
+        if let Some(mut slot) = self.slot(index) {
+            if matches!(*slot, Slot::Lent(true)) {
+                chunk.shared_in = tag;
+            }
+            *slot = Slot::Here(chunk);
+        }
+    }
 
     /// The last accesses to the byte at `offset`.
     pub(crate) fn at(&self, offset: u64) -> Vec<Earlier> {
-        let Some(Some(chunk)) = self.chunks.get((offset / CHUNK) as usize) else {
-            return Vec::new();
+        let (index, at) = place(offset / LINE);
+        let slot = self.chunks.get(index).map(lock);
+        let chunk = match slot.as_deref() {
+            Some(Slot::Here(chunk)) => chunk,
+            _ => return Vec::new(),
         };
-        let Some(line) = chunk.lines.get((offset % CHUNK / LINE) as usize) else {
+        let Some(line) = chunk.lines.get(at) else {
             return Vec::new();
         };
         let byte = (offset % LINE) as u32;
@@ -167,6 +250,48 @@ impl History {
 }
 
 impl Chunk {
+    /// A history of `size` bytes, or of local memory (0), has its chunk number `index`.
+    #[cold]
+    fn new(size: u64, index: usize) -> Box<Self> {
+        let bytes = match size {
+            0 => CHUNK,
+            size => size.saturating_sub(index as u64 * CHUNK).min(CHUNK),
+        };
+        Box::new(Self {
+            lines: vec![Line::default(); bytes.div_ceil(LINE) as usize].into_boxed_slice(),
+            exact: Vec::new(),
+            unused: Vec::new(),
+            before: None,
+            shared_in: 0,
+        })
+    }
+
+    /// Whether it has so many lines.
+    #[inline(always)]
+    pub(crate) fn has(&self, at: usize) -> bool {
+        at < self.lines.len()
+    }
+
+    /// Whether several threads of an attempt have wanted it.
+    #[inline(always)]
+    pub(crate) fn is_shared_in(&self, tag: u16) -> bool {
+        self.shared_in == tag
+    }
+
+    /// An attempt of the launch `tag` is about to write the bytes of `mask` of line `at`, which begins at `offset`.
+    #[inline(always)]
+    pub(crate) fn save(
+        &mut self,
+        tag: u16,
+        (at, mask): (usize, u64),
+        contents: &Contents<'_>,
+        offset: u64,
+    ) {
+        let count = self.lines.len();
+        let before = self.before.get_or_insert_with(|| Before::new(count));
+        before.save(tag, at, mask, contents, offset);
+    }
+
     #[inline(always)]
     fn note_if_quiet(&mut self, at: usize, new: &Pattern, mask: u64, is_local: bool) -> bool {
         self.prepare(at, new, is_local);

@@ -1,7 +1,7 @@
 //! The lanes of a call, and their accesses in rows.
 
 use crate::cell::{Cell, Reach};
-use crate::history::{Access, History, Row};
+use crate::history::{Access, Lines, Row};
 
 /// The lanes of a call.
 pub struct Lanes<'a> {
@@ -11,6 +11,18 @@ pub struct Lanes<'a> {
     pub addresses: Addresses<'a>,
     /// What each stores.
     pub values: Option<&'a [u64]>,
+}
+
+impl Lanes<'_> {
+    pub(crate) fn address(&self, lane: u32) -> Option<u64> {
+        match self.addresses {
+            Addresses::Row { first, step } => {
+                let distance = step.wrapping_mul(i64::from(lane)).cast_unsigned();
+                Some(first.wrapping_add(distance))
+            }
+            Addresses::Each(all) => all.get(lane as usize).copied(),
+        }
+    }
 }
 
 /// Addresses of lanes.
@@ -63,7 +75,7 @@ impl Piece {
     #[inline(always)]
     pub(crate) fn record(
         &self,
-        history: &mut History,
+        history: &mut impl Lines,
         offset: u64,
         new: &Quiet,
         cell: Cell,

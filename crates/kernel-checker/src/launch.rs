@@ -1,9 +1,14 @@
 //! A launch, as the checker sees it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
+use crate::cell::MOST_TAGS;
 use crate::commands::{Clock, Position};
+
+/// What [`Launch::is_after`] has found.
+const IS_AFTER: u8 = 1;
+const IS_NOT_AFTER: u8 = 2;
 
 /// A kernel of a program.
 #[derive(Debug)]
@@ -41,19 +46,71 @@ pub struct Launch {
     pub(crate) clock: Option<Arc<Clock>>,
     /// Whether it is ordered after all launches before it.
     pub(crate) is_after_all: AtomicBool,
+    /// Whether several threads attempt it, without order among its groups: it must not find anything.
+    pub(crate) is_attempt: AtomicBool,
+    /// Whether the attempt has failed.
+    pub(crate) has_failed: AtomicBool,
+    /// Threads of the attempt that wait for chunks of histories.
+    pub(crate) wanted: AtomicU32,
     /// By tag of another launch, what [`Self::is_after`] has found.
     pub(crate) after: Box<[AtomicU8]>,
 }
 
 impl Launch {
+    /// The same launch with another tag, in order, after it was undone.
+    pub(crate) fn again(&self, tag: u16) -> Self {
+        let again = Self {
+            kernel: Arc::clone(&self.kernel),
+            number: self.number,
+            group_size: self.group_size,
+            group_count: self.group_count,
+            offset: self.offset,
+            tag,
+            position: self.position,
+            context: self.context,
+            clock: self.clock.clone(),
+            is_after_all: AtomicBool::new(self.is_after_all.load(Ordering::Relaxed)),
+            is_attempt: AtomicBool::new(false),
+            has_failed: AtomicBool::new(false),
+            wanted: AtomicU32::new(0),
+            after: (0..=MOST_TAGS).map(|_| AtomicU8::new(0)).collect(),
+        };
+        // Accesses of the attempt stay in histories.
+        if let Some(known) = again.after.get(usize::from(self.tag)) {
+            known.store(IS_AFTER, Ordering::Relaxed);
+        }
+        again
+    }
+
+    /// Several threads are about to run it.
+    pub fn attempt(&self) {
+        self.is_attempt.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is ordered after all launches before it, and none has begun since that may run at the same time.
+    #[must_use]
+    pub fn is_after_all(&self) -> bool {
+        self.is_after_all.load(Ordering::Relaxed)
+    }
+
+    /// Whether several threads attempt it.
+    #[must_use]
+    pub fn is_attempt(&self) -> bool {
+        self.is_attempt.load(Ordering::Relaxed)
+    }
+
+    /// Whether the attempt has failed: the launch is to be undone, and to run in order.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
     /// Whether it is ordered after the launch `other`, whose tag is `tag`.
     pub(crate) fn is_after(&self, tag: u16, other: Option<&Arc<Self>>) -> bool {
-        const YES: u8 = 1;
-        const NO: u8 = 2;
         let known = self.after.get(usize::from(tag));
         match known.map_or(0, |known| known.load(Ordering::Relaxed)) {
-            YES => return true,
-            NO => return false,
+            IS_AFTER => return true,
+            IS_NOT_AFTER => return false,
             _ => {}
         }
         let is_after = match (&self.clock, other) {
@@ -61,7 +118,8 @@ impl Launch {
             _ => true,
         };
         if let Some(known) = known {
-            known.store(if is_after { YES } else { NO }, Ordering::Relaxed);
+            let known_as = if is_after { IS_AFTER } else { IS_NOT_AFTER };
+            known.store(known_as, Ordering::Relaxed);
         }
         is_after
     }

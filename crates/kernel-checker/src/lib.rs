@@ -48,7 +48,7 @@
 //! | module | content |
 //! |---|---|
 //! | `cell` | an access in 64 bits |
-//! | `history` | the last accesses to each byte: `history/line`, patterns of accesses to a line of 64 bytes; `planes`, those of a line that has no patterns; `rows` |
+//! | `history` | the last accesses to each byte: `history/line`, patterns of accesses to a line of 64 bytes; `planes`, those of a line that has no patterns; `rows`; `before`, contents of memory before an attempt |
 //! | `lanes`, `scratch` | the lanes of a call, in rows; memory that runs use one after another |
 //! | `synchronisation` | order by atomics and fences |
 //! | `arrivals` | barriers |
@@ -57,6 +57,7 @@
 //! | `waiting` | values that nobody has written, until their launch ends |
 //! | `order` | whether two accesses are ordered |
 //! | `allocations`, `checker` | all that is known of the process |
+//! | `borrowed` | histories of launches that several threads attempt |
 //! | `host` | accesses by the host |
 //! | `run`, `uninitialised` | the calls of a kernel |
 //!
@@ -68,6 +69,7 @@
 
 mod allocations;
 mod arrivals;
+mod borrowed;
 mod cell;
 mod checker;
 mod commands;
@@ -92,7 +94,8 @@ pub use commands::{Position, Start};
 pub use lanes::{Addresses, Lanes};
 pub use launch::{Kernel, Launch};
 pub use mistake::{
-    Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Place, Reporter, Rules, Side,
+    Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Place, ProgramMemory, Reporter, Rules,
+    Side,
 };
 pub use run::Run;
 pub use scratch::Scratch;

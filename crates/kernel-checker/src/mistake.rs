@@ -152,8 +152,16 @@ pub enum Dropped {
     Launches,
 }
 
+/// The memory of the program, for launches that are attempted, and undone if that fails.
+pub trait ProgramMemory: Sync {
+    /// Copies bytes that lie in a live allocation, or in its shadow.
+    fn save(&self, address: u64, to: &mut [u8]);
+    /// Writes them back.
+    fn restore(&self, address: u64, from: &[u8]);
+}
+
 /// Receives mistakes: each once.
-pub trait Reporter: Send {
+pub trait Reporter: Send + Sync {
     /// A history was not kept.
     fn dropped(&mut self, what: Dropped);
     /// A new mistake of the host, and its number.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
 use kernel_ir::abi::check::{ITEM_BITS, PlainAccess, What};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
@@ -10,17 +10,20 @@ use kernel_ir::{AddressSpace, CheckOp, Scope, Touch};
 
 use crate::allocations::Found;
 use crate::arrivals::{Arrival, Arrivals, Divergence};
-use crate::cell::{Cell, MOST_BARRIERS, MOST_TAGS, Reach, is_same_sub_group};
+use crate::borrowed::Borrowed;
+use crate::cell::{Cell, MOST_BARRIERS, MOST_TAGS, Reach};
 use crate::checker::{Bounds, Checker, NULL, State};
-use crate::history::{Access, Earlier};
+use crate::history::{Access, Lines as _};
 use crate::lanes::{Addresses, Lanes, Quiet, bits, rows};
 use crate::launch::Launch;
-use crate::mistake::{Dropped, Mistake, MistakeKind, Place, Side};
+use crate::mistake::{Dropped, Mistake, MistakeKind, Place, ProgramMemory, Side};
 use crate::order::AccessOrder;
 use crate::scratch::{KNOWN, Known, Scratch};
 use crate::synchronisation::releases;
 
+mod attempt;
 mod faults;
+mod race;
 
 /// Work-groups of a launch that run one after another on one thread.
 pub struct Run<'a> {
@@ -28,7 +31,27 @@ pub struct Run<'a> {
     pub(crate) launch: Arc<Launch>,
     groups: RefCell<Groups>,
     /// Kept from call to call: locking takes as long as recording eight work-items' accesses.
-    state: RefCell<Option<MutexGuard<'a, State>>>,
+    state: RefCell<Held<'a>>,
+    /// For a launch that several threads attempt.
+    attempt: Option<&'a dyn ProgramMemory>,
+    /// Chunks of histories; none unless the state is shared.
+    borrowed: RefCell<Borrowed>,
+}
+
+/// The checker's state, as far as a run keeps it.
+enum Held<'a> {
+    Nothing,
+    /// For this run alone.
+    Whole(RwLockWriteGuard<'a, State>),
+    /// As long as several threads attempt the launch.
+    Shared(RwLockReadGuard<'a, State>),
+}
+
+/// Other threads may wait for the state and for chunks.
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        self.release();
+    }
 }
 
 /// The group at hand.
@@ -103,19 +126,66 @@ impl<'a> Run<'a> {
             checker,
             launch: Arc::clone(launch),
             groups: RefCell::new(groups),
-            state: RefCell::new(None),
+            state: RefCell::new(Held::Nothing),
+            borrowed: RefCell::default(),
+            attempt: None,
         }
+    }
+
+    /// For a launch that several threads attempt ([`Launch::attempt`]): `program` saves what it writes.
+    #[must_use]
+    pub fn of_attempt(mut self, program: &'a dyn ProgramMemory) -> Self {
+        self.attempt = Some(program);
+        self
     }
 
     /// Calls `f` with the state.
     pub(crate) fn with_state<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
-        let mut state = self.state.try_borrow_mut().ok()?;
+        let mut held = self.state.try_borrow_mut().ok()?;
+        if self.attempt.is_some() {
+            self.let_go(&mut held);
+            return Some(f(&mut self.checker.state()));
+        }
         if self.checker.is_wanted() {
-            *state = None;
+            *held = Held::Nothing;
             std::thread::yield_now();
         }
-        let state = state.get_or_insert_with(|| self.checker.state_of_run());
-        Some(f(state))
+        if !matches!(*held, Held::Whole(_)) {
+            *held = Held::Whole(self.checker.state_of_run());
+        }
+        match &mut *held {
+            Held::Whole(state) => Some(f(state)),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` with the state, which other threads of the attempt read, too.
+    #[inline(always)]
+    fn with_shared_state<R>(&self, f: impl FnOnce(&State, &mut Borrowed) -> R) -> Option<R> {
+        let mut held = self.state.try_borrow_mut().ok()?;
+        if self.checker.is_wanted() || self.launch.wanted.load(Ordering::Relaxed) != 0 {
+            self.let_go(&mut held);
+            std::thread::yield_now();
+        }
+        if !matches!(*held, Held::Shared(_)) {
+            *held = Held::Shared(self.checker.state_of_attempt());
+        }
+        let mut borrowed = self.borrowed.try_borrow_mut().ok()?;
+        match &*held {
+            Held::Shared(state) => Some(f(state, &mut borrowed)),
+            _ => None,
+        }
+    }
+
+    /// Gives the state away, and before that the chunks that were taken out of it.
+    #[cold]
+    fn let_go(&self, held: &mut Held<'a>) {
+        if let Held::Shared(state) = held
+            && let Ok(mut borrowed) = self.borrowed.try_borrow_mut()
+        {
+            borrowed.give_back(&state.allocations, self.launch.tag);
+        }
+        *held = Held::Nothing;
     }
 
     /// The last group has ended.
@@ -123,7 +193,7 @@ impl<'a> Run<'a> {
         if let Ok(mut groups) = self.groups.try_borrow_mut() {
             self.end_group(&mut groups);
             let barriers = u64::from(groups.epoch >> SUB_GROUP_BITS);
-            if barriers > MOST_BARRIERS {
+            if barriers > MOST_BARRIERS && !self.fails_attempt() {
                 self.with_state(|state| state.reporter.dropped(Dropped::Barriers));
             }
         }
@@ -133,20 +203,27 @@ impl<'a> Run<'a> {
     /// Its memory, for another run.
     #[must_use]
     pub fn into_scratch(self) -> Scratch {
-        self.groups.into_inner().scratch
+        let groups = self.groups.try_borrow_mut();
+        groups.map_or_else(
+            |_| Scratch::default(),
+            |mut groups| std::mem::take(&mut groups.scratch),
+        )
     }
 
     /// Gives the checker's state away, which a run keeps from call to call: needed before this thread calls the checker
     /// itself.
     pub fn release(&self) {
-        if let Ok(mut state) = self.state.try_borrow_mut() {
-            *state = None;
+        if let Ok(mut held) = self.state.try_borrow_mut() {
+            self.let_go(&mut held);
         }
     }
 
     /// The kernel has stopped itself, in the work-item with this global id.
     pub fn stopped(&self, global_id: [u64; 3], word: u32, is_assertion: bool) {
         self.release();
+        if self.fails_attempt() {
+            return;
+        }
         let kind = match is_assertion {
             true => MistakeKind::Assertion,
             false => MistakeKind::Unreachable,
@@ -232,10 +309,15 @@ impl<'a> Run<'a> {
     }
 
     fn pointer_bounds(&self, pointer: u64) -> (u64, u64) {
-        let is_kept = self.state.try_borrow().is_ok_and(|state| state.is_some());
-        let bounds = self
-            .with_state(|state| state.bounds(pointer, self.launch.context))
-            .unwrap_or(Bounds::UNKNOWN);
+        let is_nothing = |held: &Held<'_>| matches!(held, Held::Nothing);
+        let is_kept = self.state.try_borrow().is_ok_and(|held| !is_nothing(&held));
+        let bounds = match self.attempt {
+            Some(_) => {
+                self.with_shared_state(|state, _| state.bounds(pointer, self.launch.context))
+            }
+            None => self.with_state(|state| state.bounds(pointer, self.launch.context)),
+        };
+        let bounds = bounds.unwrap_or(Bounds::UNKNOWN);
         if !is_kept {
             self.release();
         }
@@ -244,6 +326,9 @@ impl<'a> Run<'a> {
 
     /// An access outside the allocation that begins at `start`.
     fn outside(&self, call: &Call, touch: Touch, size: u32, address: u64, start: u64) {
+        if self.fails_attempt() {
+            return;
+        }
         let found = match start {
             0 => Found::Unknown,
             _ => self
@@ -292,6 +377,9 @@ impl<'a> Run<'a> {
     }
 
     fn tell(&self, call: &Call, kind: MistakeKind, complete: impl FnOnce(&mut Mistake)) {
+        if self.fails_attempt() {
+            return;
+        }
         let mut mistake = self.mistake(call, call.item, kind);
         complete(&mut mistake);
         self.with_state(|state| state.tell(&mistake));
@@ -384,6 +472,7 @@ impl<'a> Run<'a> {
                     }
                 }
                 CheckOp::Leave => groups.arrivals.leave(call.barriers(), item),
+                CheckOp::Fence(..) if self.fails_attempt() => {}
                 CheckOp::Fence(scope, order) => {
                     let reach = self.reach(scope);
                     let by = Cell::new(self.launch.tag, call.group, call.epoch, reach);
@@ -449,6 +538,9 @@ impl<'a> Run<'a> {
     }
 
     fn diverged(&self, group: u64, divergence: Divergence) {
+        if self.fails_attempt() {
+            return;
+        }
         let side = |word: u32, item: u32| Side {
             launch: Arc::clone(&self.launch),
             word,
@@ -571,9 +663,12 @@ impl<'a> Run<'a> {
             return rest;
         }
         let cell = Cell::new(self.launch.tag, new.group, new.epoch, new.reach);
+        if let Some(program) = self.attempt {
+            return self.quiet_attempt(program, new, lanes, (rest, cell), hint);
+        }
         let recorded = self.with_state(|state| {
             rows(lanes, rest, new, |piece| {
-                let Some(allocation) = state.allocations.holding(piece.address, hint) else {
+                let Some(allocation) = state.allocations.holding_mut(piece.address, hint) else {
                     return false;
                 };
                 let offset = piece.address - allocation.start;
@@ -595,6 +690,11 @@ impl<'a> Run<'a> {
         self.enter(&mut groups, call.group);
         let key = (call.word, call.what.encode());
         let mut known = *self.known(&mut groups.scratch, key, touch);
+        if let Some(program) = self.attempt {
+            let (lanes, site) = ((lanes, active), known.site);
+            self.attempt_access(program, &mut groups, call, lanes, (touch, size, site));
+            return;
+        }
         if let Touch::Atomic {
             writes,
             scope,
@@ -648,14 +748,8 @@ impl<'a> Run<'a> {
         let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
         let mut wrong = None;
         for lane in bits(active) {
-            let address = match lanes.addresses {
-                Addresses::Row { first, step } => {
-                    first.wrapping_add(step.wrapping_mul(i64::from(lane)).cast_unsigned())
-                }
-                Addresses::Each(all) => match all.get(lane as usize) {
-                    Some(&address) => address,
-                    None => return,
-                },
+            let Some(address) = lanes.address(lane) else {
+                return;
             };
             let (base, len) = groups.local;
             let is_local = match call.what.space {
@@ -671,7 +765,7 @@ impl<'a> Run<'a> {
             } = state;
             let (history, start, tag) = if is_local {
                 (&mut groups.scratch.history, base, groups.scratch.tag)
-            } else if let Some(allocation) = allocations.holding(address, &mut hint) {
+            } else if let Some(allocation) = allocations.holding_mut(address, &mut hint) {
                 let room = allocation.size - (address - allocation.start);
                 if room < u64::from(size) {
                     continue;
@@ -739,131 +833,4 @@ impl<'a> Run<'a> {
             self.race(state, call, lanes, (lane, address, local), earlier);
         }
     }
-
-    fn race(
-        &self,
-        state: &mut State,
-        call: &Call,
-        lanes: &Lanes<'_>,
-        (lane, address, local): (u32, u64, Option<(u64, u64)>),
-        earlier: Earlier,
-    ) {
-        let CheckOp::Access(touch, size) = call.what.op else {
-            return;
-        };
-        let old = earlier.access.cell;
-        let item = call.item + lane;
-        let is_local = local.is_some();
-        let other_launch = match is_local {
-            true => Some(Arc::clone(&self.launch)),
-            false => state
-                .launches
-                .get(usize::from(old.tag()))
-                .cloned()
-                .flatten(),
-        };
-        let Some(other_launch) = other_launch else {
-            return;
-        };
-        let same_launch = Arc::ptr_eq(&other_launch, &self.launch);
-        let same_group = is_local || (same_launch && old.group() == call.group as u16);
-        let site = state.sites[usize::from(earlier.access.site)].clone();
-        let writes = !matches!(touch, Touch::Read | Touch::Atomic { writes: false, .. });
-        let value = lanes.values.and_then(|values| values.get(lane as usize));
-        let is_atomic = matches!(touch, Touch::Atomic { .. });
-        let kind = match (old.reach(), is_atomic) {
-            (Reach::NotAtomic, false) => {
-                let same = earlier.is_write
-                    && touch == Touch::Write
-                    && value.is_some_and(|&value| {
-                        has_value(
-                            state,
-                            lanes,
-                            call.item,
-                            (old, same_group),
-                            (address, size),
-                            value,
-                        )
-                    });
-                match same {
-                    true if self.checker.rules.allow_same_value => return,
-                    true => MistakeKind::SameValueWrite,
-                    false if !same_launch => MistakeKind::RaceOfLaunches,
-                    false if same_group => {
-                        let size = self.launch.kernel.sub_group_size;
-                        let knows = call.epoch & KNOWS_SUB_GROUPS != 0;
-                        let is_near = is_same_sub_group(old.item(), item, size);
-                        // Both sides of one instruction cannot be in any order, whatever runs in lock step.
-                        match knows && is_near && site.word != call.word {
-                            true => MistakeKind::LockStep,
-                            false => MistakeKind::RaceOfWorkItems,
-                        }
-                    }
-                    false => MistakeKind::RaceOfGroups,
-                }
-            }
-            (_, true) if old.reach() != Reach::NotAtomic => MistakeKind::AtomicScope,
-            _ => MistakeKind::MixedAtomic,
-        };
-        let group = match same_group {
-            true => call.group,
-            false => other_launch.group_near(u64::from(old.group()), call.group),
-        };
-        let place = match local {
-            Some((start, size)) => Some((start, size, AddressSpace::Local, None)),
-            None => match state.allocations.find(address) {
-                Found::Live { start, size, id } => {
-                    Some((start, size, AddressSpace::Global, Some(id)))
-                }
-                _ => None,
-            },
-        };
-        let mut mistake = self.mistake(call, item, kind);
-        mistake.side.touch = Some(touch);
-        mistake.size = size;
-        mistake.values = [value.copied().filter(|_| writes), None];
-        mistake.other = Some(Side {
-            launch: other_launch,
-            word: site.word,
-            group,
-            item: old.item(),
-            touch: site.touch,
-        });
-        mistake.place = place.map(|(start, size, space, id)| Place {
-            start,
-            size,
-            offset: address.wrapping_sub(start).cast_signed(),
-            space,
-            id,
-        });
-        state.tell(&mistake);
-    }
-}
-
-/// Whether the earlier write has left `value` at the address.
-fn has_value(
-    state: &State,
-    lanes: &Lanes<'_>,
-    first: u32,
-    (old, same_group): (Cell, bool),
-    (address, size): (u64, u32),
-    value: u64,
-) -> bool {
-    // The earlier write may be a lane of this call, whose store is still to come.
-    if same_group
-        && lanes.active.count_ones() > 1
-        && let Some(lane) = old.item().checked_sub(first)
-        && lane < 64
-        && lanes.active >> lane & 1 != 0
-    {
-        return lanes.values.and_then(|values| values.get(lane as usize)) == Some(&value);
-    }
-    let mut bytes = [0u8; 8];
-    let Some(bytes) = bytes.get_mut(..size as usize) else {
-        return false;
-    };
-    let is_read = state.reporter.read(address, bytes);
-    let mut found = [0u8; 8];
-    found[..bytes.len()].copy_from_slice(bytes);
-    is_read && u64::from_le_bytes(found) == value
 }

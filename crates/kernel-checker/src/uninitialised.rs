@@ -12,8 +12,8 @@ use crate::run::Run;
 use crate::waiting::key;
 
 impl Run<'_> {
-    /// The mistake that a call of `solum_check` with [`CheckOp::Uninitialised`] tells; `None` for other calls. `address`: the
-    /// call's operand.
+    /// The mistake that a call of `solum_check` with [`CheckOp::Uninitialised`] tells; `None` for other calls, and
+    /// where the launch is attempted. `address`: the call's operand.
     #[must_use]
     pub fn uninitialised(
         &self,
@@ -25,6 +25,9 @@ impl Run<'_> {
         let CheckOp::Uninitialised(how, size) = What::decode(what)?.op else {
             return None;
         };
+        if self.fails_attempt() {
+            return None;
+        }
         let side = |word: u32, touch: Option<Touch>| Side {
             launch: Arc::clone(&self.launch),
             word,

@@ -4,6 +4,8 @@
 #[path = "checker/script.rs"]
 mod script;
 
+#[path = "checker/attempt.rs"]
+mod attempt;
 #[path = "checker/host.rs"]
 mod host;
 #[path = "checker/limits.rs"]

@@ -212,6 +212,8 @@ pub struct KernelInfo {
     pub unchecked: Vec<u32>,
     /// Of kernels with checks, the indices of arguments that they write through; all where that is not known.
     pub written: Vec<u32>,
+    /// Of kernels with checks, whether a launch can be undone and repeated: the checks tell each write before it happens.
+    pub repeatable: bool,
     /// Text of `zeKernelGetSourceAttributes`.
     pub attributes: String,
 }
@@ -299,6 +301,7 @@ impl ModuleInfo {
                 k.any_order,
                 k.loops,
                 k.baseline,
+                k.repeatable,
             ];
             w.u32(
                 (0..)
@@ -367,6 +370,7 @@ impl ModuleInfo {
                 any_order: bits & 4 != 0,
                 loops: bits & 8 != 0,
                 baseline: bits & 16 != 0,
+                repeatable: bits & 32 != 0,
                 unchecked,
                 written,
                 attributes,

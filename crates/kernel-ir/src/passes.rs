@@ -65,7 +65,8 @@ pub use facts::{KernelFacts, addressed_functions, facts, ids, may_be_written};
 pub use fission::Registers;
 pub use initialised::initialised;
 pub use instrument::{
-    KNOWS_SUB_GROUPS, SUB_GROUP_BITS, before_inlining, instrument, written_arguments,
+    KNOWS_SUB_GROUPS, SUB_GROUP_BITS, before_inlining, can_be_repeated, instrument,
+    written_arguments,
 };
 pub use null_arguments::{remove_null_accesses, unchecked_pointers};
 pub use work_group::identity;

@@ -148,8 +148,11 @@ fn with_checks(settings: &Settings) -> Settings {
         signal_mask::write_stderr(text.as_bytes());
         settings.check = None;
     }
-    if settings.check.is_some() {
-        settings.workers = Some(1);
+    if let Some(check) = &settings.check {
+        // Launches are attempted on all processors if checks of races can undo them: see `check/attempt`.
+        if !check.of_kernels().races {
+            settings.workers = Some(1);
+        }
         settings.run_while_waiting = false;
         settings.tiers = Tiers::Full;
         settings.null_arguments = NullArguments::Fault;

@@ -12,7 +12,7 @@ use super::access::{Access, Earlier, Order};
 use crate::cell::Cell;
 
 /// Bytes of a line.
-pub(super) const LINE: u64 = 64;
+pub(crate) const LINE: u64 = 64;
 /// In place of a pattern's shift: the line has become planes, whose number is in the cell.
 const PLANES: u8 = u8::MAX;
 

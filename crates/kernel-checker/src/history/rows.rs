@@ -24,7 +24,8 @@ impl Row {
     #[inline(always)]
     pub(super) fn parts(&self) -> Option<impl Iterator<Item = (u64, Pattern, u64)>> {
         let Self { step, active, .. } = *self;
-        let within = self.offset % step;
+        // The step is a power of two.
+        let within = self.offset & step.wrapping_sub(1);
         if active == 0 || within + u64::from(self.size) > step {
             return None;
         }

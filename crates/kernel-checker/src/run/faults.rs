@@ -10,6 +10,9 @@ impl Run<'_> {
     /// The kernel has stopped, because the memory at `address` is not there.
     pub fn faulted(&self, address: u64) {
         self.release();
+        if self.fails_attempt() {
+            return;
+        }
         if address < NULL {
             // A null pointer, which its bounds have told.
             return;

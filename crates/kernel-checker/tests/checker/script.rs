@@ -18,7 +18,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel_checker::{
-    Checker, Dropped, HostMistake, Kernel, Launch, Mistake, Position, Reporter, Rules, Run, Scratch,
+    Checker, Dropped, HostMistake, Kernel, Launch, Mistake, Position, ProgramMemory, Reporter,
+    Rules, Run, Scratch,
 };
 use kernel_ir::abi::check::{What, who};
 use kernel_ir::passes::{KNOWS_SUB_GROUPS, SUB_GROUP_BITS};
@@ -112,6 +113,20 @@ impl Reporter for World {
     }
 }
 
+impl ProgramMemory for World {
+    fn save(&self, address: u64, to: &mut [u8]) {
+        let memory = lock(&self.memory);
+        for (at, byte) in (address..).zip(to) {
+            *byte = memory.get(&at).copied().unwrap_or_default();
+        }
+    }
+
+    fn restore(&self, address: u64, from: &[u8]) {
+        let mut memory = lock(&self.memory);
+        memory.extend((address..).zip(from.iter().copied()));
+    }
+}
+
 impl World {
     /// One line for each mistake: its kind, and the places of both sides.
     pub(crate) fn told(&self) -> Vec<String> {
@@ -163,26 +178,61 @@ pub(crate) fn found(setting: Setting, script: &str) -> Vec<String> {
     played(setting, script).told()
 }
 
-/// What is found in a script.
+/// What is found in a script. The same is found if each launch is attempted first, and runs in order where that fails; memory is
+/// the same, too.
 pub(crate) fn played(setting: Setting, script: &str) -> World {
+    let in_order = played_as(setting, script, false);
+    let attempted = played_as(setting, script, true);
+    assert_eq!(attempted.told(), in_order.told(), "attempted: {script}");
+    let memory = |world: &World| -> Vec<(u64, u8)> {
+        let all = lock(&world.memory).clone().into_iter();
+        // What was never written is zero after it was undone.
+        let mut all: Vec<_> = all.filter(|&(_, byte)| byte != 0).collect();
+        all.sort_unstable();
+        all
+    };
+    assert_eq!(memory(&attempted), memory(&in_order), "attempted: {script}");
+    in_order
+}
+
+fn played_as(setting: Setting, script: &str, is_attempted: bool) -> World {
     let (world, checker) = checker(setting);
     let kernel = kernel(setting);
-    let mut lines = script.trim().lines().map(str::trim).enumerate().peekable();
-    while lines.peek().is_some() {
-        let launch = launch(&checker, &kernel);
-        let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
-        for (index, line) in lines.by_ref() {
-            if line == "launch" {
-                break;
+    let steps = script.trim().lines().map(str::trim).enumerate();
+    let steps: Vec<(usize, &str)> = steps.collect();
+    for steps in steps.split(|(_, line)| *line == "launch") {
+        let mut launch = launch(&checker, &kernel);
+        if is_attempted {
+            launch.attempt();
+            let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
+            let run = run.of_attempt(&world);
+            for &(index, line) in steps {
+                if !run.has_failed() {
+                    play(&run, &world, setting, (index, line));
+                }
             }
-            let step = Step::parse(line, index as u32 + 1);
-            step.unwrap_or_else(|| panic!("`{line}`"))
-                .play(&run, &world, setting);
+            run.end();
+            drop(run);
+            if !launch.has_failed() {
+                checker.end(&launch);
+                continue;
+            }
+            launch = checker.undo(&launch, &world);
+        }
+        let run = Run::new(&checker, &launch, (LOCAL, SIZE), Scratch::default());
+        for &step in steps {
+            play(&run, &world, setting, step);
         }
         run.end();
         checker.end(&launch);
     }
     world
+}
+
+fn play(run: &Run<'_>, world: &World, setting: Setting, (index, line): (usize, &str)) {
+    let step = Step::parse(line, index as u32 + 1);
+    step.unwrap_or_else(|| panic!("`{line}`"))
+        .play(run, world, setting);
 }
 
 struct Step {
@@ -271,6 +321,10 @@ impl Step {
                 false => self.value.is_some().into(),
             };
             run.one(who(self.group, item), site, what.encode(), first, value);
+            if run.has_failed() {
+                // The kernel stops before it writes.
+                return;
+            }
             if let CheckOp::Access(Touch::Write, size) = self.op {
                 world.write(self.address, size.into(), value);
             }

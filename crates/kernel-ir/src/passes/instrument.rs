@@ -44,7 +44,7 @@ use crate::ir::{
 use crate::types::{AddressSpace, Type};
 use state::{Bounds, Instrument};
 use stops::{asks_for_sub_groups, is_group_stop, is_sub_group_stop};
-pub use written::written_arguments;
+pub use written::{can_be_repeated, written_arguments};
 
 /// Bits of an epoch that count sub-group barriers since the last work-group barrier.
 pub const SUB_GROUP_BITS: u32 = 12;

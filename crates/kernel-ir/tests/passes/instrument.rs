@@ -1,6 +1,6 @@
 //! `instrument`: the operations of `solum check`, in text. Each case shows a kernel before and after.
 
-use kernel_ir::passes::{instrument, prepare_for, stand_alone};
+use kernel_ir::passes::{can_be_repeated, instrument, prepare_for, stand_alone};
 use kernel_ir::{Checks, parse, print, validate};
 
 /// The kernel with `checks`, and its text without the closing lines.
@@ -432,4 +432,35 @@ fn copies_by_a_group_are_accesses_of_others() {
         !plain.contains("lshr") && !plain.contains("check."),
         "{plain}"
     );
+}
+
+#[test]
+fn launches_can_be_repeated_if_all_writes_are_told() {
+    for (body, expected) in [
+        ("store %x, i32 1 align 4", true),
+        ("%v: i32 = load %x align 4\n  store %t, %v align 4", true),
+        ("copy_memory %x, %t, i64 64 align 4", true),
+        // As many bytes as an argument says are checked against bounds only.
+        ("copy_memory %x, %t, %n align 4", false),
+        ("copy_memory %t, %x, %n align 4", true),
+        // Accesses to images are not told.
+        (
+            "%b: ptr<global> = load %d align 8\n  store %b, i32 1 align 4",
+            false,
+        ),
+        ("group.block_write Subgroup %x, i32 1", false),
+    ] {
+        let head = "kernel @k(%x: ptr<global>, %t: ptr<local>, %n: i64, %d: ptr<constant> image) {";
+        let text = format!("{head}\ne:\n  store %x, i32 0 align 4\n  {body}\n  ret\n}}\n");
+        let mut module = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let is_repeatable =
+            |module: &kernel_ir::Module| can_be_repeated(module, &module.kernels[0]);
+        assert!(!is_repeatable(&module), "no checks\n{text}");
+        let checks = Checks {
+            races: true,
+            ..NONE
+        };
+        instrument(&mut module, checks);
+        assert_eq!(is_repeatable(&module), expected, "{}", print(&module));
+    }
 }

@@ -1,23 +1,27 @@
 //! The calls of instrumented kernels: see [`kernel_ir::abi::check`].
 
-use crate::fault::disarmed;
+use crate::fault::{disarmed, stop};
 use kernel_checker::{Addresses, Lanes, Run};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `body` with the run that `check` is the address of; the default without one, or after a panic.
+/// Runs `body` with the run that `check` is the address of; the default without one, or after a panic. Leaves the kernel if its
+/// launch was attempted and that has failed.
 ///
 /// # Safety
-/// `check` is 0 or the address of a live [`Run`] of this thread.
-unsafe fn with<R: Default>(check: u64, body: impl FnOnce(&Run<'_>) -> R) -> R {
+/// `check` is 0 or the address of a live [`Run`] of this thread, whose kernel makes this call in a guarded call.
+unsafe fn with<R: Default + Copy>(check: u64, body: impl FnOnce(&Run<'_>) -> R) -> R {
     if check == 0 {
         return R::default();
     }
+    // SAFETY: the caller's promise.
+    let run = unsafe { &*(check as *const Run<'_>) };
     // Locks and allocations follow: no fault may leave from here.
-    disarmed(|| {
-        // SAFETY: the caller's promise.
-        let run = unsafe { &*(check as *const Run<'_>) };
-        catch_unwind(AssertUnwindSafe(|| body(run))).unwrap_or_default()
-    })
+    let result = disarmed(|| catch_unwind(AssertUnwindSafe(|| body(run))).unwrap_or_default());
+    if run.has_failed() {
+        // SAFETY: the caller's promise; nothing is left to drop here.
+        unsafe { stop() }
+    }
+    result
 }
 
 /// The values of lanes at `at`, which may be null.

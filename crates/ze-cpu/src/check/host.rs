@@ -233,6 +233,11 @@ impl Quiet {
         self.tasks.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Whether no other task than the caller's runs.
+    pub(super) fn is_only_task(&self) -> bool {
+        self.tasks.load(Ordering::Relaxed) <= 1
+    }
+
     /// A task has ended, and those that waited for it were handed to the device.
     pub(super) fn finished(&self) {
         let mut running = self.lock();

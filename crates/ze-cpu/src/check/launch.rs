@@ -1,17 +1,22 @@
 //! Launches of kernels with checks.
 
 use super::process::{Check, CheckedKernel, get};
+use super::program_memory::DeviceMemory;
 use super::transfers;
-use crate::fault::{Fault, Known};
+use crate::fault::{Fault, Known, with_silence};
 use kernel_checker::Run;
 use kernel_ir::abi::check::ArgumentBounds;
 use kernel_ir::abi::{ArgInfo, KernelInfo, Launch as LaunchRecord};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A launch of a kernel with checks.
 pub(crate) struct CheckedLaunch {
-    check: &'static Check,
-    launch: Arc<kernel_checker::Launch>,
+    pub(super) check: &'static Check,
+    /// Another one runs in its place when its attempt has failed.
+    pub(super) launch: Mutex<Arc<kernel_checker::Launch>>,
+    /// Whether several threads may attempt it: see [`super::attempt`].
+    pub(super) may_attempt: bool,
+    pub(super) kernel: CheckedKernel,
     bounds: Box<[ArgumentBounds]>,
     /// Local arguments and their offsets in local memory.
     local: Box<[(usize, u64)]>,
@@ -108,9 +113,18 @@ impl CheckedLaunch {
                 || written.contains(&0);
             bounds.is_written = u64::from(is_written);
         }
+        // Without checks of races nothing is told that could be undone.
+        let may_attempt = check.of_kernels().races
+            && info.repeatable
+            && info.any_order
+            && launch.is_after_all()
+            && !kernel.runs_in_order()
+            && check.host.quiet.is_only_task();
         Some(Self {
             check,
-            launch,
+            launch: Mutex::new(launch),
+            may_attempt,
+            kernel: kernel.clone(),
             bounds: bounds.into_boxed_slice(),
             local,
             memory,
@@ -137,16 +151,23 @@ impl CheckedLaunch {
         (first, count): (u64, u64),
         run: impl Fn(&LaunchRecord, u64, u64) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        // Launches that may overlap take turns.
-        let mut turn = crate::sync::lock(&self.check.turn);
+        let launch = Arc::clone(&crate::sync::lock(&self.launch));
+        // Launches that may overlap take turns; an attempt has its turn until it ends.
+        let _turn = (!launch.is_attempt()).then(|| crate::sync::lock(&self.check.turn));
         let mut bounds = self.bounds.clone();
         let shadow = memory as u64 + self.memory.next_multiple_of(128);
         for &(number, offset) in &self.local {
             bounds[number].shadow = shadow + offset;
         }
         let local = (memory as u64, record.state_offset);
-        let scratch = std::mem::take(&mut *turn);
-        let groups = Run::new(&self.check.checker, &self.launch, local, scratch);
+        let scratch = crate::sync::lock(&self.check.scratches)
+            .pop()
+            .unwrap_or_default();
+        let checker = &self.check.checker;
+        let mut groups = Run::new(checker, &launch, local, scratch);
+        if launch.is_attempt() {
+            groups = groups.of_attempt(&DeviceMemory);
+        }
         let record = LaunchRecord {
             check: std::ptr::from_ref(&groups) as u64,
             check_arguments: bounds.as_ptr() as u64,
@@ -157,7 +178,7 @@ impl CheckedLaunch {
             true => record.scratch_offset,
             false => record.state_offset,
         };
-        let result = match &self.check.shadows {
+        let all = || match &self.check.shadows {
             Some(shadows) if bytes > 0 => (first..first + count).try_for_each(|group| {
                 shadows.group_begins(memory as u64, bytes);
                 // SAFETY: the caller's promise. In the shadow of local memory zeros mean that nothing is initialised; the
@@ -172,11 +193,12 @@ impl CheckedLaunch {
             }),
             _ => run(&record, first, count),
         };
+        let result = with_silence(launch.is_attempt(), all);
         match &result {
             Err(fault) => tell_fault(&groups, fault),
             Ok(()) => groups.end(),
         }
-        *turn = groups.into_scratch();
+        crate::sync::lock(&self.check.scratches).push(groups.into_scratch());
         self.check.host.quiet.progress();
         result
     }
@@ -184,6 +206,9 @@ impl CheckedLaunch {
 
 /// A fault as a mistake, as far as it is one that was not told before.
 fn tell_fault(groups: &Run<'_>, fault: &Fault) {
+    if fault.is_from_outside() {
+        return;
+    }
     match &fault.known {
         Known::Trapped(trapped) => {
             groups.stopped(trapped.item, trapped.word(), trapped.is_assertion());
@@ -194,6 +219,8 @@ fn tell_fault(groups: &Run<'_>, fault: &Fault) {
 
 impl Drop for CheckedLaunch {
     fn drop(&mut self) {
-        self.check.checker.end(&self.launch);
+        let launch = self.launch.get_mut();
+        let launch = launch.unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.check.checker.end(launch);
     }
 }

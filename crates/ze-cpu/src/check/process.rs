@@ -12,6 +12,7 @@ use check_report::{Group, Kind};
 use kernel_checker::{Checker, Scratch};
 use kernel_ir::abi::KernelInfo;
 use kernel_ir::build::Request;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use ze_driver::device::{AllocInfo, MemoryKind};
 
@@ -31,7 +32,9 @@ pub(crate) struct Check {
     /// Of device memory, if uninitialised values are looked for.
     pub(super) shadows: Option<Shadows>,
     /// Held by the launch that runs.
-    pub(super) turn: Mutex<Scratch>,
+    pub(super) turn: Mutex<()>,
+    /// Memory of runs.
+    pub(super) scratches: Mutex<Vec<Scratch>>,
     /// What copies and fills are called in reports.
     pub(super) copy: Arc<kernel_checker::Kernel>,
     pub(super) fill: Arc<kernel_checker::Kernel>,
@@ -112,6 +115,7 @@ pub(crate) fn start(settings: &CheckSettings) -> &'static Check {
             host: Host::new(settings.checks.has(Kind::RaceHost)),
             objects: Mutex::default(),
             turn: Mutex::default(),
+            scratches: Mutex::default(),
             copy: transfer("memory copy"),
             fill: transfer("memory fill"),
         }
@@ -157,6 +161,18 @@ impl Drop for OwnConstants {
 #[derive(Clone)]
 pub(crate) struct CheckedKernel {
     pub(super) kernel: Arc<kernel_checker::Kernel>,
+    /// Whether an attempt to run it on several threads has failed.
+    has_failed: Arc<AtomicBool>,
+}
+
+impl CheckedKernel {
+    pub(super) fn runs_in_order(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn run_in_order(&self) {
+        self.has_failed.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Check {
@@ -178,6 +194,7 @@ impl Check {
         };
         CheckedKernel {
             kernel: Arc::new(kernel),
+            has_failed: Arc::default(),
         }
     }
 
@@ -202,8 +219,12 @@ impl Check {
         self.programs.allocated(info);
         self.checker
             .allocated(info.base as u64, info.size, info.id, info.context);
-        if let Some(shadows) = &self.shadows {
-            shadows.allocated(info);
+        if let Some(shadow) = self
+            .shadows
+            .as_ref()
+            .and_then(|shadows| shadows.allocated(info))
+        {
+            self.checker.has_shadow(info.base as u64, shadow);
         }
         self.host
             .allocated(info, is_for_devices || self.is_strict(info));

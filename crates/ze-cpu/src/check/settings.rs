@@ -13,7 +13,7 @@ impl CheckSettings {
     }
 
     /// The operations that kernels need for them.
-    pub(super) fn of_kernels(&self) -> kernel_ir::Checks {
+    pub(crate) fn of_kernels(&self) -> kernel_ir::Checks {
         kernel_ir::Checks {
             memory: self.checks.has_any(Group::Memory),
             races: self.checks.has_any(Group::Race),

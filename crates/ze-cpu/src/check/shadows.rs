@@ -98,19 +98,18 @@ impl Shadows {
         (address - start <= shadow.size).then(|| body(start, shadow))
     }
 
-    pub(super) fn allocated(&self, info: &AllocInfo) {
+    /// Memory was allocated: the address of its shadow, if it has one.
+    pub(super) fn allocated(&self, info: &AllocInfo) -> Option<u64> {
         if info.kind != MemoryKind::Device || info.imported {
-            return;
+            return None;
         }
         let (start, bytes) = (info.base as u64, info.size as usize);
         // Pattern and shadow take memory that the program may never touch.
         if info.size > free_memory() / 4 {
-            return;
+            return None;
         }
         let room = bytes.checked_add(2 * PADDING);
-        let Some(mapping) = room.and_then(Mapping::new) else {
-            return;
-        };
+        let mapping = room.and_then(Mapping::new)?;
         let at = (mapping.at + PADDING) as u64 + start % PAGE;
         // SAFETY: the shadow is that large, and so is the allocation, which the program does not know yet.
         unsafe {
@@ -127,6 +126,7 @@ impl Shadows {
                 .collect(),
         };
         crate::sync::lock(&self.live).insert(start, shadow);
+        Some(at)
     }
 
     /// The program has freed an allocation; commands may still access it.

@@ -11,6 +11,7 @@ pub(super) fn one(run: &Run<'_>, [who, site, what, a, b]: [u64; 5]) -> Option<u6
     let shadows = super::process::get()?.shadows.as_ref();
     match op {
         CheckOp::AllocationShadow => return Some(shadows.map_or(0, |shadows| shadows.of(a))),
+        CheckOp::Unseen | CheckOp::Uninitialised(..) if run.fails_attempt() => return Some(0),
         CheckOp::Unseen => {
             if let Some(shadows) = shadows {
                 shadows.forget();

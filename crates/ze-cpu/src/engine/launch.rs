@@ -2,7 +2,7 @@
 
 use super::executor::{Executor, SAMPLE};
 use super::join;
-use crate::check::CheckedLaunch;
+use crate::check::{CheckedLaunch, Turn};
 use crate::clock::now_ns;
 use crate::fault::watchdog::Limit;
 use crate::fault::{Fault, Guard, MODES, MODES_FLUSH, with_default_modes};
@@ -465,6 +465,24 @@ impl Prepared {
             }
             failure
         })
+    }
+
+    /// The turn of a launch with checks that several threads may attempt.
+    pub(super) fn attempt(&self) -> Option<Turn> {
+        if self.output.is_some() {
+            return None;
+        }
+        self.checked.as_ref()?.attempt()
+    }
+
+    /// Undoes an attempt that has failed; `false` if it has not.
+    pub(super) fn undo(&self) -> bool {
+        let failed = self.checked.as_ref().filter(|checked| checked.has_failed());
+        if let Some(checked) = failed {
+            checked.undo();
+            self.cancel.store(0, Ordering::Relaxed);
+        }
+        failed.is_some()
     }
 
     /// After the last group: writes the kernel's output.

@@ -6,6 +6,7 @@
 //! - `executor`: the means of one thread to run work; `launch`: a launch on an executor;
 //! - `share`: work that several threads do together; `cooperative`: a thread for each work-group;
 //! - `scheduler`: queues and idle workers; `worker`: takes jobs from a scheduler and runs them on its executor;
+//!   `attempt`: launches with checks on several threads;
 //! - `inline_slot`, `stack_call`: a waiting thread runs its work, the quick way and the general way;
 //! - this module: [`Engine`], which starts workers, takes tasks and lets threads wait.
 //!
@@ -18,6 +19,7 @@
 //! - Workers are never joined; the process may end while they run.
 
 mod affinity;
+mod attempt;
 mod cooperative;
 mod executor;
 mod futex;

@@ -6,7 +6,7 @@ use super::launch::{LaunchedKernel, NO_KERNEL, Prepared, Timing};
 use crate::clock::now_ns;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use work_group_pool::{Dispatch, Plan};
 use ze_driver::device::{Outcome, Task};
 
@@ -22,13 +22,18 @@ pub(crate) struct Share {
     pub(super) joined: AtomicBool,
     start_ns: u64,
     /// The first fault.
-    fault: OnceLock<String>,
+    pub(super) fault: OnceLock<String>,
+    /// Whether the last part of an attempt has ended.
+    has_ended: Mutex<bool>,
+    ended: Condvar,
 }
 
 /// The kind of a share's parts.
 pub(crate) enum Body {
     /// A work-group.
     Kernel(Box<Prepared>),
+    /// A work-group of a launch with checks: the thread that began the task finishes it.
+    Attempt(Box<Prepared>),
     /// A block of a copy or fill.
     Transfer,
 }
@@ -56,12 +61,24 @@ impl Share {
             joined: AtomicBool::new(false),
             start_ns,
             fault: OnceLock::new(),
+            has_ended: Mutex::default(),
+            ended: Condvar::new(),
         })
+    }
+
+    /// Waits for the last part of an attempt.
+    pub(super) fn wait(&self) {
+        let has_ended = self.has_ended.lock();
+        let mut has_ended = has_ended.unwrap_or_else(PoisonError::into_inner);
+        while !*has_ended {
+            let waited = self.ended.wait(has_ended);
+            has_ended = waited.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// The first fault is kept; running parts are told to stop.
     fn fail(&self, fault: String) {
-        if let Body::Kernel(prepared) = &self.body {
+        if let Body::Kernel(prepared) | Body::Attempt(prepared) = &self.body {
             prepared.cancel.store(1, Ordering::Relaxed);
         }
         // The first fault stays.
@@ -71,7 +88,7 @@ impl Share {
     /// The kernel whose work-groups are the parts, for [`Self::part`]; each thread looks it up once.
     pub(super) fn kernel(&self) -> Option<LaunchedKernel<'_>> {
         match self.body {
-            Body::Kernel(_) => LaunchedKernel::of(self.task.work()),
+            Body::Kernel(_) | Body::Attempt(_) => LaunchedKernel::of(self.task.work()),
             Body::Transfer => None,
         }
     }
@@ -88,13 +105,13 @@ impl Share {
         let first = self.first + range.first;
         let result = match (&self.body, kernel) {
             (Body::Transfer, _) => executor.transfer(&*self.task, first, range.count),
-            (Body::Kernel(prepared), Some(kernel)) => prepared.run(
+            (Body::Kernel(prepared) | Body::Attempt(prepared), Some(kernel)) => prepared.run(
                 executor,
                 kernel,
                 (first, range.count),
                 Timing::Metered(now_ns()),
             ),
-            (Body::Kernel(_), None) => Err(NO_KERNEL.to_owned()),
+            (Body::Kernel(_) | Body::Attempt(_), None) => Err(NO_KERNEL.to_owned()),
         };
         let mut done = range.count;
         if let Err(fault) = result {
@@ -110,8 +127,15 @@ impl Share {
 
     /// Called by the thread that did the last part.
     fn complete(&self) {
-        if let Body::Kernel(prepared) = &self.body {
-            prepared.end();
+        match &self.body {
+            Body::Kernel(prepared) => prepared.end(),
+            Body::Attempt(_) => {
+                let has_ended = self.has_ended.lock();
+                *has_ended.unwrap_or_else(PoisonError::into_inner) = true;
+                self.ended.notify_all();
+                return;
+            }
+            Body::Transfer => {}
         }
         let fault = self.fault.get().cloned();
         finish(Arc::clone(&self.task), self.start_ns, now_ns(), fault);

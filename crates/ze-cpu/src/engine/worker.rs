@@ -22,7 +22,7 @@ const RECHECK_NS: u64 = 1_000_000;
 
 /// A thread's executor, and its part of a scheduler.
 pub(super) struct Worker {
-    scheduler: &'static Scheduler,
+    pub(super) scheduler: &'static Scheduler,
     pub(super) executor: Executor,
     checked_ns: u64,
     /// When the last job was left.
@@ -241,8 +241,36 @@ impl Worker {
         if launch.cooperative && prepared.groups > 1 {
             return cooperative::run(task, prepared, start_ns);
         }
+        if let Some(turn) = prepared.attempt() {
+            return End::Here(self.attempt(task, launched, prepared, turn, start_ns));
+        }
+        let fault = match self.alone(launched, &prepared, threads, start_ns) {
+            Ok(Some((next, plan))) => {
+                let left = prepared.groups - next;
+                let body = Body::Kernel(Box::new(prepared));
+                let share = Share::new(Arc::clone(task), next, left, plan, start_ns, body);
+                self.lead(&share, plan.threads - 1, plan.wakes);
+                return End::Shared;
+            }
+            Ok(None) => None,
+            Err(text) => Some(text),
+        };
+        prepared.end();
+        self.executor.shrink();
+        End::Here(fault)
+    }
+
+    /// Runs work-groups until all have ended, or until other threads should take part: then the first group that is left, and
+    /// the plan for the rest.
+    pub(super) fn alone(
+        &mut self,
+        launched: LaunchedKernel<'_>,
+        prepared: &Prepared,
+        threads: usize,
+        start_ns: u64,
+    ) -> Result<Option<(u64, Plan)>, String> {
+        let kernel = launched.kernel;
         let mut next = 0;
-        let mut fault = None;
         while next < prepared.groups {
             let left = prepared.groups - next;
             let awake = self.scheduler.awake_beside();
@@ -258,10 +286,7 @@ impl Worker {
                 }
             }
             if plan.threads > 1 {
-                let body = Body::Kernel(Box::new(prepared));
-                let share = Share::new(Arc::clone(task), next, left, plan, start_ns, body);
-                self.lead(&share, plan.threads - 1, plan.wakes);
-                return End::Shared;
+                return Ok(Some((next, plan)));
             }
             let count = match kernel.cost.ns_per_group() {
                 None => 1,
@@ -270,20 +295,11 @@ impl Worker {
             };
             // The time since the task began is part of the cost.
             let begin = if next == 0 { start_ns } else { now_ns() };
-            if let Err(text) = prepared.run(
-                &mut self.executor,
-                launched,
-                (next, count),
-                Timing::Metered(begin),
-            ) {
-                fault = Some(text);
-                break;
-            }
+            let timing = Timing::Metered(begin);
+            prepared.run(&mut self.executor, launched, (next, count), timing)?;
             next += count;
         }
-        prepared.end();
-        self.executor.shrink();
-        End::Here(fault)
+        Ok(None)
     }
 
     /// Runs the work that follows the first of a task.

@@ -32,6 +32,11 @@ pub(crate) enum Known {
 }
 
 impl Fault {
+    /// Whether a time limit or a reset of the device has ended the code.
+    pub(crate) fn is_from_outside(&self) -> bool {
+        matches!(self.signal, watchdog::LATE | watchdog::RESET)
+    }
+
     /// The work-item in the launch, if the code reported it.
     pub(crate) fn item(&self) -> Option<[u64; 3]> {
         match &self.known {

@@ -39,9 +39,9 @@ pub(crate) use error::{Fault, Known};
 pub(crate) use guard::{Guard, solum_callee};
 pub(crate) use handler::{hold_writes, install, reinstall, reinstall_if_replaced};
 pub(crate) use modes::with_default_modes;
-pub(crate) use processor::{MODES, MODES_FLUSH, solum_on_stack};
+pub(crate) use processor::{MODES, MODES_FLUSH, solum_on_stack, stop};
 pub(crate) use signal_stack::can_guard;
-pub(crate) use trap::{solum_trap, tell};
+pub(crate) use trap::{solum_trap, tell, with_silence};
 #[cfg(test)]
 pub(crate) use write_hold::enter_and_leave_a_hold;
 pub(crate) use write_hold::wait_in_forks;

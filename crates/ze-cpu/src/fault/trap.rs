@@ -45,6 +45,16 @@ impl fmt::Display for Trapped {
 thread_local! {
     /// This thread's trap, from the trap to the end of the guarded call; otherwise null. Without a destructor.
     static TRAPPED: Cell<*mut Trapped> = const { Cell::new(std::ptr::null_mut()) };
+    /// Whether failed assertions of this thread's code are not printed: it will run again.
+    static IS_SILENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `body`, which calls guarded code; `is_silent`: its failed assertions are not printed.
+pub(crate) fn with_silence<R>(is_silent: bool, body: impl FnOnce() -> R) -> R {
+    let before = IS_SILENT.replace(is_silent);
+    let result = body();
+    IS_SILENT.set(before);
+    result
 }
 
 /// The words of the calling thread's code before it trapped.
@@ -103,7 +113,7 @@ unsafe fn trapped(record: *const u64, words: usize, word: u32) -> Trapped {
             function: text(9),
         }
     });
-    if let Some(assertion) = &assertion {
+    if let Some(assertion) = assertion.as_ref().filter(|_| !IS_SILENT.get()) {
         tell(assertion);
     }
     Trapped {

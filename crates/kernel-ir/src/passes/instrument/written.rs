@@ -1,11 +1,14 @@
-//! The arguments through which a kernel writes: reads through the others cannot race, unless two of them point into one
-//! allocation, which only a launch tells.
+//! The memory that a kernel writes.
+//!
+//! - The arguments through which it writes: reads through the others cannot race, unless two of them point into one
+//!   allocation, which only a launch tells.
+//! - Whether the runtime learns of each write before it happens, so that a launch can be undone.
 
 use std::collections::HashSet;
 
-use crate::ir::{CheckOp, ConvertOp, Function, Kernel, Module, Op, ValueDef, ValueId};
+use crate::ir::{CheckOp, ConvertOp, Function, GroupOp, Kernel, Module, Op, ValueDef, ValueId};
 use crate::passes::roots::{Root, Roots};
-use crate::types::{AddressSpace, Type, Types};
+use crate::types::{AddressSpace, Constant, Type, Types};
 
 /// The arguments that a kernel writes through; `None` if it also writes through other pointers to global memory.
 pub(super) fn written(types: &Types, f: &Function, roots: &Roots) -> Option<HashSet<u32>> {
@@ -87,4 +90,46 @@ pub fn written_arguments(module: &Module, kernel: &Kernel) -> Vec<u32> {
     };
     all.sort_unstable();
     all
+}
+
+/// Whether checks of races tell each write of a kernel to memory that outlives the work-group before it happens, and the
+/// kernel prints nothing: a launch can then be undone and repeated. `false` for kernels without checks.
+#[must_use]
+pub fn can_be_repeated(module: &Module, kernel: &Kernel) -> bool {
+    let f = &module.functions[kernel.function.index()];
+    let roots = Roots::new(&module.types, &module.globals, &kernel.arg_infos, f);
+    let is_own = |ptr: ValueId| {
+        let space = module.types.get(f.ty(ptr));
+        matches!(
+            space,
+            Type::Ptr(AddressSpace::Private | AddressSpace::Local)
+        ) || roots.is_private(ptr)
+    };
+    let is_known = |v: ValueId| match f.values[v.index()].def {
+        ValueDef::Const(c) => matches!(module.constants.get(c), Constant::Int(_)),
+        _ => false,
+    };
+    let mut has_checks = false;
+    let mut ops = f
+        .blocks
+        .iter()
+        .flat_map(|block| &block.insts)
+        .map(|id| &f.insts[id.index()].op);
+    let is_told = ops.all(|op| match op {
+        Op::Check(..) => {
+            has_checks = true;
+            true
+        }
+        // Accesses to images are not told, and copies whose size is not known are not.
+        Op::Store { ptr, .. } | Op::Atomic { ptr, .. } => !roots.is_image(*ptr),
+        Op::CopyMemory { dst, size, .. } => {
+            is_own(*dst) || (!roots.is_image(*dst) && is_known(*size))
+        }
+        Op::Group(GroupOp::BlockWrite, ..)
+        | Op::Call(..)
+        | Op::CallIndirect(..)
+        | Op::Printf(..) => false,
+        _ => true,
+    });
+    is_told && has_checks
 }

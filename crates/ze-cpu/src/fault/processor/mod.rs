@@ -18,8 +18,8 @@ use aarch64 as this;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as this;
 
-pub(crate) use this::{MODES, MODES_FLUSH};
-pub(super) use this::{Registers, learn, modes, set_modes, stop, touch_below};
+pub(crate) use this::{MODES, MODES_FLUSH, stop};
+pub(super) use this::{Registers, learn, modes, set_modes, touch_below};
 
 unsafe extern "C" {
     /// Calls `code(a, b, c, d, e)`; returns 0, or the signal that stopped it.
