@@ -166,6 +166,7 @@ pub(crate) fn program(module: &Module, kernels: Range<usize>) -> Module {
         kernels,
         printf_formats: module.printf_formats.clone(),
         non_uniform: module.non_uniform.clone(),
+        lines: module.lines.clone(),
         transforms: module.transforms,
     }
 }

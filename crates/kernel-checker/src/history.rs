@@ -92,15 +92,30 @@ pub(crate) trait Lines {
     /// As [`Self::record_row`], for an access by one work-item.
     #[inline(always)]
     fn record_single(&mut self, offset: u64, size: u32, new: Access, writes: bool) -> bool {
-        let is_local = self.is_local();
-        let within = offset % LINE;
-        if size == 0 || within + u64::from(size) > LINE {
+        if size == 0 || u64::from(size) > LINE {
             return false;
         }
-        let mask = u64::MAX >> (u64::BITS - size) << within;
-        let pattern = Pattern::single(within as u32, size, new, writes);
+        let within = (offset % LINE) as u32;
+        let here = size.min(LINE as u32 - within);
+        let line = offset / LINE;
+        self.record_part(line, (within, here), new, writes)
+            && (here == size || self.record_part(line + 1, (0, size - here), new, writes))
+    }
+
+    /// As [`Self::record_single`], for so many bytes of a line from a byte on.
+    #[inline(always)]
+    fn record_part(
+        &mut self,
+        line: u64,
+        (byte, size): (u32, u32),
+        new: Access,
+        writes: bool,
+    ) -> bool {
+        let is_local = self.is_local();
+        let mask = u64::MAX >> (u64::BITS - size) << byte;
+        let pattern = Pattern::single(byte, size, new, writes);
         let note = |chunk: &mut Chunk, at| chunk.note_if_quiet(at, &pattern, mask, is_local);
-        self.with(offset / LINE, mask, note) == Some(true)
+        self.with(line, mask, note) == Some(true)
     }
 
     /// Records that `new` accesses `size` bytes at `offset`; returns the first earlier access that it races with.

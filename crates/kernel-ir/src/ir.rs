@@ -29,8 +29,31 @@ pub struct Module {
     pub printf_formats: Vec<Vec<u8>>,
     /// Words of operations of sub-groups that need not be reached by all of the sub-group (`OpGroupNonUniform…`).
     pub non_uniform: std::collections::BTreeSet<u32>,
+    /// Where lines of source text begin.
+    pub lines: LineStarts,
     /// The transforms that passes and back ends may use.
     pub transforms: crate::Transforms,
+}
+
+/// Where lines of source text begin, as far as `OpLine` says so.
+#[derive(Clone, Debug, Default)]
+pub struct LineStarts {
+    /// Words of `OpLine`, ascending, with file and line.
+    pub(crate) starts: Vec<(u32, [u32; 2])>,
+    /// Debug information names lines in another way.
+    pub(crate) has_others: bool,
+}
+
+impl LineStarts {
+    /// Whether two instructions, by their words, are of one line. In modules without lines all are.
+    #[must_use]
+    pub fn is_one_line(&self, a: u32, b: u32) -> bool {
+        let line = |word: u32| {
+            let behind = self.starts.partition_point(|&(start, _)| start <= word);
+            behind.checked_sub(1).map(|at| self.starts[at].1)
+        };
+        a == b || (!self.has_others && line(a) == line(b))
+    }
 }
 
 impl Module {

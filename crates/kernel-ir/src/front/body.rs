@@ -381,13 +381,18 @@ impl<'w> Lower<'_, 'w> {
                 self.emit_void(Op::Assume(cond));
                 Ok(())
             }
+            Spv::Line => {
+                if let [file, line, ..] = *inst.operands {
+                    self.module.lines.starts.push((self.word, [file, line]));
+                }
+                Ok(())
+            }
             // Hints without effect on results.
             Spv::LoopMerge
             | Spv::SelectionMerge
             | Spv::LoopControlINTEL
             | Spv::LifetimeStart
             | Spv::LifetimeStop
-            | Spv::Line
             | Spv::NoLine
             | Spv::Nop
             | Spv::SubgroupBlockPrefetchINTEL

@@ -76,7 +76,10 @@ impl Declare<'_, '_> {
                 let set = match name.as_str() {
                     "OpenCL.std" => ExtSet::OpenCl,
                     "OpenCL.DebugInfo.100" | "DebugInfo" => ExtSet::Ignored,
-                    _ if name.starts_with("NonSemantic.") => ExtSet::Ignored,
+                    _ if name.starts_with("NonSemantic.") => {
+                        self.module.lines.has_others |= name.contains("DebugInfo");
+                        ExtSet::Ignored
+                    }
                     _ => return unsupported(format!("extended instruction set {name:?}")),
                 };
                 self.table.define(id, 0, Entity::Set(set))

@@ -14,6 +14,7 @@
 //! - **Accesses** are told to the runtime with the work-item's *epoch*, which counts the barriers that it has passed. Two
 //!   accesses of a work-group are ordered if their epochs differ. A work-group barrier adds to the upper bits, a
 //!   sub-group barrier to the lower [`SUB_GROUP_BITS`].
+//!   The members of a structure that one line copies are told as one access.
 //! - **Arrivals** at barriers, and the ends of work-items, are told to the runtime, which compares them; but not where all
 //!   work-items of a group arrive together in any case.
 //! - **Values** are tested before divisions, shifts and conversions.
@@ -26,6 +27,7 @@ mod bounds;
 mod callees;
 mod copies;
 mod intervals;
+mod parts;
 mod state;
 mod stops;
 mod together;
@@ -38,10 +40,11 @@ use super::edit::Edit;
 use super::roots::{Root, Roots};
 use crate::checks::Checks;
 use crate::ir::{
-    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, InstId, Module, Op, Terminator,
-    Touch, ValueId,
+    AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, InstId, LineStarts, Module, Op,
+    Terminator, Touch, ValueId,
 };
 use crate::types::{AddressSpace, Type};
+use parts::Part;
 use state::{Bounds, Instrument};
 use stops::{asks_for_sub_groups, is_group_stop, is_sub_group_stop};
 pub use written::{can_be_repeated, written_arguments};
@@ -87,7 +90,7 @@ pub fn instrument(module: &mut Module, checks: Checks) {
             checks,
             roots,
             (required, together),
-            &module.non_uniform,
+            (&module.non_uniform, &module.lines),
         );
         if is_callee {
             all.passed_epoch = callees[i];
@@ -104,7 +107,7 @@ impl<'m> Instrument<'m> {
         checks: Checks,
         roots: Roots,
         (requires_sub_groups, together): (bool, Vec<bool>),
-        non_uniform: &'m BTreeSet<u32>,
+        (non_uniform, lines): (&'m BTreeSet<u32>, &LineStarts),
     ) -> Self {
         let insts = || e.f.blocks.iter().flat_map(|block| &block.insts);
         let is = |test: fn(&Op) -> bool| insts().any(|id| test(&e.f.insts[id.index()].op));
@@ -113,6 +116,7 @@ impl<'m> Instrument<'m> {
         let counts = has_barriers || has_sub_groups;
         let knows = requires_sub_groups || has_sub_groups || is(asks_for_sub_groups);
         let quiet = intervals::quiet_reads(e.types, e.f, &roots);
+        let parts = parts::parts(e.types, e.f, lines, &quiet);
         let selected = values::only_selected(e.f);
         let written = written::written(e.types, e.f, &roots);
         // Functions that are called may have barriers.
@@ -133,6 +137,8 @@ impl<'m> Instrument<'m> {
             roots,
             selected,
             quiet,
+            parts,
+            part: None,
             written,
             non_uniform,
             bounds: Bounds::default(),
@@ -169,6 +175,7 @@ impl<'m> Instrument<'m> {
             self.word = self.e.f.insts[inst.index()].word;
             let result = self.e.f.insts[inst.index()].result;
             self.is_quiet = self.quiet.contains(&inst);
+            self.part = self.parts.get(&inst).copied();
             self.is_volatile = matches!(op, Op::Load { volatile: true, .. });
             self.before(&op, result);
             self.give_epoch(inst, callees);
@@ -329,8 +336,13 @@ impl<'m> Instrument<'m> {
         if !self.checks.races || !is_shared || self.is_quiet || self.roots.is_private(ptr) {
             return;
         }
+        let bytes = match self.part {
+            Some(Part::Told) => return,
+            Some(Part::First(all)) => u32::try_from(all).unwrap_or(bytes),
+            None => bytes,
+        };
         let mut operands = vec![ptr, self.load_epoch()];
-        if touch == Touch::Write {
+        if touch == Touch::Write && self.part.is_none() {
             operands.extend(value.and_then(|value| self.as_word(value)));
         }
         let check = match (touch, self.roots.of(ptr)) {

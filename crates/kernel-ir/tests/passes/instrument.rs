@@ -464,3 +464,59 @@ fn launches_can_be_repeated_if_all_writes_are_told() {
         assert_eq!(is_repeatable(&module), expected, "{}", print(&module));
     }
 }
+
+/// Each case: the accesses of one line as (kind, offset, bits), and those that are told.
+#[test]
+fn neighbouring_accesses_of_one_line_are_told_together() {
+    for (accesses, told) in [
+        (
+            &["store 0 32", "store 4 32", "store 8 64"][..],
+            &["write 16"][..],
+        ),
+        // A gap, and an access that begins before the first.
+        (
+            &["store 4 32", "store 12 32", "store 0 32"],
+            &["write 4", "write 4", "write 4"],
+        ),
+        // In any order behind the first.
+        (&["store 0 16", "store 4 32", "store 2 16"], &["write 8"]),
+        (
+            &["load 0 32", "store 0 32", "load 4 32", "store 4 32"],
+            &["read 8", "write 8"],
+        ),
+        (
+            &["store 0 32", "barrier", "store 4 32"],
+            &["write 4", "write 4"],
+        ),
+    ] {
+        let mut text =
+            String::from("kernel @k(%x: ptr<global>) {\ne:\n  %i: i64 = wi.GlobalInvocationId 0\n");
+        for (n, access) in accesses.iter().enumerate() {
+            let words: Vec<&str> = access.split(' ').collect();
+            let [kind, offset, bits] = words[..] else {
+                text += "  barrier Workgroup\n";
+                continue;
+            };
+            text += &format!("  %p{n}: ptr<global> = offset %x [%i * 32 + {offset}]\n");
+            text += &match kind {
+                "load" => format!("  %v{n}: i{bits} = load %p{n} align 2\n"),
+                _ => format!("  store %p{n}, i{bits} 7 align 2\n"),
+            };
+        }
+        text += "  ret\n}\n";
+        let mut module = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let checks = Checks {
+            races: true,
+            ..NONE
+        };
+        instrument(&mut module, checks);
+        let printed = print(&module);
+        let lines = printed
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("check.access "));
+        let found: Vec<String> = lines
+            .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(found, told, "{printed}");
+    }
+}

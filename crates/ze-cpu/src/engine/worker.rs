@@ -241,7 +241,9 @@ impl Worker {
         if launch.cooperative && prepared.groups > 1 {
             return cooperative::run(task, prepared, start_ns);
         }
-        if let Some(turn) = prepared.attempt() {
+        if self.scheduler.threads > 1
+            && let Some(turn) = prepared.attempt()
+        {
             return End::Here(self.attempt(task, launched, prepared, turn, start_ns));
         }
         let fault = match self.alone(launched, &prepared, threads, start_ns) {

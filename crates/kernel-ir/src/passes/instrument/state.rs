@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::parts::Part;
 use crate::checks::Checks;
 use crate::ir::{BinaryOp, CheckOp, ConvertOp, Flags, InstId, Op, Rounding, ValueId};
 use crate::passes::edit::Edit;
@@ -28,6 +29,10 @@ pub(super) struct Instrument<'m> {
     pub(super) selected: HashSet<ValueId>,
     /// Loads that cannot race.
     pub(super) quiet: HashSet<InstId>,
+    /// Accesses that are told together.
+    pub(super) parts: HashMap<InstId, Part>,
+    /// How the one at hand is told with others.
+    pub(super) part: Option<Part>,
     /// Arguments that the kernel writes through; `None` if these are not known.
     pub(super) written: Option<HashSet<u32>>,
     /// Whether work-items may miss each other at a barrier.
