@@ -25,7 +25,12 @@ pub fn watch_objects(watcher: &'static dyn ObjectWatcher) {
 
 /// Tells the watcher, if there is one.
 pub(crate) fn tell(what: impl FnOnce(&dyn ObjectWatcher)) {
+    // Out of line: most programs have no watcher.
+    #[cold]
+    fn told(watcher: &dyn ObjectWatcher, what: impl FnOnce(&dyn ObjectWatcher)) {
+        what(watcher);
+    }
     if let Some(watcher) = WATCHER.get() {
-        what(*watcher);
+        told(*watcher, what);
     }
 }

@@ -83,7 +83,12 @@ pub fn watch_command_order(watcher: &'static dyn CommandOrder) {
 
 /// Tells the watcher, if there is one.
 pub(crate) fn tell(what: impl FnOnce(&dyn CommandOrder)) {
+    // Out of line: most programs have no watcher.
+    #[cold]
+    fn told(watcher: &dyn CommandOrder, what: impl FnOnce(&dyn CommandOrder)) {
+        what(watcher);
+    }
     if let Some(watcher) = WATCHER.get() {
-        what(*watcher);
+        told(*watcher, what);
     }
 }

@@ -95,12 +95,13 @@ pub(crate) fn zeEventHostSynchronize(hEvent: Handle<'_, Event>, timeout: u64) ->
 pub(crate) fn zeEventQueryStatus(hEvent: Handle<'_, Event>) -> ZeResult {
     hEvent.context().check()?;
     CAPTURES.check_query(&hEvent)?;
-    let signal = hEvent.waited();
-    if !signal.is_set() {
-        return not_ready();
-    }
-    command_order::tell(|watcher| watcher.host_waited_for(signal.number()));
-    Ok(())
+    hEvent.with_waited(|signal| {
+        if !signal.is_set() {
+            return not_ready();
+        }
+        command_order::tell(|watcher| watcher.host_waited_for(signal.number()));
+        Ok(())
+    })
 }
 
 /// Clears signal and timestamps; core/event.yml.
