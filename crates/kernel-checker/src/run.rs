@@ -699,6 +699,7 @@ impl<'a> Run<'a> {
             writes,
             scope,
             order,
+            ..
         } = touch
             && !groups.is_synchronised
             && !(writes && releases(order))

@@ -411,6 +411,25 @@ pub enum AtomicOp {
     FlagClear,
 }
 
+impl AtomicOp {
+    /// Whether memory is the same in whatever order several of these operations are carried out.
+    #[must_use]
+    pub const fn commutes(self) -> bool {
+        matches!(
+            self,
+            Self::IAdd
+                | Self::ISub
+                | Self::SMin
+                | Self::SMax
+                | Self::UMin
+                | Self::UMax
+                | Self::And
+                | Self::Or
+                | Self::Xor
+        )
+    }
+}
+
 /// Associative operation of a reduction or scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "LLVM's names")]
@@ -496,6 +515,8 @@ pub enum Touch {
     /// An atomic operation; `CompareExchange` and others that write count as both.
     Atomic {
         writes: bool,
+        /// Whether memory is the same in whatever order several of them are carried out.
+        commutes: bool,
         scope: Scope,
         order: Order,
     },

@@ -13,7 +13,7 @@ const CLANG: &str = "clang-15 -w --target=spir64 -x cl -cl-std=CL3.0 -Xclang -cl
 /// Added where the translator does not know what the optimiser made: `freeze`, integers of 2 bits.
 const UNOPTIMISED: &str = "-Xclang -disable-llvm-passes";
 const TRANSLATOR: &str = "llvm-spirv-15 --spirv-max-version=1.3 --spirv-debug-info-version=ocl-100 \
-                          --spirv-ext=+SPV_INTEL_function_pointers";
+                          --spirv-ext=+SPV_INTEL_function_pointers,+SPV_INTEL_subgroups";
 const PLAIN_C: &str = "clang-22 -w --target=spirv64 -x c -O1 -c";
 
 /// Whether the kernel's module has lines.

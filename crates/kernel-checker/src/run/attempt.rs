@@ -2,7 +2,7 @@
 //!
 //! The threads run groups in any order, each with the memory of its own group, and record accesses to allocations in common
 //! histories. The attempt fails with the first finding, and with everything whose result depends on the order of groups:
-//! atomic accesses to global memory, fences, writes to memory that is no allocation. The launch is then undone, and runs in
+//! atomic accesses to global memory that do not commute, fences, writes to memory that is no allocation. The launch is then undone, and runs in
 //! order, so that reports do not depend on the schedule. An attempt without races computes what the launch computes in order.
 
 use std::sync::atomic::Ordering;
@@ -46,9 +46,6 @@ impl Run<'_> {
         (active, cell): (u64, Cell),
         hint: &mut usize,
     ) -> u64 {
-        if new.reach != Reach::NotAtomic {
-            return active;
-        }
         let recorded = self.with_shared_state(|state, borrowed| {
             rows(lanes, active, new, |piece| {
                 let Some(allocation) = state.allocations.holding(piece.address, hint) else {
@@ -86,11 +83,15 @@ impl Run<'_> {
         }
         if let Touch::Atomic {
             writes,
+            commutes,
             scope,
             order,
         } = touch
         {
-            if call.what.space == AddressSpace::Local && !(writes && releases(order)) {
+            // Nothing uses their results: the kernel's groups may begin in any order.
+            let is_sum = commutes && self.reach(scope) == Reach::Device;
+            let is_local = call.what.space == AddressSpace::Local;
+            if (is_local || is_sum) && !(writes && releases(order)) {
                 let quiet = Quiet {
                     group: call.group,
                     item: call.item,
@@ -98,7 +99,7 @@ impl Run<'_> {
                     reach: self.reach(scope),
                     writes,
                     size,
-                    may_be_local: true,
+                    may_be_local: call.what.space != AddressSpace::Global,
                     site,
                 };
                 active = self.quiet(groups, &quiet, lanes, active, &mut 0);

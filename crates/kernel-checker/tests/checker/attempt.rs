@@ -90,6 +90,7 @@ fn a_race_of_threads_is_found_whatever_the_schedule() {
 fn the_order_of_groups_is_not_observed() {
     let relaxed = Touch::Atomic {
         writes: true,
+        commutes: false,
         scope: Scope::Device,
         order: Order::Relaxed,
     };

@@ -49,6 +49,7 @@ fn found(command: Command, waits: bool, offset: u64, writes: bool) -> Vec<bool> 
         Command::Reads => Touch::Read,
         Command::Stores => Touch::Atomic {
             writes: true,
+            commutes: false,
             scope: Scope::Device,
             order: Order::Release,
         },
@@ -113,6 +114,7 @@ fn what_the_host_has_acquired_is_ordered() {
     run.one(who(0, 0), 1, call(Touch::Write), DEVICE + 64, 5);
     let flag = Touch::Atomic {
         writes: true,
+        commutes: false,
         scope: Scope::CrossDevice,
         order: Order::Release,
     };

@@ -289,6 +289,7 @@ impl Step {
                     "write" => Touch::Write,
                     "load" | "store" | "update" => Touch::Atomic {
                         writes: action != "load",
+                        commutes: action == "update",
                         scope: scope(words.next()?)?,
                         order: order(words.next()?)?,
                     },

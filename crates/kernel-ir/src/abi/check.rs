@@ -119,10 +119,12 @@ impl What {
                 Touch::Write => 1,
                 Touch::Atomic {
                     writes,
+                    commutes,
                     scope,
                     order,
                 } => {
                     2 | u64::from(writes)
+                        | u64::from(commutes) << 2
                         | index(&SCOPES, &scope) << 8
                         | index(&ORDERS, &order) << 16
                 }
@@ -192,8 +194,9 @@ impl What {
             Some(match byte(8) {
                 0 => Touch::Read,
                 1 => Touch::Write,
-                how @ (2 | 3) => Touch::Atomic {
-                    writes: how == 3,
+                how @ (2 | 3 | 6 | 7) => Touch::Atomic {
+                    writes: how & 1 != 0,
+                    commutes: how & 4 != 0,
                     scope: *SCOPES.get(byte(16))?,
                     order: *ORDERS.get(byte(24))?,
                 },
@@ -228,11 +231,17 @@ mod tests {
 
     #[test]
     fn each_check_survives_its_encoding() {
-        let atomic = Touch::Atomic {
-            writes: true,
+        let atomic = |writes, commutes| Touch::Atomic {
+            writes,
+            commutes,
             scope: Scope::Workgroup,
             order: Order::AcquireRelease,
         };
+        let atomics = [
+            atomic(false, false),
+            atomic(true, false),
+            atomic(true, true),
+        ];
         let mut ops = vec![
             CheckOp::AllocationStart,
             CheckOp::AllocationSize,
@@ -246,7 +255,7 @@ mod tests {
         ];
         ops.extend(MISTAKES.map(CheckOp::Value));
         ops.extend(RELIANCES.map(|how| CheckOp::Uninitialised(how, 4)));
-        for touch in [Touch::Read, Touch::Write, atomic] {
+        for touch in [Touch::Read, Touch::Write].into_iter().chain(atomics) {
             // 24 bits of size: no access of a kernel is larger.
             for size in [1, 16, (1 << 24) - 1] {
                 ops.push(CheckOp::Bounds(touch, size));

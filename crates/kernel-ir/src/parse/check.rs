@@ -21,11 +21,16 @@ pub(crate) fn write_check(op: CheckOp) -> String {
         Touch::Write => "write".to_owned(),
         Touch::Atomic {
             writes,
+            commutes,
             scope,
             order,
         } => format!(
             "{} {} {}",
-            if writes { "atomic" } else { "atomic_read" },
+            match (writes, commutes) {
+                (true, true) => "atomic_sum",
+                (true, false) => "atomic",
+                (false, _) => "atomic_read",
+            },
             names::scope(scope),
             names::order(order)
         ),
@@ -119,15 +124,17 @@ impl Parser<'_> {
 
     fn touch(&mut self) -> Result<Touch> {
         let word = self.lexer.word()?;
-        let writes = match word.as_str() {
+        let (writes, commutes) = match word.as_str() {
             "read" => return Ok(Touch::Read),
             "write" => return Ok(Touch::Write),
-            "atomic" => true,
-            "atomic_read" => false,
+            "atomic" => (true, false),
+            "atomic_sum" => (true, true),
+            "atomic_read" => (false, false),
             other => return Err(self.lexer.error(format!("{other:?} is no access"))),
         };
         Ok(Touch::Atomic {
             writes,
+            commutes,
             scope: self.named(names::read_scope, "scope")?,
             order: self.named(names::read_order, "order")?,
         })

@@ -23,6 +23,7 @@
 //! accesses only. Functions that are still called get the epoch as one more parameter: they cannot wait, so it stays what it
 //! is while they run.
 
+mod blocks;
 mod bounds;
 mod callees;
 mod copies;
@@ -247,11 +248,24 @@ impl<'m> Instrument<'m> {
                 let size = operand.map_or(4, |v| self.e.types.size_of(self.e.f.ty(v)));
                 let touch = Touch::Atomic {
                     writes: *op != AtomicOp::Load,
+                    commutes: op.commutes(),
                     scope: *scope,
                     order: *order,
                 };
                 self.check_alignment(*ptr, size, size, touch);
                 self.access(*ptr, size, touch, None);
+            }
+            Op::Group(GroupOp::BlockRead, _, args) => {
+                if let (&[ptr], Some(result)) = (&args[..], result) {
+                    self.check_block(ptr, self.e.f.ty(result), Touch::Read);
+                }
+                self.check_arrival(op);
+            }
+            Op::Group(GroupOp::BlockWrite, _, args) => {
+                if let &[ptr, value] = &args[..] {
+                    self.check_block(ptr, self.e.f.ty(value), Touch::Write);
+                }
+                self.check_arrival(op);
             }
             Op::Fence(scope, order) if self.checks.races => {
                 let epoch = self.load_epoch();
@@ -267,6 +281,13 @@ impl<'m> Instrument<'m> {
                     self.check_conversion(*convert, *a, result);
                 }
             }
+            op => self.check_arrival(op),
+        }
+    }
+
+    /// Checks that work-items arrive together where they have to.
+    fn check_arrival(&mut self, op: &Op) {
+        match op {
             op if is_group_stop(op) && self.checks.barriers => {
                 // All work-items have to name one source of a broadcast.
                 let source =

@@ -81,6 +81,14 @@ impl Roots {
         self.of.get(ptr.index()).copied().flatten()
     }
 
+    /// A pointer that the pass has made has this root.
+    pub(super) fn derive(&mut self, ptr: ValueId, root: Option<Root>) {
+        if self.of.len() <= ptr.index() {
+            self.of.resize(ptr.index() + 1, None);
+        }
+        self.of[ptr.index()] = root;
+    }
+
     /// Whether it points to an image's record or texels.
     pub(super) fn is_image(&self, ptr: ValueId) -> bool {
         self.of(ptr) == Some(Root::Image)

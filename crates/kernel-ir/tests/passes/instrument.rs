@@ -448,7 +448,7 @@ fn launches_can_be_repeated_if_all_writes_are_told() {
             "%b: ptr<global> = load %d align 8\n  store %b, i32 1 align 4",
             false,
         ),
-        ("group.block_write Subgroup %x, i32 1", false),
+        ("group.block_write Subgroup %x, i32 1", true),
     ] {
         let head = "kernel @k(%x: ptr<global>, %t: ptr<local>, %n: i64, %d: ptr<constant> image) {";
         let text = format!("{head}\ne:\n  store %x, i32 0 align 4\n  {body}\n  ret\n}}\n");
@@ -518,5 +518,30 @@ fn neighbouring_accesses_of_one_line_are_told_together() {
             .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
             .collect();
         assert_eq!(found, told, "{printed}");
+    }
+}
+
+#[test]
+fn block_accesses_are_those_of_each_row() {
+    let text = "kernel @k(%x: ptr<global>, %y: ptr<global>) {
+e:
+  %v: <2 x i32> = group.block_read Subgroup %x
+  group.block_write Subgroup %y, %v
+  ret
+}
+";
+    let checks = Checks {
+        memory: true,
+        races: true,
+        ..NONE
+    };
+    let printed = instrumented(text, checks);
+    for (told, count) in [
+        ("check.bounds read 4", 2),
+        ("check.bounds write 4", 2),
+        ("check.argument_read 0 4", 2),
+        ("check.access write 4", 2),
+    ] {
+        assert_eq!(printed.matches(told).count(), count, "{told}\n{printed}");
     }
 }

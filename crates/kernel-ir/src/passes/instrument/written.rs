@@ -21,7 +21,7 @@ pub(super) fn written(types: &Types, f: &Function, roots: &Roots) -> Option<Hash
                 }
             }
             Op::Call(..) | Op::CallIndirect(..) => return None,
-            // Block writes of sub-groups.
+            Op::Group(GroupOp::BlockRead, ..) => {}
             Op::Group(_, _, args) => {
                 for &arg in args {
                     if matches!(types.get(f.ty(arg)), Type::Ptr(_))
@@ -125,10 +125,8 @@ pub fn can_be_repeated(module: &Module, kernel: &Kernel) -> bool {
         Op::CopyMemory { dst, size, .. } => {
             is_own(*dst) || (!roots.is_image(*dst) && is_known(*size))
         }
-        Op::Group(GroupOp::BlockWrite, ..)
-        | Op::Call(..)
-        | Op::CallIndirect(..)
-        | Op::Printf(..) => false,
+        Op::Group(GroupOp::BlockWrite, _, args) => args.iter().all(|&ptr| !roots.is_image(ptr)),
+        Op::Call(..) | Op::CallIndirect(..) | Op::Printf(..) => false,
         _ => true,
     });
     is_told && has_checks

@@ -1,0 +1,9 @@
+// run twice global=256 local=64 args=buffer(u32,512,iota),buffer(u32,512)
+// note: each sub-group reads and writes two rows as blocks; work-items have columns of their own
+uint2 __attribute__((overloadable)) intel_sub_group_block_read2(const global uint *from);
+void __attribute__((overloadable)) intel_sub_group_block_write2(global uint *to, uint2 value);
+
+kernel void twice(global const uint *in, global uint *out) {
+  size_t first = 2 * (get_global_id(0) - get_sub_group_local_id());
+  intel_sub_group_block_write2(out + first, 2 * intel_sub_group_block_read2(in + first));
+}
