@@ -13,6 +13,7 @@ mod declaration;
 mod file;
 mod generate;
 mod names;
+mod staging;
 
 use proc_macro::TokenStream;
 
@@ -50,4 +51,73 @@ pub fn kernels(input: TokenStream) -> TokenStream {
         Ok(tokens) => tokens.into(),
         Err(error) => error.into_compile_error().into(),
     }
+}
+
+/// Makes a function a kernel.
+///
+/// ```ignore
+/// #[sycl::kernel]
+/// fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
+///     let i = sycl::item::<1>().id();
+///     if i < y.len() {
+///         y[i] = a * x[i] + y[i];
+///     }
+/// }
+/// queue.submit(|cg| {
+///     let (x, y) = (cg.access(&x, Read)?, cg.access(&y, ReadWrite)?);
+///     cg.parallel_for(saxpy, [n], (2.0, &x, &y))
+/// })?;
+/// ```
+///
+/// The function can still be called: `saxpy(2.0, &x, &mut y)`. A generic one is launched as `saxpy::kernel::<f32>()`.
+#[proc_macro_attribute]
+pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(error) = unexpected(&attribute) {
+        return error;
+    }
+    let function = syn::parse_macro_input!(item as syn::ItemFn);
+    staging::kernel(&function).into()
+}
+
+/// Makes a function one that kernels can call; methods too.
+///
+/// ```ignore
+/// #[sycl::device]
+/// fn square(x: f32) -> f32 {
+///     x * x
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn device(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(error) = unexpected(&attribute) {
+        return error;
+    }
+    let function = syn::parse_macro_input!(item as syn::ItemFn);
+    staging::device(&function).into()
+}
+
+/// Makes a structure one that kernels and buffers can hold.
+///
+/// ```ignore
+/// #[derive(Clone, Copy, sycl::Device)]
+/// #[repr(C)]
+/// struct Particle {
+///     place: [f32; 2],
+///     mass: f32,
+/// }
+/// ```
+#[proc_macro_derive(Device)]
+pub fn derive_device(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    match staging::derive_device(&input) {
+        Ok(tokens) => tokens.into(),
+        Err(error) => error.into_compile_error().into(),
+    }
+}
+
+/// The error for an attribute with arguments.
+fn unexpected(attribute: &TokenStream) -> Option<TokenStream> {
+    let first = attribute.clone().into_iter().next()?;
+    let error = syn::Error::new(first.span().into(), "this attribute takes no arguments");
+    Some(error.into_compile_error().into())
 }

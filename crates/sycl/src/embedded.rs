@@ -13,11 +13,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::accessor::{Accessor, LocalAccessor, Mode, Writes};
 use crate::arguments::ArgSink;
+use crate::bundle::{Executable, Input, Kernel, KernelBundle};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::image::{ImageAccessor, Sampler};
-use crate::kernel::{Executable, Input, Kernel, KernelBundle};
 use crate::kernel_args::{AtOffset, KernelArg, Val};
 use crate::range::DeviceData;
 use crate::usm;

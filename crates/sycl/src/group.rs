@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 use sycl_graph::Access;
 
 use crate::arguments::Arguments;
+use crate::bundle::SpecValues;
 use crate::event::Event;
 use crate::host_task::Task;
-use crate::kernel::SpecValues;
 use crate::operation::{Operation, Region, Shape};
 use crate::recorded_list::RecordedList;
 use crate::staging::Staging;

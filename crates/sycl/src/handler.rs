@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::accessor::{Accessor, Brand, HostTaskAccessor, LocalAccessor, Mode, Read, Writes};
 use crate::arguments::{ArgSink, Arguments};
 use crate::buffer::Buffer;
+use crate::bundle::{SpecId, SpecValue, bytes_of};
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::group::{Action, Group, Record};
@@ -16,7 +17,6 @@ use crate::image::native::sampler;
 use crate::image::{
     HostTaskImageAccessor, ImageAccessor, SampledImage, Texel, UnsampledImage, check_kind,
 };
-use crate::kernel::{SpecId, SpecValue, bytes_of};
 use crate::kernel_args::Launch;
 use crate::operation::{Operation, Region, Shape};
 use crate::queue_inner::QueueInner;

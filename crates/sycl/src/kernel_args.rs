@@ -5,11 +5,11 @@
 
 use crate::accessor::{Accessor, LocalAccessor, Mode};
 use crate::arguments::ArgSink;
+use crate::bundle::Kernel;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::Result;
 use crate::image::{ImageAccessor, Sampler};
-use crate::kernel::Kernel;
 use crate::range::DeviceData;
 use crate::usm;
 

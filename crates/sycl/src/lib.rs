@@ -1,8 +1,9 @@
 //! SYCL 2020 for Rust over Level Zero, with the hipSYCL buffer model.
 //!
 //! A [`Queue`] takes command groups. Accessors declare the parts of a [`Buffer`] that a group uses; the runtime copies
-//! outdated data, orders groups that conflict and runs the others side by side. Kernels are SPIR-V. The only backend is
-//! Level Zero: an installed loader, or the CPU driver inside the program (feature `embedded`).
+//! outdated data, orders groups that conflict and runs the others side by side. Kernels are SPIR-V, or Rust
+//! ([`kernel`](mod@kernel)). The only backend is Level Zero: an installed loader, or the CPU driver inside the program
+//! (feature `embedded`).
 //!
 //! ```no_run
 //! use sycl::{Buffer, Queue, Read, WriteNoInit};
@@ -39,14 +40,14 @@
 //! - Devices: `platform`, [`info`]'s descriptors, `device`.
 //! - `engine`: command lanes, pending commands, deferred release, user events, lost devices, transfer lanes.
 //! - Contexts: `context`, `enumeration` (drivers and devices of the process), `selector`.
-//! - Commands: `arguments`, `kernel_args`, `module`, `reflect`, `kernel`, `recorded_list`, `operation` (one append),
+//! - Commands: `arguments`, `kernel_args`, `module`, `reflect`, `bundle`, `recorded_list`, `operation` (one append),
 //!   `staging`.
 //! - Data: `memory`, `image::native`, `reports`, `event`, `storage` (memories of a buffer or image), `transfer` (copies
 //!   between them), `handle` (a user's handle of one), [`usm`].
 //! - Command groups: `uses`, `host_task`, `group`, `queue_inner`, `group_command`, `submit`; `trace` reports them to
 //!   tools.
 //! - User objects: `buffer`, `image`, `host_accessor`, `handler`, `queue`, `graph`, `reduction`, `scope`, [`embedded`],
-//!   [`interop`].
+//!   [`kernel`](mod@kernel) (kernels in Rust), [`interop`].
 //!
 //! Invariants
 //! - Work is submitted on the caller's thread, and a device waits only for work that was submitted before.
@@ -57,7 +58,7 @@
 //!   to all submissions.
 //! - A dropped object lives on until the work that uses it has ended.
 //!
-//! Not here: closures as device code, streams, other backends.
+//! Not here: streams, other backends.
 
 // `kernels!` expands to names of this crate, also inside it.
 extern crate self as sycl;
@@ -65,6 +66,7 @@ extern crate self as sycl;
 mod accessor;
 mod arguments;
 mod buffer;
+mod bundle;
 mod context;
 mod device;
 pub mod embedded;
@@ -83,7 +85,7 @@ mod host_task;
 mod image;
 pub mod info;
 pub mod interop;
-mod kernel;
+pub mod kernel;
 mod kernel_args;
 mod leaks;
 mod log;
@@ -117,6 +119,9 @@ pub use accessor::{
 };
 pub use arguments::{ArgSink, ArgumentKind};
 pub use buffer::{Buffer, BufferOptions, UsmView};
+pub use bundle::{
+    BundleState, Executable, Input, Kernel, KernelBundle, KernelId, Object, SpecId, SpecValue,
+};
 pub use context::Context;
 pub use device::{Aspect, Device, DeviceType, Partition};
 pub use enumeration::use_entry;
@@ -133,10 +138,8 @@ pub use image::{
     HostSampledImageAccessor, HostTaskImageAccessor, ImageAccessor, ImageFormat, ImageView,
     SampledImage, Sampler, Texel, TexelKind, UnsampledImage,
 };
-pub use kernel::{
-    BundleState, Executable, Input, Kernel, KernelBundle, KernelId, Object, SpecId, SpecValue,
-};
 pub use kernel_args::{AtOffset, KernelArg, KernelArgs, Launch, Val};
+pub use kernel_builder::{Item, Local, atomic, barrier, item, local};
 pub use platform::{Backend, Platform};
 pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};
 pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};
@@ -148,7 +151,7 @@ pub use selector::{
     AcceleratorSelector, AspectSelector, CpuSelector, DefaultSelector, FilterSelector, GpuSelector,
     Selector,
 };
-pub use sycl_macros::kernels;
+pub use sycl_macros::{Device, device, kernel, kernels};
 
 /// The samples of the page that a registry shows compile.
 #[cfg(doctest)]

@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps, Extent};
 
 use crate::arguments::Arguments;
+use crate::bundle::KernelInner;
 use crate::engine::command_lane::CommandLane;
 use crate::engine::losses::outlived;
 use crate::engine::target::Target;
 use crate::error::{Error, Result};
-use crate::kernel::KernelInner;
 use crate::recorded_list::RecordedList;
 use crate::ze::{Api, ze};
 

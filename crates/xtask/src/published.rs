@@ -13,7 +13,7 @@ pub(crate) const PUBLIC: [&str; 6] = [
 ];
 
 /// Those that they are built from, which may change in any version.
-const INTERNAL: [&str; 24] = [
+const INTERNAL: [&str; 25] = [
     "solum-acceleration-structure",
     "solum-cancellation",
     "solum-check-report",
@@ -21,6 +21,7 @@ const INTERNAL: [&str; 24] = [
     "solum-compiler-build",
     "solum-cpu-target",
     "solum-device-selector",
+    "solum-kernel-builder",
     "solum-kernel-checker",
     "solum-kernel-ir",
     "solum-local-ranks",

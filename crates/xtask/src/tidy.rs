@@ -40,6 +40,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("device-selector", 2),
     ("check-report", 2),
     ("kernel-checker", 2),
+    ("kernel-builder", 2),
     ("level-zero", 3),
     ("sycl-macros", 3),
     ("timeline", 3),

@@ -1,10 +1,10 @@
 //! Descriptors of kernels.
 
 use super::descriptor::{Info, descriptors};
+use crate::bundle::Kernel;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::Result;
-use crate::kernel::Kernel;
 
 descriptors! { Kernel;
     /// The name.

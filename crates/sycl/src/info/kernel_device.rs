@@ -1,9 +1,9 @@
 //! Descriptors of a kernel on one of its devices: `kernel.device_info::<info::kernel_device::PrivateMemSize>(&device)`.
 
 use super::descriptor::descriptors;
+use crate::bundle::Kernel;
 use crate::device::Device;
 use crate::error::Error;
-use crate::kernel::Kernel;
 
 descriptors! { (Kernel, Device);
     /// Defined for built-in kernels only: `Invalid`, as SYCL specifies.

@@ -10,13 +10,13 @@ mod ownership;
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::buffer::Buffer;
+use crate::bundle::{Executable, Kernel, KernelBundle, KernelInner, argument_count};
 use crate::context::Context;
 use crate::device::Device;
 use crate::engine::command_lane::CommandLane;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
 use crate::image::{ChannelOrder, ChannelType, ImageFormat, UnsampledImage};
-use crate::kernel::{Executable, Kernel, KernelBundle, KernelInner, argument_count};
 use crate::leaks;
 use crate::memory::{End, is_buffers};
 use crate::module::Module;

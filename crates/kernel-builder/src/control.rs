@@ -1,0 +1,437 @@
+//! Control flow: branches, loops, ranges, calls, faults, and the facts that comparisons leave behind.
+
+use std::collections::HashMap;
+
+use spirv::Op;
+
+use crate::builder::{Builder, Condition, Operand};
+use crate::module::Id;
+use crate::types::Type;
+
+/// The deepest nesting of calls; a function that calls itself ends here.
+const DEEPEST: usize = 64;
+
+/// Where the values of several paths meet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Meeting(Option<Operand>);
+
+/// An `if` in the making.
+#[derive(Debug)]
+pub struct If {
+    condition: Operand,
+    otherwise: Id,
+    merge: Id,
+    facts: usize,
+    /// The values of variables before the branches.
+    held: HashMap<Id, Operand>,
+    value: Meeting,
+    then_ends: bool,
+}
+
+/// A loop in the making.
+#[derive(Debug)]
+pub struct Loop {
+    header: Id,
+    next: Id,
+    exit: Id,
+    facts: usize,
+    value: Meeting,
+}
+
+/// The bounds of a `for` loop.
+#[derive(Debug)]
+pub struct Counter {
+    inside: Loop,
+    place: Operand,
+    start: Operand,
+    end: Operand,
+    step: Option<Operand>,
+    inclusive: bool,
+    reversed: bool,
+}
+
+/// A call of a device function, whose body is staged in place.
+#[derive(Debug)]
+pub struct Call {
+    exit: Id,
+    facts: usize,
+    value: Meeting,
+}
+
+impl Builder {
+    fn meet(&mut self, meeting: &mut Meeting, value: Operand) {
+        if !self.is_live() {
+            return;
+        }
+        match (meeting.0, self.read(value)) {
+            (_, Operand::Never | Operand::Memory(_)) => {}
+            (_, Operand::Unit) => meeting.0 = Some(Operand::Unit),
+            (None, value) => meeting.0 = Some(self.variable(value)),
+            (Some(place), value) => self.store(place, value),
+        }
+    }
+
+    fn met(&mut self, meeting: Meeting) -> Operand {
+        match meeting.0 {
+            None => Operand::Never,
+            Some(place) => self.read(place),
+        }
+    }
+
+    /// Whether the first is known to be less than the second here.
+    pub(crate) fn is_less(&self, index: Id, length: Id) -> bool {
+        let known = |id| self.constants.get(&id).copied();
+        match (known(index), known(length)) {
+            (Some(index), Some(length)) => index < length,
+            (None, Some(most)) => self.facts.iter().any(|(less, more)| {
+                *less == index && (*more == length || known(*more).is_some_and(|m| m <= most))
+            }),
+            _ => self.facts.contains(&(index, length)),
+        }
+    }
+
+    fn assume(&mut self, condition: Operand, holds: bool) {
+        let Operand::Value(id) = condition else {
+            return;
+        };
+        match (self.conditions.get(&id), holds) {
+            (Some(Condition::Less(less, more)), true)
+            | (Some(Condition::NotLess(less, more)), false) => self.facts.push((*less, *more)),
+            (Some(Condition::Both(a, b)), true) => {
+                let (a, b) = (*a, *b);
+                self.assume(Operand::Value(a), true);
+                self.assume(Operand::Value(b), true);
+            }
+            (Some(Condition::Not(of)), holds) => {
+                let of = *of;
+                self.assume(Operand::Value(of), !holds);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the work-item unless the condition holds.
+    pub fn fault_unless(&mut self, condition: Operand) {
+        let condition = self.read(condition);
+        let Operand::Value(id) = condition else {
+            return;
+        };
+        let on = self.label();
+        self.branch_if(id, on, self.exit);
+        self.begin(on);
+        self.assume(condition, true);
+    }
+
+    /// Ends the work-item.
+    pub fn fault(&mut self) -> Operand {
+        self.branch(self.exit);
+        Operand::Never
+    }
+
+    /// Begins the first branch of an `if`.
+    pub fn if_begin(&mut self, condition: Operand) -> If {
+        let condition = self.read(condition);
+        let (then, otherwise, merge) = (self.label(), self.label(), self.label());
+        let facts = self.facts.len();
+        let held = self.held.clone();
+        if let Operand::Value(id) = condition {
+            self.branch_if(id, then, otherwise);
+        }
+        self.begin(then);
+        self.assume(condition, true);
+        If {
+            condition,
+            otherwise,
+            merge,
+            facts,
+            held,
+            value: Meeting::default(),
+            then_ends: false,
+        }
+    }
+
+    /// Ends the first branch with its value, and begins the second.
+    pub fn if_else(&mut self, state: &mut If, value: Operand) {
+        self.meet(&mut state.value, value);
+        state.then_ends = !self.is_live();
+        self.branch(state.merge);
+        self.facts.truncate(state.facts);
+        self.held = std::mem::take(&mut state.held);
+        self.begin(state.otherwise);
+        self.assume(state.condition, false);
+    }
+
+    /// Ends the second branch with its value.
+    pub fn if_end(&mut self, mut state: If, value: Operand) -> Operand {
+        self.meet(&mut state.value, value);
+        let else_ends = !self.is_live();
+        self.branch(state.merge);
+        self.facts.truncate(state.facts);
+        self.join(state.merge);
+        match (state.then_ends, else_ends) {
+            (true, false) => self.assume(state.condition, false),
+            (false, true) => self.assume(state.condition, true),
+            _ => {}
+        }
+        self.met(state.value)
+    }
+
+    /// `left && right`, where the right side was staged as the first branch of an `if` with the left as its condition.
+    pub fn if_both(&mut self, mut state: If, right: Operand) -> Operand {
+        let left = state.condition;
+        let right = self.read(right);
+        self.if_else(&mut state, right);
+        let no = self.bool(false);
+        let both = self.if_end(state, no);
+        if let (Operand::Value(both), Operand::Value(left), Operand::Value(right)) =
+            (both, left, right)
+        {
+            self.conditions.insert(both, Condition::Both(left, right));
+        }
+        both
+    }
+
+    /// Begins a loop.
+    pub fn loop_begin(&mut self) -> Loop {
+        let (header, next, exit) = (self.label(), self.label(), self.label());
+        self.branch(header);
+        self.join(header);
+        Loop {
+            header,
+            next,
+            exit,
+            facts: self.facts.len(),
+            value: Meeting::default(),
+        }
+    }
+
+    /// Leaves the loop unless the condition holds.
+    pub fn loop_while(&mut self, state: &mut Loop, condition: Operand) {
+        let condition = self.read(condition);
+        let body = self.label();
+        self.meet(&mut state.value, Operand::Unit);
+        if let Operand::Value(id) = condition {
+            self.branch_if(id, body, state.exit);
+        }
+        self.begin(body);
+        self.assume(condition, true);
+    }
+
+    /// `break value`.
+    pub fn loop_break(&mut self, state: &mut Loop, value: Operand) {
+        self.meet(&mut state.value, value);
+        self.branch(state.exit);
+    }
+
+    /// `continue`.
+    pub fn loop_continue(&mut self, state: &Loop) {
+        self.branch(state.next);
+    }
+
+    /// Ends the loop.
+    pub fn loop_end(&mut self, state: Loop) -> Operand {
+        self.branch(state.next);
+        self.join(state.next);
+        self.branch(state.header);
+        self.loop_exit(state)
+    }
+
+    fn loop_exit(&mut self, state: Loop) -> Operand {
+        self.facts.truncate(state.facts);
+        self.join(state.exit);
+        self.met(state.value)
+    }
+
+    /// Begins `for i in start..end`, or `start..=end`, reversed or with steps; returns the counter's value.
+    pub fn for_begin(
+        &mut self,
+        start: Operand,
+        end: Operand,
+        step: Option<Operand>,
+        inclusive: bool,
+        reversed: bool,
+    ) -> (Counter, Operand) {
+        let (start, end) = (self.read(start), self.read(end));
+        let place = self.variable(if reversed { end } else { start });
+        let mut inside = self.loop_begin();
+        let at = self.read(place);
+        let (low, high) = if reversed { (start, at) } else { (at, end) };
+        let compare = if inclusive {
+            Op::ULessThanEqual
+        } else {
+            Op::ULessThan
+        };
+        let condition = self.compare(compare, low, high);
+        self.loop_while(&mut inside, condition);
+        let at = match (reversed, inclusive) {
+            (true, false) => {
+                let value = self.add_one(at, Op::ISub);
+                if let (Operand::Value(value), Operand::Value(end)) = (value, end)
+                    && matches!(self.type_of(value), Type::Int { signed: false, .. })
+                {
+                    // The counter begins at the end and only falls.
+                    self.facts.push((value, end));
+                }
+                value
+            }
+            _ => at,
+        };
+        let counter = Counter {
+            inside,
+            place,
+            start,
+            end,
+            step,
+            inclusive,
+            reversed,
+        };
+        (counter, at)
+    }
+
+    /// Begins a loop over the elements of a slice or an array; returns index and element.
+    pub fn each_begin(
+        &mut self,
+        values: Operand,
+        by_reference: bool,
+    ) -> (Counter, Operand, Operand) {
+        let is_array = match values {
+            Operand::Value(id) => matches!(self.type_of(id), Type::Array(..)),
+            Operand::Memory(id) => matches!(self.type_of(id).pointee(), Some(Type::Array(..))),
+            _ => false,
+        };
+        // An array by value is copied, as in Rust: the loop may change the variable.
+        let values = match is_array && !by_reference {
+            true => {
+                let copy = self.read(values);
+                self.variable(copy)
+            }
+            false => values,
+        };
+        let (start, end) = (Operand::Value(self.size(0)), self.length(values));
+        let (counter, index) = self.for_begin(start, end, None, false, false);
+        let element = self.index(values, index);
+        let element = match is_array && !by_reference {
+            true => self.read(element),
+            false => self.borrow(element),
+        };
+        (counter, index, element)
+    }
+
+    fn add_one(&mut self, value: Operand, op: Op) -> Operand {
+        let Operand::Value(id) = value else {
+            return value;
+        };
+        let ty = self.type_of(id);
+        match ty {
+            Type::Int { bits, .. } => {
+                let one = self.module.integer(bits, 1);
+                self.value(op, &ty, &[id, one])
+            }
+            _ => self.refuse(format!("a range of {ty}: count with integers")),
+        }
+    }
+
+    /// Ends the `for` loop: the counter steps at the label to which `continue` jumps.
+    pub fn for_end(&mut self, counter: Counter) -> Operand {
+        let state = counter.inside;
+        self.branch(state.next);
+        self.join(state.next);
+        let at = self.read(counter.place);
+        let on = self.label();
+        let last = if counter.reversed {
+            counter.start
+        } else {
+            counter.end
+        };
+        let step = counter.step.map(|step| self.read(step));
+        let next = match (step, at, last) {
+            (Some(Operand::Value(step)), Operand::Value(from), Operand::Value(to)) => {
+                // The counter may pass the end by less than a step, and must not wrap around.
+                let ty = self.type_of(from);
+                let bits = match ty {
+                    Type::Int { bits, .. } => bits,
+                    _ => 64,
+                };
+                let count = Operand::Value(step);
+                let step = self.cast(
+                    count,
+                    &Type::Int {
+                        bits,
+                        signed: false,
+                    },
+                );
+                let Operand::Value(step) = step else {
+                    return Operand::Never;
+                };
+                let left = self.emit(
+                    Op::ISub,
+                    &Type::Int {
+                        bits,
+                        signed: false,
+                    },
+                    &[to, from],
+                );
+                let op = if counter.inclusive {
+                    Op::ULessThanEqual
+                } else {
+                    Op::ULessThan
+                };
+                let fits = self.emit(op, &Type::Bool, &[step, left]);
+                self.branch_if(fits, on, state.exit);
+                self.begin(on);
+                self.value(Op::IAdd, &ty, &[from, step])
+            }
+            (_, Operand::Value(from), Operand::Value(to)) => {
+                if counter.inclusive {
+                    let ends = self.emit(Op::IEqual, &Type::Bool, &[from, to]);
+                    self.branch_if(ends, state.exit, on);
+                    self.begin(on);
+                }
+                let op = if counter.reversed { Op::ISub } else { Op::IAdd };
+                self.add_one(at, op)
+            }
+            _ => Operand::Never,
+        };
+        self.store(counter.place, next);
+        self.branch(state.header);
+        self.loop_exit(state)
+    }
+
+    /// Begins the body of a called function, or refuses a call that is nested too deep.
+    pub fn call_begin(&mut self, name: &str) -> Option<Call> {
+        if self.depth == DEEPEST {
+            self.refuse(format!(
+                "calls are nested deeper than {DEEPEST}: does `{name}` call itself? Kernels have no recursion: use a loop",
+            ));
+            return None;
+        }
+        self.depth += 1;
+        Some(Call {
+            exit: self.label(),
+            facts: self.facts.len(),
+            value: Meeting::default(),
+        })
+    }
+
+    /// `return value`.
+    pub fn call_return(&mut self, call: &mut Call, value: Operand) {
+        self.meet(&mut call.value, value);
+        self.branch(call.exit);
+    }
+
+    /// Ends the body of a called function.
+    pub fn call_end(&mut self, mut call: Call, value: Operand) -> Operand {
+        self.depth -= 1;
+        self.call_return(&mut call, value);
+        self.facts.truncate(call.facts);
+        self.join(call.exit);
+        self.met(call.value)
+    }
+}
+
+impl Counter {
+    /// The loop, for `break` and `continue`.
+    pub fn inside(&mut self) -> &mut Loop {
+        &mut self.inside
+    }
+}

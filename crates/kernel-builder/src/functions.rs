@@ -1,0 +1,223 @@
+//! The functions that only kernels have: work-items, barriers, local memory, atomics. Each is a plain function for the
+//! host, and has a staged form beside it.
+
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+use crate::builder::Operand;
+use crate::kernel_type::KernelType;
+use crate::stage::{Stage, Staged};
+use crate::types::{Space, Type};
+use crate::work_item::Query;
+
+/// Index and range of the work-item that this thread runs on the host, with leading dimensions of 1.
+#[derive(Clone, Copy)]
+struct HostItem {
+    id: [usize; 3],
+    range: [usize; 3],
+}
+
+thread_local! {
+    static ITEM: Cell<HostItem> = const { Cell::new(HostItem { id: [0; 3], range: [1; 3] }) };
+}
+
+/// Calls a kernel on the host, once for each index of a range, one after another.
+///
+/// Each work-item is a work-group of its own. Index and range are those of [`item`].
+///
+/// ```
+/// use kernel_builder::{for_each, item};
+/// let mut squares = [0; 4];
+/// for_each([4], || {
+///     let i = item::<1>().id();
+///     squares[i] = i * i;
+/// });
+/// assert_eq!(squares, [0, 1, 4, 9]);
+/// ```
+pub fn for_each<const D: usize>(range: [usize; D], mut work_item: impl FnMut()) {
+    const { assert!(D >= 1 && D <= 3, "a range has one to three dimensions") };
+    let mut all = [1; 3];
+    all[3 - D..].copy_from_slice(&range);
+    let before = ITEM.get();
+    for z in 0..all[0] {
+        for y in 0..all[1] {
+            for x in 0..all[2] {
+                ITEM.set(HostItem {
+                    id: [z, y, x],
+                    range: all,
+                });
+                work_item();
+            }
+        }
+    }
+    ITEM.set(before);
+}
+
+/// The work-item that runs this code, in a range of `D` dimensions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Item<const D: usize>;
+
+/// Returns the work-item that runs this code, in a range of `D` dimensions.
+#[must_use]
+pub fn item<const D: usize>() -> Item<D> {
+    Item
+}
+
+/// Indices of `D` dimensions: a number, or an array whose last element is the fastest dimension.
+pub trait Rank {
+    /// `usize`, or an array of them.
+    type Index: KernelType;
+    #[doc(hidden)]
+    const DIMENSIONS: usize;
+    #[doc(hidden)]
+    fn of(all: [usize; 3]) -> Self::Index;
+}
+impl Rank for Item<1> {
+    type Index = usize;
+    const DIMENSIONS: usize = 1;
+    fn of(all: [usize; 3]) -> usize {
+        all[2]
+    }
+}
+impl Rank for Item<2> {
+    type Index = [usize; 2];
+    const DIMENSIONS: usize = 2;
+    fn of(all: [usize; 3]) -> [usize; 2] {
+        [all[1], all[2]]
+    }
+}
+impl Rank for Item<3> {
+    type Index = [usize; 3];
+    const DIMENSIONS: usize = 3;
+    fn of(all: [usize; 3]) -> [usize; 3] {
+        all
+    }
+}
+
+impl<const D: usize> KernelType for Item<D> {
+    fn describe() -> Type {
+        Type::Unit
+    }
+    fn example() -> Self {
+        Self
+    }
+}
+
+#[doc(hidden)]
+#[expect(
+    non_camel_case_types,
+    reason = "the staged form has the function's name"
+)]
+#[derive(Debug)]
+pub enum item {}
+impl item {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __stage<const D: usize>(_: &Stage) -> Staged<Item<D>> {
+        Staged::new(Operand::Unit)
+    }
+}
+
+macro_rules! queries {
+    ($($(#[$doc:meta])* $name:ident $staged:ident $query:ident |$item:ident| $host:expr;)*) => {
+        impl<const D: usize> Item<D>
+        where
+            Self: Rank,
+        {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(self) -> <Self as Rank>::Index {
+                    let $item = ITEM.get();
+                    Self::of($host)
+                }
+                #[doc(hidden)]
+                pub fn $staged(self) -> impl Fn(&Stage, Operand) -> Staged<<Self as Rank>::Index> + Copy {
+                    |stage, _| stage.query(Query::$query, Self::DIMENSIONS)
+                }
+            )*
+        }
+    };
+}
+queries! {
+    /// Returns its index in the whole range.
+    id __stage_id Id |item| item.id;
+    /// Returns the whole range.
+    range __stage_range Range |item| item.range;
+    /// Returns its index in its work-group.
+    local_id __stage_local_id LocalId |_item| [0; 3];
+    /// Returns the range of a work-group.
+    local_range __stage_local_range LocalRange |_item| [1; 3];
+    /// Returns the index of its work-group.
+    group_id __stage_group_id GroupId |item| item.id;
+    /// Returns the number of work-groups.
+    group_range __stage_group_range GroupRange |item| item.range;
+}
+
+/// Waits until all work-items of the work-group are here; what they wrote before is visible after it.
+///
+/// On the host each work-item is a work-group of its own.
+pub fn barrier() {}
+
+#[doc(hidden)]
+#[expect(
+    non_camel_case_types,
+    reason = "the staged form has the function's name"
+)]
+#[derive(Debug)]
+pub enum barrier {}
+impl barrier {
+    #[doc(hidden)]
+    pub fn __stage(stage: &Stage) -> Staged<()> {
+        stage.operation(|builder| {
+            builder.barrier();
+            Operand::Unit
+        })
+    }
+}
+
+/// Memory that the work-items of a work-group share. Its contents are undefined at first.
+#[derive(Debug)]
+pub struct Local<T>(Box<T>);
+
+/// Allocates memory that the work-items of a work-group share: `let mut tile = local::<[f32; 256]>();`
+#[must_use]
+pub fn local<T: KernelType>() -> Local<T> {
+    Local(Box::new(T::example()))
+}
+
+impl<T> Deref for Local<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+impl<T> DerefMut for Local<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+impl<T: KernelType> KernelType for Local<T> {
+    fn describe() -> Type {
+        Type::Pointer(Space::Local, Rc::new(T::describe()))
+    }
+    fn example() -> Self {
+        local()
+    }
+}
+
+#[doc(hidden)]
+#[expect(
+    non_camel_case_types,
+    reason = "the staged form has the function's name"
+)]
+#[derive(Debug)]
+pub enum local {}
+impl local {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __stage<T: KernelType>(stage: &Stage) -> Staged<Local<T>> {
+        stage.operation(|builder| builder.local_variable(&T::describe()))
+    }
+}

@@ -1,0 +1,179 @@
+//! The Rust types that kernels can use.
+
+use std::rc::Rc;
+
+use crate::builder::{Builder, Operand};
+use crate::types::{Space, Type};
+
+/// Types that kernels can use.
+///
+/// `#[derive(Device)]` implements it for structures.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be used in a kernel",
+    note = "kernels use integers of 8 to 64 bits, f32, f64, bool, char, tuples, arrays, references, slices and structures with `#[derive(Device)]`"
+)]
+pub trait KernelType: Sized {
+    /// The type in the builder.
+    fn describe() -> Type;
+    /// Some value: the compiler finds a method by its receiver, and the builder has no receiver of its own.
+    fn example() -> Self;
+}
+
+/// Types of constants: a value of the program that a kernel uses is copied into its code.
+#[diagnostic::on_unimplemented(
+    message = "a value of `{Self}` cannot be copied into a kernel",
+    note = "constants in kernels are numbers, bool, char, arrays and tuples of them; pass other values as arguments"
+)]
+pub trait Constant: KernelType + Copy {
+    /// The value in the builder.
+    fn constant(self, builder: &mut Builder) -> Operand;
+}
+
+macro_rules! integers {
+    ($($ty:ident $bits:literal $signed:literal $from:ident)*) => { $(
+        impl KernelType for $ty {
+            fn describe() -> Type {
+                Type::Int { bits: $bits, signed: $signed }
+            }
+            fn example() -> Self {
+                Self::default()
+            }
+        }
+        impl Constant for $ty {
+            fn constant(self, builder: &mut Builder) -> Operand {
+                builder.integer($bits, $signed, self as u64)
+            }
+        }
+    )* };
+}
+integers! {
+    u8 8 false u8
+    i8 8 true i8
+    u16 16 false u16
+    i16 16 true i16
+    u32 32 false u32
+    i32 32 true i32
+    u64 64 false u64
+    i64 64 true i64
+    usize 64 false usize
+    isize 64 true isize
+    char 32 false char
+}
+
+macro_rules! floats {
+    ($($ty:ident $bits:literal)*) => { $(
+        impl KernelType for $ty {
+            fn describe() -> Type {
+                Type::Float($bits)
+            }
+            fn example() -> Self {
+                Self::default()
+            }
+        }
+        impl Constant for $ty {
+            fn constant(self, builder: &mut Builder) -> Operand {
+                builder.float($bits, u64::from(self.to_bits()))
+            }
+        }
+    )* };
+}
+floats!(f32 32 f64 64);
+
+impl KernelType for bool {
+    fn describe() -> Type {
+        Type::Bool
+    }
+    fn example() -> Self {
+        false
+    }
+}
+impl Constant for bool {
+    fn constant(self, builder: &mut Builder) -> Operand {
+        builder.bool(self)
+    }
+}
+
+impl KernelType for () {
+    fn describe() -> Type {
+        Type::Unit
+    }
+    fn example() -> Self {}
+}
+impl Constant for () {
+    fn constant(self, _: &mut Builder) -> Operand {
+        Operand::Unit
+    }
+}
+
+impl<T: KernelType, const N: usize> KernelType for [T; N] {
+    fn describe() -> Type {
+        Type::Array(Rc::new(T::describe()), N as u64)
+    }
+    fn example() -> Self {
+        std::array::from_fn(|_| T::example())
+    }
+}
+impl<T: Constant, const N: usize> Constant for [T; N] {
+    fn constant(self, builder: &mut Builder) -> Operand {
+        let parts = self.map(|part| part.constant(builder));
+        builder.compose(&Self::describe(), &parts)
+    }
+}
+
+// Examples of references live as long as the program: a few bytes for each call of a method in a kernel.
+impl<T: KernelType> KernelType for &T {
+    fn describe() -> Type {
+        Type::Pointer(Space::Global, Rc::new(T::describe()))
+    }
+    fn example() -> Self {
+        Box::leak(Box::new(T::example()))
+    }
+}
+impl<T: KernelType> KernelType for &mut T {
+    fn describe() -> Type {
+        Type::Pointer(Space::Global, Rc::new(T::describe()))
+    }
+    fn example() -> Self {
+        Box::leak(Box::new(T::example()))
+    }
+}
+impl<T: KernelType> KernelType for &[T] {
+    fn describe() -> Type {
+        Type::Slice(Space::Global, Rc::new(T::describe()))
+    }
+    fn example() -> Self {
+        &[]
+    }
+}
+impl<T: KernelType> KernelType for &mut [T] {
+    fn describe() -> Type {
+        Type::Slice(Space::Global, Rc::new(T::describe()))
+    }
+    fn example() -> Self {
+        &mut []
+    }
+}
+
+macro_rules! tuples {
+    ($first:ident $($rest:ident)*) => {
+        impl<$first: KernelType, $($rest: KernelType),*> KernelType for ($first, $($rest,)*) {
+            fn describe() -> Type {
+                Type::tuple(vec![$first::describe(), $($rest::describe()),*])
+            }
+            fn example() -> Self {
+                ($first::example(), $($rest::example(),)*)
+            }
+        }
+        impl<$first: Constant, $($rest: Constant),*> Constant for ($first, $($rest,)*) {
+            #[expect(non_snake_case, reason = "values carry their types' names")]
+            fn constant(self, builder: &mut Builder) -> Operand {
+                let ($first, $($rest,)*) = self;
+                let parts = [$first.constant(builder), $($rest.constant(builder)),*];
+                builder.compose(&Self::describe(), &parts)
+            }
+        }
+        tuples!($($rest)*);
+    };
+    () => {};
+}
+tuples!(A B C D E F G H);

@@ -1,0 +1,96 @@
+//! Stages kernels written in Rust into SPIR-V for Level Zero and OpenCL.
+//!
+//! `#[kernel]` of crate `sycl` expands a function to itself and to calls of a [`Stage`], one for each operation of its
+//! body. Staged once, the calls make a SPIR-V module with that one kernel:
+//!
+//! ```
+//! use kernel_builder::{Binary, Kernel, Stage, item, spirv};
+//!
+//! // fn twice(y: &mut [u32]) { let i = item::<1>().id(); y[i] = y[i] + y[i]; }
+//! #[derive(Clone, Copy)]
+//! struct Twice;
+//! impl Kernel for Twice {
+//!     const NAME: &'static str = "twice";
+//!     const FILE: &'static str = file!();
+//!     fn stage(s: &Stage) {
+//!         let y = s.parameter::<&mut [u32]>("y");
+//!         let this = item::__stage::<1>(s);
+//!         let i = s.resolve(this, |item| item.__stage_id())(s, this.operand());
+//!         let old = s.read(s.index(y, i, |y, i| y[i]));
+//!         let sum = s.binary(Binary::Add, old, old, |a, b| a + b);
+//!         s.assign(s.index(y, i, |y, i| y[i]), sum);
+//!     }
+//! }
+//! let words = spirv::<Twice>()?;
+//! assert_eq!(words[0], 0x0723_0203);
+//! # Ok::<(), kernel_builder::Refusal>(())
+//! ```
+//!
+//! # Modules, each above the ones that it uses
+//! | module | content |
+//! |---|---|
+//! | `types` | types, with address spaces |
+//! | `module` | ids, types, constants and sections of a SPIR-V module |
+//! | `builder` | values, memory, bounds and blocks of a kernel |
+//! | `control`, `arithmetic`, `methods`, `work_item` | operations, in terms of the builder |
+//! | `kernel_type` | the Rust types that kernels use |
+//! | `stage` | the typed face, which the macros call |
+//! | `functions`, `atomic` | functions that only kernels have |
+//!
+//! Invariants
+//! - A module that [`spirv`] returns is valid for any device with capability Kernel and 64-bit addresses.
+//! - An index outside its slice or array ends the work-item before memory is touched.
+//! - What cannot be staged is refused with the line, the reason and the way out.
+//! - Code that is never reached leaves no instruction.
+//!
+//! Not here: devices, launches, the parsing of Rust.
+#![forbid(unsafe_code)]
+
+mod arithmetic;
+pub mod atomic;
+mod builder;
+mod control;
+mod functions;
+mod kernel_type;
+mod methods;
+mod module;
+mod stage;
+mod types;
+mod work_item;
+
+pub use arithmetic::{Binary, Unary};
+pub use builder::{Builder, Operand, Refusal};
+pub use functions::{Item, Local, Rank, barrier, for_each, item, local};
+pub use kernel_type::{Constant, KernelType};
+pub use methods::METHODS;
+pub use stage::{Call, Else, For, If, Loop, Parts, Stage, Staged};
+pub use types::{Space, Struct, Type};
+pub use work_item::Query;
+
+/// A kernel that `#[kernel]` has expanded.
+pub trait Kernel: Copy + 'static {
+    /// The name in the module.
+    const NAME: &'static str;
+    /// The source file.
+    const FILE: &'static str;
+    /// Stages parameters and body.
+    fn stage(stage: &Stage);
+}
+
+/// Stages a kernel and returns its SPIR-V.
+///
+/// # Errors
+/// The construct that kernels do not have, with its line.
+pub fn spirv<K: Kernel>() -> Result<Vec<u32>, Refusal> {
+    let stage = Stage::default();
+    K::stage(&stage);
+    stage.finish(K::NAME, K::FILE)
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line.0, self.text)
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,120 @@
+//! The types of values in kernels, as the builder knows them.
+//!
+//! They are Rust's types, except that pointers have an address space. SPIR-V's integers have no sign, so the sign is
+//! kept here and chooses the instruction.
+
+use std::fmt;
+use std::rc::Rc;
+
+/// Where a pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Memory of one work-item.
+    Private,
+    /// Buffers and USM.
+    Global,
+    /// Memory of a work-group.
+    Local,
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// `()`.
+    Unit,
+    /// `bool`; one byte in memory.
+    Bool,
+    /// An integer, or `char`.
+    Int {
+        /// 8, 16, 32 or 64.
+        bits: u32,
+        /// Has a sign.
+        signed: bool,
+    },
+    /// `f32` or `f64`, by its bits.
+    Float(u32),
+    /// `&T`.
+    Pointer(Space, Rc<Type>),
+    /// `&[T]`: a pointer and a length of 64 bits.
+    Slice(Space, Rc<Type>),
+    /// `[T; N]`.
+    Array(Rc<Type>, u64),
+    /// A structure or a tuple, whose members are named 0, 1 and so on.
+    Struct(Rc<Struct>),
+}
+
+/// A structure.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Struct {
+    /// The name in Rust; empty for tuples.
+    pub name: String,
+    /// Names and types of the members, in the order of memory.
+    pub members: Vec<(String, Type)>,
+}
+
+impl Type {
+    /// The unsigned integer of 64 bits, which is `usize`.
+    pub const SIZE: Self = Self::Int {
+        bits: 64,
+        signed: false,
+    };
+
+    /// Returns a tuple's type.
+    #[must_use]
+    pub fn tuple(members: Vec<Self>) -> Self {
+        let members = members.into_iter().enumerate();
+        Self::Struct(Rc::new(Struct {
+            name: String::new(),
+            members: members.map(|(index, ty)| (index.to_string(), ty)).collect(),
+        }))
+    }
+
+    /// Returns a structure's type.
+    #[must_use]
+    pub fn structure(name: &str, members: &[(&str, Self)]) -> Self {
+        let members = members.iter();
+        Self::Struct(Rc::new(Struct {
+            name: name.to_owned(),
+            members: members
+                .map(|(name, ty)| ((*name).to_owned(), ty.clone()))
+                .collect(),
+        }))
+    }
+
+    /// Returns the type that a pointer or slice points to.
+    #[must_use]
+    pub fn pointee(&self) -> Option<&Self> {
+        match self {
+            Self::Pointer(_, to) | Self::Slice(_, to) => Some(to),
+            _ => None,
+        }
+    }
+
+    /// Whether a structure, an array or a slice.
+    #[must_use]
+    pub fn is_composite(&self) -> bool {
+        matches!(self, Self::Slice(..) | Self::Array(..) | Self::Struct(_))
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unit => f.write_str("()"),
+            Self::Bool => f.write_str("bool"),
+            Self::Int { bits, signed } => write!(f, "{}{bits}", if *signed { 'i' } else { 'u' }),
+            Self::Float(bits) => write!(f, "f{bits}"),
+            Self::Pointer(_, to) => write!(f, "&{to}"),
+            Self::Slice(_, to) => write!(f, "&[{to}]"),
+            Self::Array(of, count) => write!(f, "[{of}; {count}]"),
+            Self::Struct(of) if of.name.is_empty() => {
+                f.write_str("(")?;
+                for (_, ty) in &of.members {
+                    write!(f, "{ty},")?;
+                }
+                f.write_str(")")
+            }
+            Self::Struct(of) => f.write_str(&of.name),
+        }
+    }
+}

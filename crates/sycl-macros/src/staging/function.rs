@@ -1,0 +1,387 @@
+//! `#[kernel]` and `#[device]`: the items that a function expands to.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Error, FnArg, GenericParam, ItemFn, ReceiverKind, ReturnType, Type};
+
+use super::scope::Lowering;
+use super::statement::Use;
+
+/// Lints that are about the user's style, not about this code.
+fn quiet() -> TokenStream {
+    quote!(#[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)])
+}
+
+/// For functions that only kernels call, which call the staged form.
+fn unused() -> TokenStream {
+    quote!(#[allow(dead_code)])
+}
+
+/// Properties of a function that no kernel has.
+fn check(function: &ItemFn, errors: &mut Vec<Error>) {
+    let signature = &function.sig;
+    let mut refuse = |span: Span, text: &str| errors.push(Error::new(span, text));
+    if let Some(token) = &signature.asyncness {
+        refuse(
+            token.span(),
+            "an async kernel: a device does not wait; submit several kernels, which the queue orders",
+        );
+    }
+    if let syn::Safety::Unsafe(token) = &signature.safety {
+        refuse(
+            token.span(),
+            "an unsafe kernel: kernels have no unsafe operations; remove the keyword",
+        );
+    }
+    if let Some(abi) = &signature.abi {
+        refuse(abi.span(), "a kernel with a foreign ABI: remove `extern`");
+    }
+    if let Some(variadic) = &signature.variadic {
+        refuse(
+            variadic.span(),
+            "a kernel with variable arguments: pass a slice",
+        );
+    }
+}
+
+/// The type that a function returns.
+fn output(function: &ItemFn) -> TokenStream {
+    match &function.sig.output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) => quote!(#ty),
+    }
+}
+
+/// The staged body, and the names and types of its parameters.
+struct Body {
+    code: TokenStream,
+    parameters: Vec<(Ident, Type, String)>,
+    errors: Vec<Error>,
+}
+
+fn body(function: &ItemFn) -> Body {
+    let mut lowering = Lowering::new();
+    check(function, &mut lowering.errors);
+    let mut bound = TokenStream::new();
+    let mut parameters = Vec::new();
+    for input in &function.sig.inputs {
+        match input {
+            FnArg::Receiver(_) => {}
+            FnArg::Typed(typed) => {
+                let name = lowering.name("parameter");
+                let shown = match &*typed.pat {
+                    syn::Pat::Ident(ident) => ident.ident.to_string(),
+                    _ => format!("parameter{}", parameters.len()),
+                };
+                let pattern = lowering.bind_pattern(&typed.pat, &quote!(#name));
+                bound.extend(pattern);
+                parameters.push((name, (*typed.ty).clone(), shown));
+            }
+        }
+    }
+    let block = lowering.block(&function.block, Use::Value);
+    let (stage, call, name) = (
+        &lowering.stage,
+        &lowering.call,
+        function.sig.ident.to_string(),
+    );
+    let output = output(function);
+    let code = quote! {
+        let ::core::option::Option::Some(#call) = #stage.call_begin::<#output>(#name) else {
+            return #stage.never();
+        };
+        #bound
+        let __value: ::sycl::kernel::Staged<#output> = #block;
+        #call.end(#stage, __value)
+    };
+    Body {
+        code: match lowering.errors.is_empty() {
+            true => code,
+            // The errors are shown instead.
+            false => quote!(#stage.never()),
+        },
+        parameters,
+        errors: lowering.errors,
+    }
+}
+
+fn errors(errors: Vec<Error>) -> TokenStream {
+    errors
+        .into_iter()
+        .reduce(|mut all, error| {
+            all.combine(error);
+            all
+        })
+        .map_or(TokenStream::new(), Error::into_compile_error)
+}
+
+/// A function that kernels call.
+pub(crate) fn device(function: &ItemFn) -> TokenStream {
+    let stage = Lowering::new().stage;
+    let Body {
+        code,
+        parameters,
+        errors: found,
+    } = body(function);
+    let found = errors(found);
+    let (quiet, unused) = (quiet(), unused());
+    let (visibility, signature) = (&function.vis, &function.sig);
+    let (name, output) = (&signature.ident, output(function));
+    let (generics, _, bounds) = signature.generics.split_for_impl();
+    let names: Vec<&Ident> = parameters.iter().map(|(name, ..)| name).collect();
+    let types: Vec<&Type> = parameters.iter().map(|(_, ty, _)| ty).collect();
+    let receiver = signature.inputs.iter().find_map(|input| match input {
+        FnArg::Receiver(receiver) => Some(receiver),
+        FnArg::Typed(_) => None,
+    });
+    let twin = format_ident!("__stage_{name}", span = name.span());
+    if let Some(receiver) = receiver {
+        let this = Lowering::new().this;
+        let typed = match &receiver.kind {
+            ReceiverKind::Reference(_, _, None) => {
+                quote!(#stage.receiver::<&Self>(#this))
+            }
+            ReceiverKind::Reference(_, _, Some(_)) => {
+                quote!(#stage.receiver::<&mut Self>(#this))
+            }
+            _ => quote!(#stage.receiver_value::<Self>(#this)),
+        };
+        return quote! {
+            #unused
+            #function
+            #found
+            #quiet
+            #[doc(hidden)]
+            #visibility fn #twin #generics (self) -> impl Fn(
+                &::sycl::kernel::Stage,
+                ::sycl::kernel::Operand,
+                #(::sycl::kernel::Staged<#types>),*
+            ) -> ::sycl::kernel::Staged<#output> + ::core::marker::Copy #bounds {
+                |#stage: &::sycl::kernel::Stage, #this: ::sycl::kernel::Operand, #(#names: ::sycl::kernel::Staged<#types>),*|
+                -> ::sycl::kernel::Staged<#output> {
+                    let #this = #typed;
+                    #code
+                }
+            }
+        };
+    }
+    let staged = |name: TokenStream| {
+        quote! {
+            #quiet
+            #[doc(hidden)]
+            pub fn #name #generics (
+                #stage: &::sycl::kernel::Stage,
+                #(#names: ::sycl::kernel::Staged<#types>),*
+            ) -> ::sycl::kernel::Staged<#output> #bounds {
+                #code
+            }
+        }
+    };
+    let uses_self = quote!(#signature).to_string().contains("Self");
+    if uses_self {
+        // A function of a type: its staged form stands beside it.
+        let staged = staged(quote!(#twin));
+        return quote!(#unused #function #found #staged);
+    }
+    let staged = staged(quote!(__stage));
+    quote! {
+        #unused
+        #function
+        #found
+        #quiet
+        #[doc(hidden)]
+        #visibility enum #name {}
+        #quiet
+        impl #name { #staged }
+    }
+}
+
+/// The trait that arguments for a parameter implement.
+fn argument(ty: &Type, errors: &mut Vec<Error>) -> TokenStream {
+    match ty {
+        Type::Reference(reference) => match (&*reference.elem, reference.mutability) {
+            (Type::Slice(slice), None) => {
+                let of = &slice.elem;
+                quote_spanned!(ty.span()=> ::sycl::kernel::ReadableSlice<'cg, #of>)
+            }
+            (Type::Slice(slice), Some(_)) => {
+                let of = &slice.elem;
+                quote_spanned!(ty.span()=> ::sycl::kernel::WritableSlice<'cg, #of>)
+            }
+            _ => {
+                errors.push(Error::new(
+                    ty.span(),
+                    "a reference as a kernel's parameter: take a slice, `&[T]` or `&mut [T]`, for a buffer, or a value",
+                ));
+                quote!(::sycl::kernel::Value<'cg, ()>)
+            }
+        },
+        _ => quote_spanned!(ty.span()=> ::sycl::kernel::Value<'cg, #ty>),
+    }
+}
+
+/// A kernel.
+pub(crate) fn kernel(function: &ItemFn) -> TokenStream {
+    let stage = Lowering::new().stage;
+    let Body {
+        code,
+        parameters,
+        errors: mut found,
+    } = body(function);
+    let signature = &function.sig;
+    if let ReturnType::Type(_, ty) = &signature.output {
+        found.push(Error::new(
+            ty.span(),
+            "a kernel that returns a value: write it to a `&mut [T]` parameter",
+        ));
+    }
+    for input in &signature.inputs {
+        if let FnArg::Receiver(receiver) = input {
+            found.push(Error::new(
+                receiver.span(),
+                "a method as a kernel: write a function outside of `impl`, and mark the method #[device]",
+            ));
+        }
+    }
+    for parameter in &signature.generics.params {
+        if let GenericParam::Lifetime(lifetime) = parameter {
+            found.push(Error::new(
+                lifetime.span(),
+                "a lifetime on a kernel: parameters need none; remove it",
+            ));
+        }
+    }
+    let bounds: Vec<TokenStream> = parameters
+        .iter()
+        .map(|(_, ty, _)| argument(ty, &mut found))
+        .collect();
+    let quiet = quiet();
+    let (name, visibility) = (&signature.ident, &function.vis);
+    let is_method = signature.receiver().is_some();
+    if !found.is_empty() {
+        let found = errors(found);
+        // The name alone, so that uses of the kernel give no further errors, nor does the function.
+        return match is_method {
+            true => found,
+            false => quote!(#found #quiet #[derive(Clone, Copy, Debug)] #visibility struct #name;),
+        };
+    }
+    let text = name.to_string();
+    let names: Vec<&Ident> = parameters.iter().map(|(name, ..)| name).collect();
+    let types: Vec<&Type> = parameters.iter().map(|(_, ty, _)| ty).collect();
+    let shown: Vec<&String> = parameters.iter().map(|(.., shown)| shown).collect();
+    let arguments: Vec<Ident> = (0..parameters.len())
+        .map(|index| format_ident!("Argument{index}"))
+        .collect();
+    let is_generic = !signature.generics.params.is_empty();
+    let (marker, items) = if is_generic {
+        let marker = format_ident!("__kernel_{name}", span = name.span());
+        let (generics, names, bounds) = signature.generics.split_for_impl();
+        let types = signature.generics.type_params().map(|of| &of.ident);
+        let types = quote!(::core::marker::PhantomData<fn() -> (#(#types,)*)>);
+        let declared = &signature.generics.params;
+        let unused = unused();
+        let items = quote! {
+            #unused
+            #function
+            #quiet
+            #[doc(hidden)]
+            #visibility struct #marker<#declared>(#types) #bounds;
+            #quiet
+            impl #generics ::core::marker::Copy for #marker #names #bounds {}
+            #quiet
+            impl #generics ::core::clone::Clone for #marker #names #bounds {
+                fn clone(&self) -> Self {
+                    *self
+                }
+            }
+            #quiet
+            #[doc(hidden)]
+            #visibility enum #name {}
+            #quiet
+            impl #name {
+                #visibility fn kernel #generics () -> #marker #names #bounds {
+                    #marker(::core::marker::PhantomData)
+                }
+            }
+        };
+        (marker, items)
+    } else {
+        // Documentation is the kernel's; lints and hints are the function's.
+        let (attributes, attrs): (Vec<_>, Vec<_>) =
+            function.attrs.iter().cloned().partition(|of| {
+                let names = ["doc", "cfg", "deprecated"];
+                names.iter().any(|name| of.path().is_ident(name))
+            });
+        let host = ItemFn {
+            attrs,
+            vis: syn::Visibility::Inherited,
+            ..function.clone()
+        };
+        let items = quote! {
+            #(#attributes)*
+            #[allow(non_camel_case_types, reason = "the kernel has the function's name")]
+            #[derive(Clone, Copy, Debug)]
+            #visibility struct #name;
+            // A kernel is called on the host like the function that it was.
+            impl ::core::ops::Deref for #name {
+                type Target = fn(#(#types),*);
+                fn deref(&self) -> &Self::Target {
+                    #host
+                    static HOST: fn(#(#types),*) = #name;
+                    &HOST
+                }
+            }
+        };
+        (name.clone(), items)
+    };
+    // Type parameters live as long as the program, because the kernel is cached.
+    let mut generics = signature.generics.clone();
+    for parameter in generics.type_params_mut() {
+        parameter.bounds.push(syn::parse_quote!('static));
+    }
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    let mut launched = generics.clone();
+    launched.params.insert(0, syn::parse_quote!('cg));
+    for argument in &arguments {
+        launched.params.push(syn::parse_quote!(#argument));
+    }
+    let predicates = launched.make_where_clause();
+    for (argument, bound) in arguments.iter().zip(&bounds) {
+        predicates
+            .predicates
+            .push(syn::parse_quote!(#argument: #bound));
+    }
+    let (launch_generics, _, launch_where) = launched.split_for_impl();
+    let values: Vec<Ident> = (0..parameters.len())
+        .map(|index| format_ident!("__argument{index}"))
+        .collect();
+    quote! {
+        #items
+        #quiet
+        impl #impl_generics ::sycl::kernel::Kernel for #marker #type_generics #where_clause {
+            const NAME: &'static str = #text;
+            const FILE: &'static str = ::core::file!();
+            fn stage(#stage: &::sycl::kernel::Stage) {
+                #(let #names: ::sycl::kernel::Staged<#types> = #stage.parameter(#shown);)*
+                let __body = || -> ::sycl::kernel::Staged<()> { #code };
+                __body();
+            }
+        }
+        #quiet
+        impl #launch_generics ::sycl::Launch<'cg, (#(#arguments,)*)> for #marker #type_generics #launch_where {
+            fn kernel(
+                &self,
+                context: &::sycl::Context,
+                device: &::sycl::Device,
+            ) -> ::sycl::Result<::sycl::Kernel> {
+                ::sycl::kernel::built::<Self>(context, device)
+            }
+            fn pass(&self, __arguments: (#(#arguments,)*), to: &mut ::sycl::ArgSink<'_>) {
+                let (#(#values,)*) = __arguments;
+                #(::sycl::kernel::Argument::pass_to(#values, to);)*
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! `#[kernel]`, `#[device]` and `#[derive(Device)]`: a function as itself, and as calls that stage its body.
+//!
+//! Each operation of the body becomes a call of `kernel_builder::Stage`, with the user's own expression as a closure
+//! that gives the result its type. The compiler so checks the staged body as it checks the function, with positions and
+//! types of the user. Variables keep their names; names of the expansion are hygienic.
+
+mod derive;
+mod expression;
+mod function;
+mod pattern;
+mod refusal;
+mod scope;
+mod statement;
+
+pub(crate) use derive::derive_device;
+pub(crate) use function::{device, kernel};

@@ -1,0 +1,81 @@
+//! Constructs that kernels do not have: the name, the reason, and the way out.
+
+use proc_macro2::Span;
+use syn::Expr;
+use syn::spanned::Spanned;
+
+/// Why an expression cannot be staged.
+pub(super) fn expression(expression: &Expr) -> (Span, &'static str) {
+    let text = match expression {
+        Expr::Async(_) | Expr::Await(_) => {
+            "async code in a kernel: a device does not wait; submit several kernels, which the queue orders"
+        }
+        Expr::Closure(_) => {
+            "a closure in a kernel is not supported yet: write a #[device] function"
+        }
+        Expr::Const(_) => "a const block in a kernel: use a `const` item outside the kernel",
+        Expr::Let(_) => {
+            "`let` as a condition in a kernel is not supported yet: use `match` or compare"
+        }
+        Expr::Range(_) => {
+            "a range as a value in a kernel: ranges are for loops only, `for i in 0..n`, `(0..n).rev()`, `(0..n).step_by(2)`"
+        }
+        Expr::RawAddr(_) => "a raw pointer in a kernel: use a reference or a slice",
+        Expr::Try(_) => {
+            "`?` in a kernel: a device has nobody to return an error to; use a default, or write a flag to a buffer"
+        }
+        Expr::TryBlock(_) => "a try block in a kernel: a device has nobody to return an error to",
+        Expr::Unsafe(_) => {
+            "`unsafe` in a kernel: kernels have no unsafe operations; remove the keyword"
+        }
+        Expr::Yield(_) => "`yield` in a kernel: kernels have no generators; write a loop",
+        Expr::Infer(_) => "`_` as a value in a kernel: name the value",
+        _ => "this expression is not supported in kernels",
+    };
+    (expression.span(), text)
+}
+
+/// Why a literal cannot be staged.
+pub(super) fn literal(literal: &syn::Lit) -> Option<&'static str> {
+    match literal {
+        syn::Lit::Str(_) | syn::Lit::CStr(_) => {
+            Some("a string in a kernel: devices have no strings; pass bytes as `&[u8]`")
+        }
+        syn::Lit::ByteStr(_) => Some("a byte string in a kernel: write an array, `[1u8, 2]`"),
+        _ => None,
+    }
+}
+
+/// Why a macro cannot be staged.
+pub(super) fn invocation(name: &str) -> String {
+    match name {
+        "println" | "print" | "eprintln" | "eprint" | "dbg" => format!(
+            "`{name}!` in a kernel is not supported yet: write the value to a buffer and print it on the host"
+        ),
+        "vec" | "format" => format!(
+            "`{name}!` in a kernel: devices have no heap; use an array, or a buffer that is a parameter"
+        ),
+        _ => format!(
+            "`{name}!` in a kernel: kernels have the macros assert!, assert_eq!, assert_ne!, debug_assert!, panic!, unreachable!, todo! and unimplemented! only"
+        ),
+    }
+}
+
+/// Why a function cannot be called, if its type is known not to be for kernels.
+pub(super) fn owner(name: &str) -> Option<String> {
+    let text = match name {
+        "String" | "Vec" | "Box" | "HashMap" | "HashSet" | "BTreeMap" | "VecDeque" => {
+            "devices have no heap; use an array, or a buffer that is a parameter"
+        }
+        "Rc" | "Arc" => "devices have no heap and no counted references; pass a slice",
+        "Cell" | "RefCell" | "Mutex" | "RwLock" => {
+            "devices have no locks and no cells; use `let mut`, or the functions of `sycl::atomic`"
+        }
+        "Option" | "Result" => "enums in kernels are not supported yet; use a value and a bool",
+        "Instant" | "SystemTime" | "Duration" => {
+            "devices have no clock; ask the event of the submission for its times"
+        }
+        _ => return None,
+    };
+    Some(format!("`{name}` in a kernel: {text}"))
+}

@@ -1,0 +1,18 @@
+//! Kernels in Rust compute the same as plain functions on the host and as SPIR-V on the driver, bit for bit.
+
+#[path = "kernels/atomics.rs"]
+mod atomics;
+#[path = "kernels/control.rs"]
+mod control;
+#[path = "kernels/device.rs"]
+mod device;
+#[path = "kernels/golden.rs"]
+mod golden;
+#[path = "kernels/numbers.rs"]
+mod numbers;
+#[path = "kernels/refused.rs"]
+mod refused;
+#[path = "kernels/safety.rs"]
+mod safety;
+#[path = "kernels/structures.rs"]
+mod structures;
