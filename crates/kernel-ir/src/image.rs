@@ -9,7 +9,7 @@ use crate::ir::Module;
 use std::sync::OnceLock;
 
 /// Bytes of a record; its address is a multiple of 16.
-pub const RECORD_SIZE: usize = 256;
+pub const RECORD_SIZE: usize = 272;
 
 /// Byte offsets in a record, for instructions that read a field directly.
 pub(crate) mod record_offset {
@@ -170,7 +170,9 @@ impl Record {
             };
             put(80 + at, &spare.to_le_bytes());
             put(96 + at, &constant.to_le_bytes());
-            put(112 + at, &self.scale(channel.bits).to_le_bytes());
+            let (high, low) = reciprocal(self.scale(channel.bits));
+            put(112 + at, &high.to_le_bytes());
+            put(256 + at, &low.to_le_bytes());
             put(128 + at, &half(channel.bits).to_le_bytes());
             let first = self
                 .select
@@ -191,6 +193,14 @@ impl Record {
         put(248, &self.sampler.to_le_bytes());
         out
     }
+}
+
+/// The reciprocal of `scale` as a sum of two floats. The first has 8 significant bits, so its product with an integer of
+/// 16 bits is exact.
+fn reciprocal(scale: f32) -> (f32, f32) {
+    let whole = f64::from(scale).recip();
+    let high = f64::from_bits(whole.to_bits() & !(u64::MAX >> (12 + 7)));
+    (high as f32, (whole - high) as f32)
 }
 
 fn low_mask(bits: u8) -> u32 {
@@ -233,6 +243,28 @@ pub(crate) fn routines() -> Option<&'static Module> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn products_with_the_reciprocal_are_quotients() {
+        for signed in [0, 1] {
+            for bits in 1 + signed..=16 {
+                let steps: u32 = bits - signed;
+                let scale = ((1u32 << steps) - 1) as f32;
+                let (high, low) = super::reciprocal(scale);
+                for integer in -((signed << steps) as i32)..1 << steps {
+                    let v = integer as f32;
+                    let want = (v / scale).to_bits();
+                    let found = [
+                        v * high + v * low,
+                        v.mul_add(high, v * low),
+                        v.mul_add(low, v * high),
+                    ];
+                    let found = found.map(f32::to_bits);
+                    assert_eq!(found, [want; 3], "{integer} of {bits} bits");
+                }
+            }
+        }
+    }
+
     #[test]
     fn the_routines_are_valid() {
         let module = crate::parse(include_str!("image/routines.ir")).unwrap();

@@ -9,7 +9,7 @@
 //! dimension. So do the last sub-group of a group and a chunk for which a test fails.
 
 use kernel_ir::passes::cfg::{Cfg, Loops};
-use kernel_ir::{BlockId, Builtin, Function, GroupScope, Kernel, Op, Scope};
+use kernel_ir::{Builtin, Function, GroupScope, Kernel, Op, Scope};
 
 /// The rows of a work-group for which code is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,18 +50,8 @@ pub(crate) fn rows(kernel: &Kernel, function: &Function, sub_group_size: u32) ->
     })
 }
 
-/// Whether sub-groups exchange values in a loop without group barriers, where the kernel then spends its time.
+/// Whether the kernel has loops, where it then spends its time. Outside of loops one copy of the code for rows of any
+/// length does contiguous accesses lane by lane.
 pub(crate) fn repeats(function: &Function) -> bool {
-    let has = |block: BlockId, what: fn(&Op) -> bool| {
-        let mut insts = function.blocks[block.index()].insts.iter();
-        insts.any(|inst| what(&function.insts[inst.index()].op))
-    };
-    let exchanges = |op: &Op| matches!(op, Op::Group(_, GroupScope::Subgroup, _));
-    let waits = |op: &Op| matches!(op, Op::Barrier(scope) if !matches!(scope, Scope::Subgroup | Scope::Invocation));
-    let loops = Loops::new(&Cfg::new(function));
-    loops.loops.iter().any(|around| {
-        let mut blocks = around.blocks.iter();
-        blocks.any(|&block| has(block, exchanges))
-            && !around.blocks.iter().any(|&block| has(block, waits))
-    })
+    !Loops::new(&Cfg::new(function)).loops.is_empty()
 }

@@ -107,3 +107,36 @@ fn plans_are_as_written() {
     assert!(kernels > 10, "{kernels} kernels");
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
+
+#[test]
+fn neighbours_texels_are_one_access() {
+    const IMAGES: &[u8] = include_bytes!("../../kernel-ir/tests/corpus/images.spv");
+    let module = kernel_ir::build::SpirvInput {
+        words: IMAGES.to_vec(),
+        constants: Vec::new(),
+    };
+    let request = kernel_ir::Request {
+        modules: vec![module],
+        sub_group_size: SUB_GROUP,
+        ..Default::default()
+    };
+    let mut module = kernel_ir::front::build(&request).expect("built").module;
+    passes::prepare(&mut module).expect("prepared");
+    let plans = plans(module, PROCESSORS[0]);
+    let plan_of = |kernel: &str| {
+        let start = plans.find(&format!("kernel {kernel}:")).expect(kernel);
+        plans[start..].split("\nkernel ").next().unwrap_or_default()
+    };
+    // Read, sampled at integer coordinates by a sampler that the module has, and written.
+    for (kernel, what) in [
+        ("read_2d_f", "load global i32 %"),
+        ("sample_shifted", "load global i32 %"),
+        ("write_2d_f", "store global i32:"),
+    ] {
+        let plan = plan_of(kernel);
+        let is_found = plan
+            .lines()
+            .any(|line| line.trim_start().starts_with(what) && line.contains(": contiguous"));
+        assert!(is_found, "{what} of {plan}");
+    }
+}

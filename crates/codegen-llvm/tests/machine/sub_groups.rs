@@ -12,8 +12,8 @@ fn mixed(value: u32, steps: u32) -> u32 {
     (0..steps).fold(value, |v, i| v.wrapping_mul(3) ^ i)
 }
 
-/// `work` before values are exchanged, in a loop where `repeats`.
-fn text(steps: u32, repeats: bool) -> String {
+/// A chain of `steps` before values are exchanged, in a loop where `repeats`, with barriers of the group where `waits`.
+fn text(steps: u32, repeats: bool, waits: bool) -> String {
     let mut chain = String::new();
     for i in 0..steps {
         let from = if i == 0 {
@@ -29,6 +29,7 @@ fn text(steps: u32, repeats: bool) -> String {
         format!("%x{}", steps - 1)
     };
     let times = if repeats { SOURCES } else { 1 };
+    let wait = if waits { "  barrier Workgroup\n" } else { "" };
     let exchange = format!(
         "  %other: i32 = group.shuffle Subgroup {v}, %lane
   %weight: i32 = iadd %lane, i32 1
@@ -43,7 +44,7 @@ again:
   %s: i32 = phi b0: i32 0, again: %s2"
                 .to_owned(),
             format!(
-                "  %next: i32 = iadd %lane, i32 1\n  %more: bool = cmp.ult %next, i32 {times}\n  br_if %more, again, last\nlast:"
+                "{wait}  %next: i32 = iadd %lane, i32 1\n  %more: bool = cmp.ult %next, i32 {times}\n  br_if %more, again, last\nlast:"
             ),
         ),
         false => (
@@ -79,9 +80,13 @@ b0:
 #[test]
 fn rows_of_any_length() {
     const GROUPS: u64 = 2;
-    // Beyond 200 instructions only what repeats the exchange has vectors.
-    for (steps, repeats, side_by_side) in [(2, true, true), (150, true, true), (150, false, false)]
-    {
+    // Beyond 200 instructions only loops have vectors.
+    for (steps, repeats, waits, side_by_side) in [
+        (2, true, false, true),
+        (150, true, false, true),
+        (150, true, true, true),
+        (150, false, false, false),
+    ] {
         for size in [
             [16, 1],
             [32, 3],
@@ -93,9 +98,9 @@ fn rows_of_any_length() {
             [1, 16],
         ] {
             for required in [false, true] {
-                let what = format!("{steps} steps, {repeats}, {size:?}, {required}");
-                let mut module =
-                    kernel_ir::parse(&text(steps, repeats)).unwrap_or_else(|e| panic!("{e}"));
+                let what = format!("{steps} steps, {repeats}, {waits}, {size:?}, {required}");
+                let mut module = kernel_ir::parse(&text(steps, repeats, waits))
+                    .unwrap_or_else(|e| panic!("{e}"));
                 module.kernels[0].required_group_size =
                     required.then_some([size[0] as u32, size[1] as u32, 1]);
                 kernel_ir::passes::prepare(&mut module).unwrap_or_else(|e| panic!("{e}"));

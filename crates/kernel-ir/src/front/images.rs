@@ -259,21 +259,37 @@ impl Lower<'_, '_> {
         self.expect_sampler(sampler)?;
         let float = self.module.types.float(32);
         let at = self.coordinates(shape, coordinate, float)?;
+        let is_whole = matches!(self.scalar(coordinate), Type::Int(_));
+        let index = if is_whole {
+            let int = self.module.types.int(32);
+            self.coordinates(shape, coordinate, int)?
+        } else {
+            let zero = self.int(32, 0);
+            Coordinates {
+                x: zero,
+                y: zero,
+                z: zero,
+            }
+        };
         let name = if self.texel_is_float(want)? {
             "solum.image.sample_f"
         } else {
             "solum.image.sample_i"
         };
         let dimensions = self.int(32, u64::from(shape.dimensions));
-        let bool = self.module.types.bool();
-        let layered = self
-            .module
-            .constants
-            .intern(bool, Constant::Bool(shape.layered));
-        let layered = self.constant(layered);
-        let args = vec![image, sampler, at.x, at.y, at.z, dimensions, layered];
+        let whole = self.flag(is_whole);
+        let layered = self.flag(shape.layered);
+        let args = vec![
+            image, sampler, at.x, at.y, at.z, index.x, index.y, index.z, whole, dimensions, layered,
+        ];
         let value = self.routine_value(name, args)?;
         self.texel(value, want)
+    }
+
+    fn flag(&mut self, value: bool) -> ValueId {
+        let bool = self.module.types.bool();
+        let value = self.module.constants.intern(bool, Constant::Bool(value));
+        self.constant(value)
     }
 
     fn read(&mut self, operands: &mut Operands<'_>) -> Res<()> {

@@ -79,6 +79,13 @@ kernel void sample_literal(read_only image2d_t in, global const float4 *at, glob
     out[2 * X + 1] = read_imagef(in, inside, at[X].xy);
 }
 
+// Neighbours of each work-item's own texel, some of them outside.
+kernel void sample_shifted(read_only image2d_t in, sampler_t s, global float4 *out) {
+    const sampler_t inside = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+    out[2 * AT] = read_imagef(in, inside, (int2)(X - 2, Y + 1));
+    out[2 * AT + 1] = read_imagef(in, s, (int2)(X + 1, Y - 1));
+}
+
 // Through a function that is not inlined at -O0: images and samplers as its parameters.
 float4 twice(read_only image2d_t in, sampler_t s, float2 at) { return read_imagef(in, s, at) * 2.0f; }
 kernel void through_function(read_only image2d_t in, sampler_t s, global const float4 *at, global float4 *out) {

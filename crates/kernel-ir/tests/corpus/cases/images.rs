@@ -641,30 +641,57 @@ fn sampling_otherwise() -> Vec<Case> {
             output(&values),
         ],
     ));
-    // Whole coordinates, some outside.
-    let from = floats();
-    let mut draw = Draw::new(11);
-    let given: Vec<i32> = (0..64).map(|_| draw.within(-3, 12) as i32).collect();
-    let values: Vec<_> = given
-        .chunks_exact(2)
-        .map(|at| {
-            let at = [f64::from(at[0]), f64::from(at[1]), 0.0];
-            sampled(&from, at, Wrap::Border, false)
-        })
-        .collect();
-    let expected = same(&from);
-    all.push(launch(
-        "images: whole coordinates".into(),
-        "sample_2d_whole".into(),
-        [2, 1, 1],
-        [16, 1, 1],
-        vec![
-            Arg::Image(from, expected),
-            Arg::Sampler(Wrap::Border, false, false),
-            input(&given),
-            near(values.into_iter()),
-        ],
-    ));
+    all.extend(whole_coordinates());
+    all
+}
+
+/// Integers as coordinates, some outside: scattered ones, and neighbours of each work-item's own texel.
+fn whole_coordinates() -> Vec<Case> {
+    let mut all = Vec::new();
+    for (mode, layout, holds) in [
+        (Wrap::Border, RGBA32, Holds::Float),
+        (Wrap::Edge, RGBA8, Holds::Unorm),
+        (Wrap::None, RGBA8, Holds::Snorm),
+    ] {
+        let size = [43, 5, 1];
+        let from = || {
+            let texels = match holds {
+                Holds::Float => small_floats(4 * 215, 9),
+                _ => random_texels(&layout, 215, 9),
+            };
+            picture(PictureKind::Two, size, layout, holds, texels)
+        };
+        let value = |x: i32, y: i32, mode| {
+            let at = [f64::from(x), f64::from(y), 0.0];
+            sampled(&from(), at, mode, false)
+        };
+        let case = |kernel: &str, groups, group, rest: Vec<Arg>| {
+            let same = Expect::Bytes(from().bytes);
+            let mut args = vec![Arg::Image(from(), same), Arg::Sampler(mode, false, false)];
+            args.extend(rest);
+            let name = format!("images: {kernel}, {mode:?}, {holds:?}");
+            launch(name, kernel.into(), groups, group, args)
+        };
+        let mut draw = Draw::new(11);
+        let given: Vec<i32> = (0..64).map(|_| draw.within(-3, 46) as i32).collect();
+        let values = given
+            .chunks_exact(2)
+            .map(|at| value(at[0], at[1] / 4, mode));
+        let values: Vec<_> = values.collect();
+        let given: Vec<i32> = given
+            .chunks_exact(2)
+            .flat_map(|at| [at[0], at[1] / 4])
+            .collect();
+        let args = vec![input(&given), near(values.into_iter())];
+        all.push(case("sample_2d_whole", [2, 1, 1], [16, 1, 1], args));
+        let (groups, group) = grid(PictureKind::Two, size);
+        let values: Vec<_> = (0..size[1] as i32)
+            .flat_map(|y| (0..size[0] as i32).map(move |x| (x, y)))
+            .flat_map(|(x, y)| [value(x - 2, y + 1, Wrap::Edge), value(x + 1, y - 1, mode)])
+            .collect();
+        let args = vec![near(values.into_iter())];
+        all.push(case("sample_shifted", groups, group, args));
+    }
     all
 }
 
