@@ -224,7 +224,7 @@ pub(crate) fn translate(
     let bodies: Vec<(FunctionId, u32)> = bodies.collect();
     let target = TargetInfo::x86_64(&settings.cpu, &settings.features);
     let wanted = settings.wide && settings.options.opt_level > 0;
-    let suited: Vec<Vec<kernel_ir::Function>> = bodies
+    let suited: Vec<Vec<kernel_ir::passes::Form>> = bodies
         .into_iter()
         .map(|(body, lanes)| match wanted {
             true => {

@@ -17,16 +17,16 @@ pub(crate) mod callable;
 use std::cell::RefCell;
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
-use kernel_ir::passes::may_be_written;
+use kernel_ir::passes::{Form, may_be_written};
 use kernel_ir::report::KernelReport;
-use kernel_ir::{BuildError, Function, InstId, Kernel, Op, Terminator, ValueDef, ValueId};
+use kernel_ir::{BuildError, InstId, Kernel, Op, Terminator, ValueDef, ValueId};
 
 use crate::launch::load_launch;
 use crate::llvm::{Bb, IntPred, Ordering, Val};
 use crate::lower::{Item, Lower};
 use crate::record::Record;
 use crate::values::Values;
-use vectorise::{LaneOrder, Segments, StopKind, TargetInfo, first_plan, private_arrays};
+use vectorise::{LaneOrder, Segments, StopKind, TargetInfo, first_plan, forms, private_arrays};
 
 /// The stop number of work-items that have not begun, in records and as the selector of the first pass.
 pub(crate) const START: u32 = 0;
@@ -55,7 +55,7 @@ pub(crate) struct Setting<'a> {
     /// The processor.
     pub(crate) target: TargetInfo,
     /// The kernel's forms for vectors; the first that can be planned is used.
-    pub(crate) suited: &'a [Function],
+    pub(crate) suited: &'a [Form],
 }
 
 /// Forms for vectors of a kernel that could not be emitted.
@@ -94,8 +94,7 @@ fn choose<'a>(
     if !setting.wide {
         return (first, None);
     }
-    let forms = setting.suited.iter().chain([low.function]).enumerate();
-    let forms = forms.skip(first);
+    let forms = forms(setting.suited, low.function).skip(first);
     match first_plan(&low.input(), forms, kernel, copies, setting.lanes) {
         Ok(planned) => {
             low.whole_sub_groups = planned.plan.has_sub_groups();

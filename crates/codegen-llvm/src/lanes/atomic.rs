@@ -70,7 +70,7 @@ impl Lanes<'_, '_, '_> {
             return Ok(rep);
         }
         if update.own
-            && self.present.is_none()
+            && self.existing.is_none()
             && !matches!(kind, AtomicOp::FlagTestAndSet | AtomicOp::FlagClear)
         {
             kernel_ir::mark!(AtomicOwn);

@@ -92,7 +92,7 @@ impl Lanes<'_, '_, '_> {
 
     /// The mask of the lanes that exist; `None` if all do.
     fn existing_mask(&self) -> Option<Val> {
-        self.present.map(|present| present.mask)
+        self.existing.map(|existing| existing.mask)
     }
 
     fn mask_type(&self) -> crate::llvm::Ty {
@@ -496,7 +496,7 @@ impl Lanes<'_, '_, '_> {
             }
             return Ok(());
         }
-        let is_versioned = self.present.is_none() && self.region.assumed_uniform.contains(&block);
+        let is_versioned = self.existing.is_none() && self.region.assumed_uniform.contains(&block);
         let one_way = |lanes: &mut Self, chain: &mut Chain, to: BlockId| {
             lanes.edge(chain, block, to, lanes.mask, true);
             if direct {

@@ -498,9 +498,9 @@ impl Lanes<'_, '_, '_> {
             lanes.low.item.linear = ir.add(item.linear, lane);
             lanes.low.item.local[0] = ir.add(item.local[0], lane);
             if matches!(op, Op::Call(..) | Op::CallIndirect(..))
-                && let Some(present) = lanes.present
+                && let Some(existing) = lanes.existing
             {
-                lanes.low.item.local = present.local.map(|of| ir.extract_element(of, lane));
+                lanes.low.item.local = existing.local.map(|of| ir.extract_element(of, lane));
             }
             let value = lanes.low.operation(op, result, word)?;
             lanes.low.clear_block_values();

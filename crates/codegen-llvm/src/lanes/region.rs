@@ -6,7 +6,7 @@ use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{BlockId, BuildError, Function, InstId, Op, ValueDef, ValueId};
 use vectorise::{Chunk, Plan, Region, Representation, Representations, StoreGroup};
 
-use super::rep::{Present, Rep, Saved, Span, Stored, UniformStep};
+use super::rep::{ExistingLanes, Rep, Saved, Span, Stored, UniformStep};
 use crate::llvm::{Bb, Val};
 use crate::lower::Lower;
 
@@ -22,7 +22,7 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     /// The active mask; `None` if all lanes are active.
     pub(super) mask: Option<Val>,
     /// The lanes that exist and their ids, if the lanes are no part of a row or some of them do not exist.
-    pub(super) present: Option<Present>,
+    pub(super) existing: Option<ExistingLanes>,
     pub(super) saved: &'r HashMap<ValueId, Saved>,
     /// Values that were computed or read in the block at hand.
     pub(super) block_values: HashMap<ValueId, Rep>,
@@ -111,7 +111,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
                 None
             },
             mask: None,
-            present: None,
+            existing: None,
             saved,
             block_values: HashMap::new(),
             stored: HashMap::new(),
@@ -207,7 +207,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
 
     /// Which work-items the lanes are.
     pub(super) fn chunk(&self) -> Chunk {
-        match self.present {
+        match self.existing {
             Some(_) => Chunk::Masked,
             None if self.is_jammed => Chunk::Jammed,
             None => Chunk::Row,

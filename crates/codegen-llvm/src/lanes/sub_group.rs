@@ -18,7 +18,7 @@ use vectorise::{Plan, Region, RegionPlan, Rows, Tightening};
 
 use super::region::{Lanes, place};
 use super::rep::Rep;
-use super::rep::{Present, Saved};
+use super::rep::{ExistingLanes, Saved};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
 use crate::lower::Lower;
 
@@ -33,9 +33,14 @@ pub(super) fn chunks(
 ) -> Result<(), BuildError> {
     let ir = low.ir;
     let region = &plan.region;
-    let [row, masked, part_done, all_masked, end] =
-        [c"row", c"apart", c"part.done", c"all.apart", c"region.end"]
-            .map(|name| low.new_block(name));
+    let [row, masked, part_done, all_masked, end] = [
+        c"row",
+        c"masked",
+        c"part.done",
+        c"all.masked",
+        c"region.end",
+    ]
+    .map(|name| low.new_block(name));
     let width = u64::from(form.width);
     let [start, stop] = [0; 2].map(|_| low.entry_alloca(ir.i64, 8));
     let rest = ir.and(low.launch.size[0], ir.i64c(width - 1));
@@ -89,11 +94,11 @@ pub(super) fn chunks(
     ir.at_end(masked);
     if region.sub_group_shapes.is_some() {
         let first = ir.load(ir.i64, start, 8);
-        let present = present(low, first, form.width);
-        let done = low.new_block(c"apart.done");
+        let existing = existing_lanes(low, first, form.width);
+        let done = low.new_block(c"masked.done");
         let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
         lanes.shapes = region.sub_group_shapes.as_ref();
-        lanes.present = Some(present);
+        lanes.existing = Some(existing);
         lanes.run()?;
         ir.at_end(done);
         let following = ir.add(first, ir.i64c(width));
@@ -208,13 +213,9 @@ fn in_rows(
 }
 
 /// The lanes of a masked chunk that begins at work-item `first`.
-fn present(low: &mut Lower<'_>, first: Val, width: u32) -> Present {
+fn existing_lanes(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes {
     let ir = low.ir;
-    let splat = |v: Val| {
-        let ty = ir.vector(ir.type_of(v), width);
-        let one = ir.insert_element(ir.poison(ty), v, ir.i32c(0));
-        ir.shuffle(one, ir.poison(ty), &vec![0; width as usize])
-    };
+    let splat = |v: Val| ir.splat(v, width);
     let lanes: Vec<Val> = (0..u64::from(width)).map(|l| ir.i64c(l)).collect();
     let linear = ir.add(splat(first), ir.const_vector(&lanes));
     // Below 2^32 the truncated quotient of two doubles is the exact one.
@@ -230,7 +231,7 @@ fn present(low: &mut Lower<'_>, first: Val, width: u32) -> Present {
     let (z, y) = divide(row, sy);
     low.item.linear = first;
     low.item.local = [ir.i64c(0); 3];
-    Present {
+    ExistingLanes {
         mask: ir.icmp(IntPred::LLVMIntULT, linear, splat(low.launch.items)),
         local: [x, y, z],
     }
@@ -242,7 +243,7 @@ impl Lanes<'_, '_, '_> {
         use Builtin as B;
         let ir = self.low.ir;
         let d = usize::from(dimension);
-        let local = self.present?.local;
+        let local = self.existing?.local;
         let global = |d: usize| ir.add(self.splat(self.low.base[d]), local[d]);
         let v = match builtin {
             B::LocalInvocationId if d < 3 => local[d],
