@@ -116,7 +116,7 @@ impl Ready {
 /// Compiles a finished module, on a compiler thread.
 ///
 /// # Errors
-/// What the code generator cannot do, and LLVM's fatal errors.
+/// Modules that the code generator cannot compile, and LLVM's fatal errors.
 pub fn compile_module(module: Module, settings: Settings) -> Reply {
     service::run(move || generate(module, &settings, &[]))
 }

@@ -81,7 +81,7 @@ pub struct Segments {
     pub saved: Vec<ValueId>,
 }
 
-/// What kind of stop an instruction is.
+/// The kind of stop that an instruction is.
 pub fn stop_of(op: &Op) -> Option<StopKind> {
     match op {
         Op::Barrier(Scope::Subgroup | Scope::Invocation) => Some(StopKind::Subgroup),

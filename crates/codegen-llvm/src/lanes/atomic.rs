@@ -100,7 +100,7 @@ impl Lanes<'_, '_, '_> {
             }
             used |= block.term.operand() == Some(v);
         }
-        used || self.low.segments.saved.contains(&v)
+        used || self.low.cut.segments.saved.contains(&v)
     }
 
     /// All lanes at the one address `at`; `None` if the operation must be scalarised.

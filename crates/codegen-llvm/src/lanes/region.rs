@@ -84,9 +84,9 @@ pub(super) fn place_among(low: &mut Lower<'_>, local: [Val; 3], of: [u64; 3], mo
         }
     }
     let local = ids;
-    let row = ir.add(ir.mul(local[2], low.launch.size[1]), local[1]);
-    low.item.linear = ir.add(ir.mul(row, low.launch.size[0]), local[0]);
-    low.item.local = local;
+    let row = ir.add(ir.mul(local[2], low.at.launch.size[1]), local[1]);
+    low.at.item.linear = ir.add(ir.mul(row, low.at.launch.size[0]), local[0]);
+    low.at.item.local = local;
 }
 
 impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
@@ -142,7 +142,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             let (at, step) = match self.form.arrays.get(&v) {
                 Some(&(offset, step)) => {
                     let items = ir.mul(self.items(), ir.i64c(offset));
-                    let linear = self.low.item.linear;
+                    let linear = self.low.at.item.linear;
                     let own = match element {
                         None => ir.mul(linear, ir.i64c(step)),
                         // Chunk after chunk, and lane after lane within each chunk.
@@ -175,7 +175,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
     /// Work-items that the state area has space for.
     pub(super) fn items(&self) -> Val {
         let ir = self.low.ir;
-        let items = self.low.launch.items;
+        let items = self.low.at.launch.items;
         if !self.form.has_sub_groups() {
             return items;
         }

@@ -43,7 +43,7 @@ pub(super) fn chunks(
     .map(|name| low.new_block(name));
     let width = u64::from(form.width);
     let [start, stop] = [0; 2].map(|_| low.entry_alloca(ir.i64, 8));
-    let rest = ir.and(low.launch.size[0], ir.i64c(width - 1));
+    let rest = ir.and(low.at.launch.size[0], ir.i64c(width - 1));
     kernel_ir::mark!(RowsWhole, rows == Rows::Whole);
     kernel_ir::mark!(RowsAny, rows == Rows::Any);
     kernel_ir::mark!(RowsBroken, rows == Rows::Broken);
@@ -55,7 +55,7 @@ pub(super) fn chunks(
     let narrow = plan.tightening.as_ref();
     ir.cond_br(whole, row, all_masked);
     ir.at_end(all_masked);
-    let items = low.launch.items;
+    let items = low.at.launch.items;
     let (mut from, mut to) = (ir.i64c(0), items);
     if let Some(narrow) = narrow
         && rows != Rows::Whole
@@ -64,7 +64,7 @@ pub(super) fn chunks(
         place(low, [ir.i64c(0); 3]);
         let mut lanes = Lanes::new(low, form, region, form.width, saved, end, next);
         let tightened = lanes.tightened(narrow, items, ir.int_const(ir.i1, 1));
-        let flat = ir.icmp(IntPred::LLVMIntEQ, low.launch.size[0], items);
+        let flat = ir.icmp(IntPred::LLVMIntEQ, low.at.launch.size[0], items);
         (from, to) = (
             ir.select(flat, tightened[0], from),
             ir.select(flat, tightened[1], to),
@@ -160,7 +160,7 @@ fn in_rows(
         let here = [ir.i64c(0), get(ids[1]), get(ids[2])];
         place(low, here);
         let once = ir.icmp(IntPred::LLVMIntEQ, ir.or(here[1], here[2]), ir.i64c(0));
-        let length = low.launch.size[0];
+        let length = low.at.launch.size[0];
         let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
         let [from, to] = lanes.tightened(narrow, length, once);
         let slot = low.entry_alloca(ir.i64, 8);
@@ -174,7 +174,7 @@ fn in_rows(
     }
     ir.at_end(chunk);
     place(low, ids.map(get));
-    let linear = low.item.linear;
+    let linear = low.at.item.linear;
     let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
     let holds = lanes.check(false);
     if let Some(holds) = holds {
@@ -200,7 +200,7 @@ fn in_rows(
         };
         let size = match row_stop {
             Some(slot) if d == 0 => get(slot),
-            _ => low.launch.size[d],
+            _ => low.at.launch.size[d],
         };
         let more = ir.icmp(IntPred::LLVMIntULT, following, size);
         ir.cond_br(more, if d == 0 { chunk } else { row }, over);
@@ -226,13 +226,13 @@ fn existing_lanes(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes 
         let quotient = ir.cast(Opcode::LLVMFPToUI, quotient, wide);
         (quotient, ir.sub(a, ir.mul(quotient, b)))
     };
-    let [sx, sy, _] = low.launch.size.map(splat);
+    let [sx, sy, _] = low.at.launch.size.map(splat);
     let (row, x) = divide(linear, sx);
     let (z, y) = divide(row, sy);
-    low.item.linear = first;
-    low.item.local = [ir.i64c(0); 3];
+    low.at.item.linear = first;
+    low.at.item.local = [ir.i64c(0); 3];
     ExistingLanes {
-        mask: ir.icmp(IntPred::LLVMIntULT, linear, splat(low.launch.items)),
+        mask: ir.icmp(IntPred::LLVMIntULT, linear, splat(low.at.launch.items)),
         local: [x, y, z],
     }
 }
@@ -244,12 +244,12 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let d = usize::from(dimension);
         let local = self.existing?.local;
-        let global = |d: usize| ir.add(self.splat(self.low.base[d]), local[d]);
+        let global = |d: usize| ir.add(self.splat(self.low.at.base[d]), local[d]);
         let v = match builtin {
             B::LocalInvocationId if d < 3 => local[d],
             B::GlobalInvocationId if d < 3 => global(d),
             B::GlobalLinearId => {
-                let launch = &self.low.launch;
+                let launch = &self.low.at.launch;
                 let at = |d: usize| ir.sub(global(d), self.splat(launch.offset[d]));
                 let extent = |d: usize| self.splat(ir.mul(launch.count[d], launch.size[d]));
                 let plane = ir.add(ir.mul(at(2), extent(1)), at(1));

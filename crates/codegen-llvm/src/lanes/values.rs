@@ -398,7 +398,7 @@ impl Lanes<'_, '_, '_> {
         let size = self.low.values.module.types.size_of(ty).max(1);
         let array = ir.mul(self.items(), ir.i64c(place));
         let width = ir.i64c(u64::from(self.form.width));
-        let number = ir.bin(Opcode::LLVMUDiv, self.low.item.linear, width);
+        let number = ir.bin(Opcode::LLVMUDiv, self.low.at.item.linear, width);
         let own = ir.mul(number, ir.i64c(size));
         (ir.offset(self.low.state, ir.add(array, own)), size)
     }
@@ -408,7 +408,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(ty).max(1);
         let array = ir.mul(self.items(), ir.i64c(place));
-        let own = ir.mul(self.low.item.linear, ir.i64c(size));
+        let own = ir.mul(self.low.at.item.linear, ir.i64c(size));
         (ir.offset(self.low.state, ir.add(array, own)), size)
     }
 }
