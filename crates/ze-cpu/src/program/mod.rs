@@ -62,7 +62,7 @@ pub(crate) fn find_code_generator() {
     codegen::places();
 }
 
-/// What to do about a native binary that cannot be used.
+/// The cure for a native binary that cannot be used.
 const REBUILD: &str = "build the program from SPIR-V again";
 
 /// First line of a text of requirements.
