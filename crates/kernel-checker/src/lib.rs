@@ -92,7 +92,7 @@ pub use commands::{Position, Start};
 pub use lanes::{Addresses, Lanes};
 pub use launch::{Kernel, Launch};
 pub use mistake::{
-    Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Place, Reporter, Rules, Side,
+    AllocationOffset, Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Reporter, Rules, Side,
 };
 pub use run::Run;
 pub use scratch::Scratch;

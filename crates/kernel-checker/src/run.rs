@@ -15,7 +15,7 @@ use crate::checker::{Bounds, Checker, NULL, State};
 use crate::history::{Access, Earlier};
 use crate::lanes::{Addresses, Lanes, Quiet, bits, rows};
 use crate::launch::Launch;
-use crate::mistake::{Dropped, Mistake, MistakeKind, Place, Side};
+use crate::mistake::{AllocationOffset, Dropped, Mistake, MistakeKind, Side};
 use crate::order::AccessOrder;
 use crate::scratch::{KNOWN, Known, Scratch};
 use crate::synchronisation::releases;
@@ -182,7 +182,7 @@ impl<'a> Run<'a> {
                 });
             }
             CheckOp::VariableBounds(touch, size, space) => {
-                let place = Place {
+                let place = AllocationOffset {
                     start: 0,
                     size: b,
                     offset: a.cast_signed(),
@@ -269,14 +269,14 @@ impl<'a> Run<'a> {
             Found::Unknown => (MistakeKind::VariableBounds(AddressSpace::Local), None),
         };
         let place = place.map_or(
-            Place {
+            AllocationOffset {
                 start,
                 size: 0,
                 offset: address.wrapping_sub(start).cast_signed(),
                 space: call.what.space,
                 id: None,
             },
-            |(start, size, id)| Place {
+            |(start, size, id)| AllocationOffset {
                 start,
                 size,
                 offset: address.wrapping_sub(start).cast_signed(),
@@ -829,7 +829,7 @@ impl<'a> Run<'a> {
             item: old.item(),
             touch: site.touch,
         });
-        mistake.place = place.map(|(start, size, space, id)| Place {
+        mistake.place = place.map(|(start, size, space, id)| AllocationOffset {
             start,
             size,
             offset: address.wrapping_sub(start).cast_signed(),
