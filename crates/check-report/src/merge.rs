@@ -11,7 +11,7 @@ use crate::{Access, Finding, Frame, Kind};
 
 /// Where a side of a finding is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Place {
+enum SideLocation {
     Line(String, u32, u32),
     /// With the kernel, because words count within a module.
     Word(Option<String>, u64),
@@ -25,27 +25,31 @@ enum Place {
 pub const CALLERS: usize = 8;
 
 /// What two findings of one mistake have in common.
-type Mistake = (Kind, Option<String>, Vec<Place>);
+type Mistake = (Kind, Option<String>, Vec<SideLocation>);
 
-fn line(frames: &[Frame]) -> Option<Place> {
+fn line(frames: &[Frame]) -> Option<SideLocation> {
     let frame = frames.first().filter(|frame| frame.has_line())?;
-    Some(Place::Line(frame.file.clone(), frame.line, frame.column))
+    Some(SideLocation::Line(
+        frame.file.clone(),
+        frame.line,
+        frame.column,
+    ))
 }
 
-fn place(access: &Access, kernel: Option<&String>) -> Place {
+fn place(access: &Access, kernel: Option<&String>) -> SideLocation {
     if let Some(line) = line(&access.frames) {
         return line;
     }
     if let Some(word) = access.word {
-        return Place::Word(access.kernel.as_ref().or(kernel).cloned(), word);
+        return SideLocation::Word(access.kernel.as_ref().or(kernel).cloned(), word);
     }
     let function = access.frame().map(|frame| frame.function.clone());
-    Place::Function(function.unwrap_or_default(), access.action.to_string())
+    SideLocation::Function(function.unwrap_or_default(), access.action.to_string())
 }
 
 fn mistake(finding: &Finding) -> Mistake {
     let kernel = finding.kernel.as_ref();
-    let mut places: Vec<Place> = finding.sides().map(|side| place(side, kernel)).collect();
+    let mut places: Vec<SideLocation> = finding.sides().map(|side| place(side, kernel)).collect();
     if places.is_empty() {
         // Of a leak the only place is that of its allocation.
         let allocated = finding.allocation.as_ref();
@@ -56,7 +60,7 @@ fn mistake(finding: &Finding) -> Mistake {
                 .take(CALLERS)
                 .filter_map(|frame| line(std::slice::from_ref(frame))),
         );
-        places.push(Place::Message(finding.message.clone()));
+        places.push(SideLocation::Message(finding.message.clone()));
     }
     places.sort_unstable();
     (finding.kind, finding.kernel.clone(), places)

@@ -374,7 +374,7 @@ b0:
             sub_group_size: 16,
             target: TargetInfo::x86_64(cpu, features),
         };
-        let forms = [(0, function)].into_iter();
+        let forms = vectorise::forms(&[], function);
         let planned = vectorise::first_plan(&input, forms, kernel, false, None);
         let planned = planned.map_err(|why| why.unwrap_or("no forms").to_owned())?;
         planned.plan.cost.ok_or_else(|| "no cost".to_owned())

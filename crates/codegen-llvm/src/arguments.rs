@@ -40,7 +40,7 @@ impl Lower<'_> {
                 }
                 ArgKind::Value if function.by_value.get(i).copied().flatten().is_some() => {
                     if let Some(&(_, size)) = written.iter().find(|w| w.0 == i) {
-                        self.copies.push((i, at, size));
+                        self.held.copies.push((i, at, size));
                     }
                     at
                 }
@@ -50,12 +50,12 @@ impl Lower<'_> {
                     self.values.to_register(loaded, ty)
                 }
             };
-            self.params.push(value);
+            self.held.params.push(value);
         }
         // Without records a copy has one place on the stack.
-        if self.segments.stops.is_empty() {
-            for &(i, _, size) in &self.copies {
-                self.params[i] = self.entry_alloca(ir.array(ir.i8, size), 16);
+        if self.cut.segments.stops.is_empty() {
+            for &(i, _, size) in &self.held.copies {
+                self.held.params[i] = self.entry_alloca(ir.array(ir.i8, size), 16);
             }
         }
         Ok(())
@@ -66,7 +66,9 @@ impl Lower<'_> {
         let ir = self.ir;
         let facts = kernel_ir::passes::facts(self.values.module, kernel);
         for &(id, offset) in &facts.local_fixed {
-            self.locals.insert(id, ir.offset_by(self.memory, offset));
+            self.held
+                .locals
+                .insert(id, ir.offset_by(self.memory, offset));
         }
         if !facts.local_per_item.is_empty() {
             let launch = ir.param(self.llvm_function, 1);
@@ -77,8 +79,8 @@ impl Lower<'_> {
             );
             let mut at = ir.offset(self.memory, scratch);
             for &(id, size) in &facts.local_per_item {
-                self.locals.insert(id, at);
-                let block = ir.mul(self.launch.items, ir.i64c(size));
+                self.held.locals.insert(id, at);
+                let block = ir.mul(self.at.launch.items, ir.i64c(size));
                 let padded = ir.and(ir.add(block, ir.i64c(15)), ir.i64c(!15));
                 at = ir.offset(at, padded);
             }

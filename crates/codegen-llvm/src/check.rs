@@ -129,12 +129,12 @@ impl Lower<'_> {
     /// The number of the work-item at hand.
     pub(crate) fn who(&self) -> Val {
         let ir = self.ir;
-        let [x, y, z] = self.group;
-        let [nx, ny, _] = self.launch.count;
+        let [x, y, z] = self.at.group;
+        let [nx, ny, _] = self.at.launch.count;
         let group = ir.add(x, ir.mul(nx, ir.add(y, ir.mul(ny, z))));
         ir.or(
             ir.shl(group, ir.i64c(u64::from(ITEM_BITS))),
-            self.item.linear,
+            self.at.item.linear,
         )
     }
 

@@ -116,7 +116,7 @@ impl Ready {
 /// Compiles a finished module, on a compiler thread.
 ///
 /// # Errors
-/// What the code generator cannot do, and LLVM's fatal errors.
+/// Modules that the code generator cannot compile, and LLVM's fatal errors.
 pub fn compile_module(module: Module, settings: Settings) -> Reply {
     service::run(move || generate(module, &settings, &[]))
 }
@@ -224,7 +224,7 @@ pub(crate) fn translate(
     let bodies: Vec<(FunctionId, u32)> = bodies.collect();
     let target = TargetInfo::x86_64(&settings.cpu, &settings.features);
     let wanted = settings.wide && settings.options.opt_level > 0;
-    let suited: Vec<Vec<kernel_ir::Function>> = bodies
+    let suited: Vec<Vec<kernel_ir::passes::Form>> = bodies
         .into_iter()
         .map(|(body, lanes)| match wanted {
             true => {

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use kernel_ir::abi::ModuleInfo;
 use kernel_ir::build::Compiled;
 use kernel_ir::front::source_lines;
-use kernel_ir::report::{Emit, Explained, KernelReport, Place, Report};
+use kernel_ir::report::{Emit, Explained, KernelReport, Report, SourceLocation};
 use kernel_ir::{BuildError, Request};
 
 use crate::compile::translate;
@@ -140,7 +140,7 @@ fn name_lines(request: &Request, kernels: &mut [KernelReport]) {
     let Ok(words) = spirv_reader::Words::new(&module.words) else {
         return;
     };
-    let mut places: Vec<&mut Place> = kernels
+    let mut places: Vec<&mut SourceLocation> = kernels
         .iter_mut()
         .flat_map(|kernel| {
             let accesses = kernel.accesses.iter_mut().map(|access| &mut access.place);

@@ -38,8 +38,8 @@ impl Lower<'_> {
         let ir = self.ir;
         let from = ir.here();
         let mut cases = Vec::new();
-        for at in 0..self.segments.stops.len() {
-            let stop = &self.segments.stops[at];
+        for at in 0..self.cut.segments.stops.len() {
+            let stop = &self.cut.segments.stops[at];
             if stop.kind != StopKind::Subgroup {
                 continue;
             }
@@ -67,9 +67,9 @@ impl Lower<'_> {
         for (i, v) in operands.into_iter().enumerate() {
             let value = self.get(v);
             let value = self.values.to_memory(value, self.ty(v));
-            let place = self.record.operands[&group][i];
+            let place = self.cut.record.operands[&group][i];
             let align = self.place_align(self.ty(v));
-            let to = self.ir.offset_by(self.item.record, place);
+            let to = self.ir.offset_by(self.at.item.record, place);
             self.ir.store(value, to, align);
         }
     }
@@ -77,7 +77,9 @@ impl Lower<'_> {
     /// Loads a lane's result from its record.
     pub(crate) fn group_result(&mut self, _stop: usize, result: ValueId) -> Val {
         let ty = self.ty(result);
-        let from = self.ir.offset_by(self.item.record, self.record.result);
+        let from = self
+            .ir
+            .offset_by(self.at.item.record, self.cut.record.result);
         let loaded = self
             .ir
             .load(self.values.memory(ty), from, self.place_align(ty));
@@ -91,7 +93,7 @@ impl Lower<'_> {
     fn operand(&self, record: Val, group: InstId, index: usize, ty: TypeId) -> Val {
         let from = self
             .ir
-            .offset_by(record, self.record.operands[&group][index]);
+            .offset_by(record, self.cut.record.operands[&group][index]);
         let loaded = self
             .ir
             .load(self.values.memory(ty), from, self.place_align(ty));
@@ -99,7 +101,7 @@ impl Lower<'_> {
     }
 
     fn put_result(&self, record: Val, value: Val, ty: TypeId) {
-        let to = self.ir.offset_by(record, self.record.result);
+        let to = self.ir.offset_by(record, self.cut.record.result);
         let value = self.values.to_memory(value, ty);
         self.ir.store(value, to, self.place_align(ty));
     }

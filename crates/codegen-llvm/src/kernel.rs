@@ -17,16 +17,16 @@ pub(crate) mod callable;
 use std::cell::RefCell;
 
 use kernel_ir::abi::{KernelInfo, launch_offset};
-use kernel_ir::passes::may_be_written;
+use kernel_ir::passes::{Form, may_be_written};
 use kernel_ir::report::KernelReport;
-use kernel_ir::{BuildError, Function, InstId, Kernel, Op, Terminator, ValueDef, ValueId};
+use kernel_ir::{BuildError, InstId, Kernel, Op, Terminator, ValueDef, ValueId};
 
 use crate::launch::load_launch;
-use crate::llvm::{Bb, IntPred, Ordering, Val};
+use crate::llvm::{Bb, IntPred, Ir, Ordering, Val};
 use crate::lower::{Item, Lower};
 use crate::record::Record;
 use crate::values::Values;
-use vectorise::{LaneOrder, Segments, StopKind, TargetInfo, first_plan, private_arrays};
+use vectorise::{LaneOrder, Segments, StopKind, TargetInfo, first_plan, forms, private_arrays};
 
 /// The stop number of work-items that have not begun, in records and as the selector of the first pass.
 pub(crate) const START: u32 = 0;
@@ -55,7 +55,7 @@ pub(crate) struct Setting<'a> {
     /// The processor.
     pub(crate) target: TargetInfo,
     /// The kernel's forms for vectors; the first that can be planned is used.
-    pub(crate) suited: &'a [Function],
+    pub(crate) suited: &'a [Form],
 }
 
 /// Forms for vectors of a kernel that could not be emitted.
@@ -94,14 +94,13 @@ fn choose<'a>(
     if !setting.wide {
         return (first, None);
     }
-    let forms = setting.suited.iter().chain([low.function]).enumerate();
-    let forms = forms.skip(first);
+    let forms = forms(setting.suited, low.function).skip(first);
     match first_plan(&low.input(), forms, kernel, copies, setting.lanes) {
         Ok(planned) => {
             low.whole_sub_groups = planned.plan.has_sub_groups();
-            low.known = vec![None; planned.function.values.len()];
+            low.held.known = vec![None; planned.function.values.len()];
             low.function = planned.function;
-            low.segments = planned.segments;
+            low.cut.segments = planned.segments;
             low.lanes = Some(planned.plan);
             (planned.number, None)
         }
@@ -122,6 +121,48 @@ fn fault(kernel: &Kernel, form: usize) -> Result<(), BuildError> {
     }
 }
 
+/// The LLVM function of a kernel, with what holds for all of them.
+fn declare(ir: &Ir, symbol: &str) -> Val {
+    let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
+    let llvm_function = ir.add_function(symbol, ty);
+    ir.attribute(llvm_function, None, "nounwind", 0);
+    // Private arrays lie between the stack pointer and the frame: see `points_into`.
+    ir.attribute(llvm_function, None, "noredzone", 0);
+    ir.text_attribute(llvm_function, "probe-stack", "inline-asm");
+    for (param, align) in [(0, 16), (1, 8), (4, 64)] {
+        ir.attribute(llvm_function, Some(param), "align", align);
+    }
+    for param in [0, 1] {
+        // Nothing else of a launch points to the argument block or the launch record.
+        ir.attribute(llvm_function, Some(param), "noalias", 0);
+        ir.attribute(llvm_function, Some(param), "readonly", 0);
+    }
+    llvm_function
+}
+
+/// Fills in the barriers and the sizes of the state area.
+fn fill_in(info: &mut KernelInfo, low: &Lower<'_>, groups_may_join: bool) {
+    info.barriers = low
+        .cut
+        .segments
+        .stops
+        .iter()
+        .any(|s| s.kind == StopKind::Workgroup);
+    if let Some(form) = &low.lanes {
+        info.width = form.items_per_block();
+        if groups_may_join {
+            info.row = form.width;
+        }
+        info.state_per_block = form.state_bytes * u64::from(info.width);
+        return;
+    }
+    info.state_per_block = if low.cut.segments.stops.is_empty() && low.cut.record.is_empty() {
+        0
+    } else {
+        low.cut.record.stride
+    };
+}
+
 /// As [`lower`](crate::forms::lower), but without the forms that `failures` excludes; another form may fail.
 pub(crate) fn lower_once(
     setting: &Setting<'_>,
@@ -139,20 +180,7 @@ pub(crate) fn lower_once(
         LaneOrder::Sequential,
     );
 
-    let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
-    let llvm_function = ir.add_function(setting.symbol, ty);
-    ir.attribute(llvm_function, None, "nounwind", 0);
-    // Private arrays lie between the stack pointer and the frame: see `points_into`.
-    ir.attribute(llvm_function, None, "noredzone", 0);
-    ir.text_attribute(llvm_function, "probe-stack", "inline-asm");
-    for (param, align) in [(0, 16), (1, 8), (4, 64)] {
-        ir.attribute(llvm_function, Some(param), "align", align);
-    }
-    for param in [0, 1] {
-        // Nothing else of a launch points to the argument block or the launch record.
-        ir.attribute(llvm_function, Some(param), "noalias", 0);
-        ir.attribute(llvm_function, Some(param), "readonly", 0);
-    }
+    let llvm_function = declare(ir, setting.symbol);
     let [args, launch, first, count, memory] = [0, 1, 2, 3, 4].map(|i| ir.param(llvm_function, i));
 
     let entry = ir.block(llvm_function, c"entry");
@@ -186,12 +214,10 @@ pub(crate) fn lower_once(
     );
 
     let mut low = Lower {
-        record,
         sub_group_size: setting.sub_group_size,
         group_size,
         target: setting.target,
         fast: setting.fast,
-        launch,
         ..Lower::new(
             values,
             function,
@@ -200,6 +226,8 @@ pub(crate) fn lower_once(
             (memory, state),
         )
     };
+    low.cut.record = record;
+    low.at.launch = launch;
     low.load_params(kernel, info, args, &by_value)?;
     let groups_may_join = low.place_locals(kernel, info);
     let (form_at_hand, refused) = choose(
@@ -212,7 +240,7 @@ pub(crate) fn lower_once(
     if !in_record && low.lanes.is_none() {
         for &(value, size, align) in &allocas {
             let slot = low.entry_alloca(ir.array(ir.i8, size), align);
-            low.stack_allocas.insert(value, slot);
+            low.held.stack_allocas.insert(value, slot);
         }
     }
     let is_wide = low.lanes.is_some();
@@ -222,8 +250,8 @@ pub(crate) fn lower_once(
             .as_ref()
             .is_some_and(|form| !form.has_sub_groups())
     );
-    kernel_ir::mark!(FormItems, !is_wide && low.segments.stops.is_empty());
-    kernel_ir::mark!(FormPasses, !is_wide && !low.segments.stops.is_empty());
+    kernel_ir::mark!(FormItems, !is_wide && low.cut.segments.stops.is_empty());
+    kernel_ir::mark!(FormPasses, !is_wide && !low.cut.segments.stops.is_empty());
     let emitted = low.group_loop(first, count);
     let emitted = emitted.and_then(|()| low.fault.take().map_or(Ok(()), Err));
     #[cfg(test)]
@@ -246,24 +274,7 @@ pub(crate) fn lower_once(
     ir.br(setup);
 
     info.private_size = private;
-    info.barriers = low
-        .segments
-        .stops
-        .iter()
-        .any(|s| s.kind == StopKind::Workgroup);
-    if let Some(form) = &low.lanes {
-        info.width = form.items_per_block();
-        if groups_may_join {
-            info.row = form.width;
-        }
-        info.state_per_block = form.state_bytes * u64::from(info.width);
-        return Ok(());
-    }
-    info.state_per_block = if low.segments.stops.is_empty() && low.record.is_empty() {
-        0
-    } else {
-        low.record.stride
-    };
+    fill_in(info, &low, groups_may_join);
     Ok(())
 }
 
@@ -305,20 +316,20 @@ impl Lower<'_> {
         let stop = ir.icmp(IntPred::LLVMIntNE, stop, ir.int_const(ir.i8, 0));
         ir.cond_br(stop, exit, body);
         ir.at_end(body);
-        let [nx, ny, _] = self.launch.count;
+        let [nx, ny, _] = self.at.launch.count;
         let rest = ir.bin(crate::llvm::Opcode::LLVMUDiv, group, nx);
         let x = ir.bin(crate::llvm::Opcode::LLVMURem, group, nx);
         let y = ir.bin(crate::llvm::Opcode::LLVMURem, rest, ny);
         let z = ir.bin(crate::llvm::Opcode::LLVMUDiv, rest, ny);
-        self.group = [x, y, z];
+        self.at.group = [x, y, z];
         for d in 0..3 {
-            let start = ir.mul(self.group[d], self.launch.size[d]);
-            self.base[d] = ir.add(start, self.launch.offset[d]);
+            let start = ir.mul(self.at.group[d], self.at.launch.size[d]);
+            self.at.base[d] = ir.add(start, self.at.launch.offset[d]);
         }
         if let Some(form) = self.lanes.take() {
             crate::lanes::emit(self, &form, next)?;
             self.lanes = Some(form);
-        } else if self.segments.stops.is_empty() {
+        } else if self.cut.segments.stops.is_empty() {
             self.nested_items(next)?;
         } else {
             self.passes(next)?;
@@ -346,16 +357,16 @@ impl Lower<'_> {
             ids[d] = ir.phi(ir.i64);
             ir.add_incoming(ids[d], ir.i64c(0), before);
         }
-        let row = ir.add(ir.mul(ids[2], self.launch.size[1]), ids[1]);
-        let linear = ir.add(ir.mul(row, self.launch.size[0]), ids[0]);
+        let row = ir.add(ir.mul(ids[2], self.at.launch.size[1]), ids[1]);
+        let linear = ir.add(ir.mul(row, self.at.launch.size[0]), ids[0]);
         // Private arrays too large for the stack lie in one record: the work-items run one after another.
-        self.item = Item {
+        self.at.item = Item {
             local: ids,
             linear,
             record: self.state,
         };
         let stopped = self.new_block(c"item.done");
-        self.item_stopped = stopped;
+        self.cut.item_stopped = stopped;
         self.segments()?;
         ir.at_end(stopped);
         for d in 0..3 {
@@ -368,7 +379,7 @@ impl Lower<'_> {
             } else {
                 self.new_block(c"item.row")
             };
-            let more = ir.icmp(IntPred::LLVMIntULT, next, self.launch.size[d]);
+            let more = ir.icmp(IntPred::LLVMIntULT, next, self.at.launch.size[d]);
             ir.cond_br(more, heads[d], after);
             ir.at_end(after);
         }
@@ -378,7 +389,7 @@ impl Lower<'_> {
     /// Passes over records until all work-items have returned; continues at `done`.
     fn passes(&mut self, done: Bb) -> Result<(), BuildError> {
         let ir = self.ir;
-        let last = self.segments.sub_group_stops;
+        let last = self.cut.segments.sub_group_stops;
         let var32 = || self.entry_alloca(ir.i32, 4);
         let var64 = || self.entry_alloca(ir.i64, 8);
         let (round_selector, selector, lowest, round_lowest) = (var32(), var32(), var32(), var32());
@@ -440,7 +451,7 @@ impl Lower<'_> {
         for (id, from) in ids.into_iter().zip(start_ids) {
             put64(get64(from), id);
         }
-        let left = ir.sub(self.launch.items, get64(start));
+        let left = ir.sub(self.at.launch.items, get64(start));
         let len = if last == 0 {
             left
         } else {
@@ -462,7 +473,7 @@ impl Lower<'_> {
         put32(old, at_stop);
         ir.cond_br(ir.select(all, alive, named), dispatch, next);
 
-        self.item = Item {
+        self.at.item = Item {
             local: {
                 ir.at_end(dispatch);
                 ids.map(get64)
@@ -470,8 +481,8 @@ impl Lower<'_> {
             linear,
             record,
         };
-        self.at_stop = at_stop;
-        self.item_stopped = stopped;
+        self.cut.at_stop = at_stop;
+        self.cut.item_stopped = stopped;
         self.segments_with_dispatch(dispatch, old, next)?;
 
         ir.at_end(stopped);
@@ -499,7 +510,7 @@ impl Lower<'_> {
         }
         let following = ir.add(block_start, len);
         put64(following, start);
-        let more = ir.icmp(IntPred::LLVMIntULT, following, self.launch.items);
+        let more = ir.icmp(IntPred::LLVMIntULT, following, self.at.launch.items);
         ir.cond_br(more, block, round_end);
 
         ir.at_end(round_end);
@@ -512,7 +523,7 @@ impl Lower<'_> {
     /// The record of the work-item with that linear local id.
     pub(crate) fn record_of(&self, linear: Val) -> Val {
         let ir = self.ir;
-        ir.offset(self.state, ir.mul(linear, ir.i64c(self.record.stride)))
+        ir.offset(self.state, ir.mul(linear, ir.i64c(self.cut.record.stride)))
     }
 
     /// Local ids of the next work-item, x fastest.
@@ -521,7 +532,7 @@ impl Lower<'_> {
         let mut carry = ir.i64c(1);
         for (d, id) in ids.into_iter().enumerate() {
             let next = ir.add(ir.load(ir.i64, id, 8), carry);
-            let over = ir.icmp(IntPred::LLVMIntUGE, next, self.launch.size[d]);
+            let over = ir.icmp(IntPred::LLVMIntUGE, next, self.at.launch.size[d]);
             ir.store(ir.select(over, ir.i64c(0), next), id, 8);
             carry = ir.cast(crate::llvm::Opcode::LLVMZExt, over, ir.i64);
         }
@@ -534,60 +545,61 @@ impl Lower<'_> {
         otherwise: Bb,
     ) -> Result<(), BuildError> {
         let ir = self.ir;
-        for i in 0..self.segments.saved.len() {
-            let v = self.segments.saved[i];
+        for i in 0..self.cut.segments.saved.len() {
+            let v = self.cut.segments.saved[i];
             let ty = self.values.memory(self.ty(v));
-            let slot = self.entry_alloca(ty, self.record.align_of_value(v));
-            self.slots.insert(v, slot);
+            let slot = self.entry_alloca(ty, self.cut.record.align_of_value(v));
+            self.held.slots.insert(v, slot);
         }
         self.make_segment_blocks();
         // Copies of by-value parameters and the like are made when a work-item begins.
         let begin = self.new_block(c"begin");
         let mut cases = vec![(ir.i32c(START), begin)];
-        for stop in &self.segments.stops {
-            cases.push((ir.i32c(stop.number), self.segment_starts[stop.resume]));
+        for stop in &self.cut.segments.stops {
+            cases.push((ir.i32c(stop.number), self.cut.starts[stop.resume]));
         }
         ir.at_end(dispatch);
         ir.switch(old, otherwise, &cases);
         ir.at_end(begin);
         self.begin_item();
-        ir.br(self.segment_starts[0]);
+        ir.br(self.cut.starts[0]);
         self.emit_segments()
     }
 
     fn segments(&mut self) -> Result<(), BuildError> {
         self.make_segment_blocks();
         self.begin_item();
-        self.ir.br(self.segment_starts[0]);
+        self.ir.br(self.cut.starts[0]);
         self.emit_segments()
     }
 
     fn begin_item(&mut self) {
         let ir = self.ir;
-        for i in 0..self.copies.len() {
-            let (param, from, size) = self.copies[i];
+        for i in 0..self.held.copies.len() {
+            let (param, from, size) = self.held.copies[i];
             let to = self.param(param);
             ir.memcpy(to, from, ir.i64c(size), 1);
         }
     }
 
     fn make_segment_blocks(&mut self) {
-        self.segment_starts = self
+        self.cut.starts = self
+            .cut
             .segments
             .list
             .iter()
             .map(|_| self.new_block(c"segment"))
             .collect();
-        self.segment_ends = self.segment_starts.clone();
+        self.cut.ends = self.cut.starts.clone();
     }
 
     fn emit_segments(&mut self) -> Result<(), BuildError> {
         let mut phis = Vec::new();
-        for at in 0..self.segments.list.len() {
-            self.block_values.clear();
-            self.ir.at_end(self.segment_starts[at]);
+        for at in 0..self.cut.segments.list.len() {
+            self.held.block_values.clear();
+            self.ir.at_end(self.cut.starts[at]);
             self.resume(at)?;
-            let segment = &self.segments.list[at];
+            let segment = &self.cut.segments.list[at];
             let (block, range) = (segment.block, segment.insts.clone());
             let function = self.function;
             let insts = &function.blocks[block].insts[range];
@@ -596,12 +608,12 @@ impl Lower<'_> {
                 let result = function.insts[inst.index()].result;
                 if let (Op::Phi(_), Some(result)) = (&function.insts[inst.index()].op, result) {
                     let phi = self.ir.phi(self.values.register(self.ty(result)));
-                    self.block_values.insert(result, phi);
+                    self.held.block_values.insert(result, phi);
                     made_phis.push((result, phi));
                     phis.push((inst, phi));
                     continue;
                 }
-                if result.is_some_and(|r| self.segments.rematerialised[r.index()]) {
+                if result.is_some_and(|r| self.cut.segments.rematerialised[r.index()]) {
                     continue;
                 }
                 // Phis stand first in a block: from here on other instructions may follow.
@@ -614,7 +626,7 @@ impl Lower<'_> {
                 self.define(result, phi);
             }
             self.end_segment(at)?;
-            self.segment_ends[at] = self.ir.here();
+            self.cut.ends[at] = self.ir.here();
             self.finish_segment(at)?;
         }
         for (inst, phi) in phis {
@@ -627,22 +639,22 @@ impl Lower<'_> {
     fn resume(&mut self, at: usize) -> Result<(), BuildError> {
         let Some(stop) = at
             .checked_sub(1)
-            .and_then(|before| self.segments.list[before].stop)
+            .and_then(|before| self.cut.segments.list[before].stop)
         else {
             return Ok(());
         };
-        for i in 0..self.segments.stops[stop].live.len() {
-            let v = self.segments.stops[stop].live[i];
-            let (ty, offset) = (self.values.memory(self.ty(v)), self.record.values[&v]);
-            let align = self.record.align_of_value(v);
+        for i in 0..self.cut.segments.stops[stop].live.len() {
+            let v = self.cut.segments.stops[stop].live[i];
+            let (ty, offset) = (self.values.memory(self.ty(v)), self.cut.record.values[&v]);
+            let align = self.cut.record.align_of_value(v);
             let kept = self
                 .ir
-                .load(ty, self.ir.offset_by(self.item.record, offset), align);
-            self.ir.store(kept, self.slots[&v], align);
+                .load(ty, self.ir.offset_by(self.at.item.record, offset), align);
+            self.ir.store(kept, self.held.slots[&v], align);
             let register = self.values.to_register(kept, self.ty(v));
-            self.block_values.insert(v, register);
+            self.held.block_values.insert(v, register);
         }
-        if let Some(group) = self.segments.stops[stop].group
+        if let Some(group) = self.cut.segments.stops[stop].group
             && let Some(result) = self.function.insts[group.index()].result
         {
             let value = self.group_result(stop, result);
@@ -653,8 +665,8 @@ impl Lower<'_> {
 
     /// Evaluates what must precede the segment's last jump: the operands of a sub-group operation.
     fn end_segment(&mut self, at: usize) -> Result<(), BuildError> {
-        if let Some(stop) = self.segments.list[at].stop
-            && let Some(group) = self.segments.stops[stop].group
+        if let Some(stop) = self.cut.segments.list[at].stop
+            && let Some(group) = self.cut.segments.stops[stop].group
         {
             self.leave_group_operands(group);
         }
@@ -663,23 +675,27 @@ impl Lower<'_> {
 
     fn finish_segment(&mut self, at: usize) -> Result<(), BuildError> {
         let ir = self.ir;
-        if let Some(stop) = self.segments.list[at].stop {
-            for i in 0..self.segments.stops[stop].live.len() {
-                let v = self.segments.stops[stop].live[i];
+        if let Some(stop) = self.cut.segments.list[at].stop {
+            for i in 0..self.cut.segments.stops[stop].live.len() {
+                let v = self.cut.segments.stops[stop].live[i];
                 // The result of the stop's own operation is computed later.
                 let value = self.get(v);
                 let value = self.values.to_memory(value, self.ty(v));
-                let to = ir.offset_by(self.item.record, self.record.values[&v]);
-                ir.store(value, to, self.record.align_of_value(v));
+                let to = ir.offset_by(self.at.item.record, self.cut.record.values[&v]);
+                ir.store(value, to, self.cut.record.align_of_value(v));
             }
-            ir.store(ir.i32c(self.segments.stops[stop].number), self.at_stop, 4);
-            ir.br(self.item_stopped);
+            ir.store(
+                ir.i32c(self.cut.segments.stops[stop].number),
+                self.cut.at_stop,
+                4,
+            );
+            ir.br(self.cut.item_stopped);
             return Ok(());
         }
         let function = self.function;
-        let block = self.segments.list[at].block;
+        let block = self.cut.segments.list[at].block;
         let start = |low: &Self, to: kernel_ir::BlockId| {
-            low.segment_starts[low.segments.first_segment[to.index()]]
+            low.cut.starts[low.cut.segments.first_segment[to.index()]]
         };
         match &function.blocks[block].term {
             Terminator::Br(to) => ir.br(start(self, *to)),
@@ -689,7 +705,7 @@ impl Lower<'_> {
                 otherwise,
             } => {
                 let cond = self.get(*cond);
-                self.segment_ends[at] = ir.here();
+                self.cut.ends[at] = ir.here();
                 ir.cond_br(cond, start(self, *then), start(self, *otherwise));
             }
             Terminator::Switch {
@@ -699,7 +715,7 @@ impl Lower<'_> {
             } => {
                 let selector = self.get(*value);
                 let ty = ir.type_of(selector);
-                self.segment_ends[at] = ir.here();
+                self.cut.ends[at] = ir.here();
                 let cases: Vec<(Val, Bb)> = cases
                     .iter()
                     .map(|&(case, to)| (ir.int_const(ty, case), start(self, to)))
@@ -708,11 +724,11 @@ impl Lower<'_> {
             }
             term @ (Terminator::Ret(_) | Terminator::Unreachable) => {
                 self.leave_result(term.operand());
-                self.segment_ends[at] = ir.here();
-                if !self.segments.stops.is_empty() {
-                    ir.store(ir.i32c(DONE), self.at_stop, 4);
+                self.cut.ends[at] = ir.here();
+                if !self.cut.segments.stops.is_empty() {
+                    ir.store(ir.i32c(DONE), self.cut.at_stop, 4);
                 }
-                ir.br(self.item_stopped);
+                ir.br(self.cut.item_stopped);
             }
         }
         Ok(())
@@ -726,12 +742,12 @@ impl Lower<'_> {
             return;
         };
         for &(from, v) in incoming {
-            let segment = self.segments.last_segment[from.index()];
+            let segment = self.cut.segments.last_segment[from.index()];
             if segment == usize::MAX {
                 continue;
             }
-            let end = self.segment_ends[segment];
-            self.block_values.clear();
+            let end = self.cut.ends[segment];
+            self.held.block_values.clear();
             self.ir.before_end(end);
             let value = self.get(v);
             let mut edges = 0;
@@ -748,7 +764,7 @@ impl Lower<'_> {
         let ValueDef::Inst(inst) = self.function.values[result.index()].def else {
             return None;
         };
-        self.segments.list.iter().find_map(|segment| {
+        self.cut.segments.list.iter().find_map(|segment| {
             let insts = &self.function.blocks[segment.block].insts[segment.insts.clone()];
             insts.contains(&inst).then_some(segment.block)
         })

@@ -77,7 +77,7 @@ use rep::Saved;
 /// Emits the loops over regions and work-items where the builder stands, then jumps to `done`.
 pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), BuildError> {
     let ir = low.ir;
-    low.record.stride = form.state_bytes.max(1);
+    low.cut.record.stride = form.state_bytes.max(1);
     let mut saved = HashMap::new();
     // Sorted, so that a kernel always gives the same LLVM text.
     let mut uniform: Vec<ValueId> = form.group_uniform.iter().copied().collect();
@@ -117,7 +117,7 @@ pub(crate) fn emit(low: &mut Lower<'_>, form: &Plan, done: Bb) -> Result<(), Bui
         ways.dedup();
         let mut written: Vec<ValueId> = ways
             .iter()
-            .flat_map(|&stop| low.segments.stops[stop].live.iter().copied())
+            .flat_map(|&stop| low.cut.segments.stops[stop].live.iter().copied())
             .collect();
         written.sort_unstable();
         written.dedup();

@@ -574,6 +574,12 @@ impl Ir {
             c"".as_ptr()
         )))
     }
+    /// A vector with `v` in each of its lanes.
+    pub(crate) fn splat(&self, v: Val, lanes: u32) -> Val {
+        let none = self.poison(self.vector(self.type_of(v), lanes));
+        let one = self.insert_element(none, v, self.i32c(0));
+        self.shuffle(one, none, &vec![0; lanes as usize])
+    }
     /// A shuffle; index `u32::MAX` gives a lane of poison.
     pub(crate) fn shuffle(&self, a: Val, b: Val, lanes: &[u32]) -> Val {
         let lanes: Vec<Val> = lanes

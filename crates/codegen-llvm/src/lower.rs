@@ -52,13 +52,50 @@ pub(crate) struct Within {
     pub(crate) sub_group: Val,
 }
 
+/// A body cut at its stops, and the state of the work-items that run it one after another.
+pub(crate) struct Cut {
+    pub(crate) segments: Segments,
+    /// The layout of a work-item's record.
+    pub(crate) record: Record,
+    /// The first block of each segment, and the last one.
+    pub(crate) starts: Vec<Bb>,
+    pub(crate) ends: Vec<Bb>,
+    /// A variable: the number of the stop that the current work-item has reached.
+    pub(crate) at_stop: Val,
+    pub(crate) item_stopped: Bb,
+}
+
+/// LLVM's values for those of the function.
+pub(crate) struct Held {
+    pub(crate) params: Vec<Val>,
+    /// By-value parameters that the body may write to: (parameter, source in the arguments, bytes).
+    pub(crate) copies: Vec<(usize, Val, u64)>,
+    pub(crate) locals: HashMap<GlobalId, Val>,
+    pub(crate) stack_allocas: HashMap<ValueId, Val>,
+    pub(crate) known: Vec<Option<Val>>,
+    /// Variables of saved values: a pass loads them from the record of the work-item.
+    pub(crate) slots: HashMap<ValueId, Val>,
+    /// Values loaded or rematerialised in the current segment.
+    pub(crate) block_values: HashMap<ValueId, Val>,
+}
+
+/// The work-item, group and launch whose code is being emitted.
+pub(crate) struct Position {
+    pub(crate) launch: LaunchValues,
+    pub(crate) group: [Val; 3],
+    /// Global id of the group's first work-item.
+    pub(crate) base: [Val; 3],
+    pub(crate) item: Item,
+}
+
 /// A body being lowered: that of a kernel or of a callable function.
 pub(crate) struct Lower<'a> {
     pub(crate) ir: &'a Ir,
     pub(crate) values: &'a Values<'a>,
     pub(crate) function: &'a Function,
-    pub(crate) segments: Segments,
-    pub(crate) record: Record,
+    pub(crate) cut: Cut,
+    pub(crate) held: Held,
+    pub(crate) at: Position,
     pub(crate) sub_group_size: u32,
     /// The group's size where the kernel requires one; launches keep to it.
     pub(crate) group_size: Option<[u32; 3]>,
@@ -72,29 +109,13 @@ pub(crate) struct Lower<'a> {
     pub(crate) entry: Bb,
     pub(crate) llvm_function: Val,
     pub(crate) memory: Val,
-    pub(crate) launch: LaunchValues,
-    pub(crate) group: [Val; 3],
-    /// Global id of the group's first work-item.
-    pub(crate) base: [Val; 3],
-    pub(crate) item: Item,
     pub(crate) state: Val,
-    pub(crate) params: Vec<Val>,
-    /// By-value parameters that the body may write to: (parameter, source in the arguments, bytes).
-    pub(crate) copies: Vec<(usize, Val, u64)>,
-    pub(crate) locals: HashMap<GlobalId, Val>,
-    pub(crate) stack_allocas: HashMap<ValueId, Val>,
-    pub(crate) known: Vec<Option<Val>>,
     /// 64 bytes that inactive lanes read and write.
     pub(crate) scratch: Option<Val>,
     /// The record that traps write. Traps do not return, so one record serves all.
     pub(crate) trap_record: Option<Val>,
     /// The windows of privatised atomics.
     pub(crate) windows: Vec<Window>,
-    pub(crate) slots: HashMap<ValueId, Val>,
-    /// Values loaded or rematerialised in the current segment.
-    pub(crate) block_values: HashMap<ValueId, Val>,
-    pub(crate) segment_starts: Vec<Bb>,
-    pub(crate) segment_ends: Vec<Bb>,
     /// The plan, if work-items run as lanes of vectors.
     pub(crate) lanes: Option<Plan>,
     /// Whether the state area covers whole sub-groups, also where a group's last one is not full.
@@ -103,9 +124,6 @@ pub(crate) struct Lower<'a> {
     pub(crate) within: Option<Within>,
     /// The first error found where it could not be returned at once. The output is then discarded.
     pub(crate) fault: Option<BuildError>,
-    /// A variable: the number of the stop that the current work-item has reached.
-    pub(crate) at_stop: Val,
-    pub(crate) item_stopped: Bb,
 }
 
 pub(crate) fn unsupported(word: u32, what: impl Into<String>) -> BuildError {
@@ -133,51 +151,57 @@ impl<'a> Lower<'a> {
             ir,
             values,
             function,
-            record: Record::default(),
+            cut: Cut {
+                segments,
+                record: Record::default(),
+                starts: Vec::new(),
+                ends: Vec::new(),
+                at_stop: null,
+                item_stopped: entry,
+            },
+            held: Held {
+                params: Vec::new(),
+                copies: Vec::new(),
+                locals: HashMap::new(),
+                stack_allocas: HashMap::new(),
+                known: vec![None; function.values.len()],
+                slots: HashMap::new(),
+                block_values: HashMap::new(),
+            },
+            at: Position {
+                launch: LaunchValues {
+                    size: [zero; 3],
+                    count: [zero; 3],
+                    offset: [zero; 3],
+                    items: zero,
+                    work_dim: zero,
+                    printf: zero,
+                    state_offset: zero,
+                },
+                group: [zero; 3],
+                base: [zero; 3],
+                item: Item {
+                    local: [zero; 3],
+                    linear: zero,
+                    record: null,
+                },
+            },
             sub_group_size: 1,
             group_size: None,
             target: TargetInfo::x86_64("", ""),
             fast: 0,
+            wrap_flags: true,
             entry,
             llvm_function,
             memory,
-            launch: LaunchValues {
-                size: [zero; 3],
-                count: [zero; 3],
-                offset: [zero; 3],
-                items: zero,
-                work_dim: zero,
-                printf: zero,
-                state_offset: zero,
-            },
-            group: [zero; 3],
-            base: [zero; 3],
-            item: Item {
-                local: [zero; 3],
-                linear: zero,
-                record: null,
-            },
             state,
-            params: Vec::new(),
-            copies: Vec::new(),
-            locals: HashMap::new(),
-            stack_allocas: HashMap::new(),
-            known: vec![None; function.values.len()],
             scratch: None,
             trap_record: None,
-            wrap_flags: true,
             windows: Vec::new(),
-            slots: HashMap::new(),
-            block_values: HashMap::new(),
-            segment_starts: Vec::new(),
-            segment_ends: Vec::new(),
             lanes: None,
             whole_sub_groups: false,
             within: None,
             fault: None,
-            at_stop: null,
-            item_stopped: entry,
-            segments,
         }
     }
 
@@ -186,7 +210,7 @@ impl<'a> Lower<'a> {
         Input {
             module: self.values.module,
             function: self.function,
-            segments: &self.segments,
+            segments: &self.cut.segments,
             group_size: self.group_size,
             sub_group_size: self.sub_group_size,
             target: self.target,

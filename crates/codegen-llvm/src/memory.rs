@@ -59,7 +59,7 @@ impl Lower<'_> {
             let base = ir.cast(Opcode::LLVMPtrToInt, base, ir.i64);
             ir.icmp(IntPred::LLVMIntULT, ir.sub(address, base), size)
         };
-        let local = within(self.memory, self.launch.state_offset);
+        let local = within(self.memory, self.at.launch.state_offset);
         let (frame, record_size) = self.private_places();
         let in_records = within(self.state, record_size);
         // Private arrays on the stack lie in this function's frame or in those of its callers.
@@ -85,13 +85,13 @@ impl Lower<'_> {
         if let Some(within) = self.within {
             return (within.top, within.records);
         }
-        let mut items = self.launch.items;
+        let mut items = self.at.launch.items;
         if self.whole_sub_groups {
             // The state area covers whole sub-groups, also where the last one is not full.
             let last = u64::from(self.sub_group_size - 1);
             items = ir.and(ir.add(items, ir.i64c(last)), ir.i64c(!last));
         }
-        let records = ir.mul(items, ir.i64c(self.record.stride.max(1)));
+        let records = ir.mul(items, ir.i64c(self.cut.record.stride.max(1)));
         let frame = ir.intrinsic("llvm.frameaddress", &[ir.ptr], &[ir.i32c(0)]);
         (frame, records)
     }

@@ -9,7 +9,7 @@ impl Lower<'_> {
     /// The work-item's number in its sub-group, 64 bits.
     pub(crate) fn lane(&self) -> Val {
         let ir = self.ir;
-        ir.and(self.item.linear, ir.sub(self.sub_group(), ir.i64c(1)))
+        ir.and(self.at.item.linear, ir.sub(self.sub_group(), ir.i64c(1)))
     }
 
     /// The size of sub-groups, a power of two, 64 bits.
@@ -22,10 +22,10 @@ impl Lower<'_> {
         use Builtin as B;
         let ir = self.ir;
         let d = usize::from(dimension);
-        let launch = &self.launch;
+        let launch = &self.at.launch;
         let of =
             |all: &[Val; 3], outside: u64| all.get(d).copied().unwrap_or_else(|| ir.i64c(outside));
-        let global = |d: usize| ir.add(self.base[d], self.item.local[d]);
+        let global = |d: usize| ir.add(self.at.base[d], self.at.item.local[d]);
         let size = self.sub_group();
         let sub_group = |linear: Val| match self.within {
             Some(_) => ir.bin(Opcode::LLVMUDiv, linear, size),
@@ -40,9 +40,9 @@ impl Lower<'_> {
             B::GlobalSize if d < 3 => ir.mul(launch.count[d], launch.size[d]),
             B::GlobalSize => ir.i64c(1),
             B::GlobalOffset => of(&launch.offset, 0),
-            B::WorkgroupId => of(&self.group, 0),
+            B::WorkgroupId => of(&self.at.group, 0),
             B::NumWorkgroups => of(&launch.count, 1),
-            B::LocalInvocationId => of(&self.item.local, 0),
+            B::LocalInvocationId => of(&self.at.item.local, 0),
             B::WorkgroupSize | B::EnqueuedWorkgroupSize => of(&launch.size, 1),
             B::GlobalLinearId => {
                 let at = |d: usize| ir.sub(global(d), launch.offset[d]);
@@ -50,16 +50,16 @@ impl Lower<'_> {
                 let plane = ir.add(ir.mul(at(2), extent(1)), at(1));
                 ir.add(ir.mul(plane, extent(0)), at(0))
             }
-            B::LocalInvocationIndex => self.item.linear,
+            B::LocalInvocationIndex => self.at.item.linear,
             B::WorkDim => launch.work_dim,
             B::SubgroupMaxSize => size,
-            B::SubgroupId => sub_group(self.item.linear),
+            B::SubgroupId => sub_group(self.at.item.linear),
             B::NumSubgroups | B::NumEnqueuedSubgroups => {
                 sub_group(ir.add(launch.items, ir.sub(size, ir.i64c(1))))
             }
             B::SubgroupLocalInvocationId => self.lane(),
             B::SubgroupSize => {
-                let start = ir.sub(self.item.linear, self.lane());
+                let start = ir.sub(self.at.item.linear, self.lane());
                 let left = ir.sub(launch.items, start);
                 ir.intrinsic("llvm.umin", &[ir.i64], &[left, size])
             }

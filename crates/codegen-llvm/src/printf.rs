@@ -46,7 +46,7 @@ impl Lower<'_> {
         }
         let (function, ty) = ir.external(PRINTF_SYMBOL, ir.i32, &[ir.i64, ir.i32, ir.ptr, ir.i32]);
         let args = [
-            self.launch.printf,
+            self.at.launch.printf,
             ir.i32c(format),
             blob,
             ir.i32c(at as u32),

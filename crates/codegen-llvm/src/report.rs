@@ -8,14 +8,14 @@ use crate::lower::Lower;
 
 /// The report of a kernel that was lowered. `why`: the reason why it has no better form.
 pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> KernelReport {
-    let barriers = low.segments.stops.iter();
+    let barriers = low.cut.segments.stops.iter();
     let barriers = barriers.filter(|s| s.kind == StopKind::Workgroup).count();
     let mut report = KernelReport {
         name: kernel.name.clone(),
         sub_group_size: low.sub_group_size,
         barriers: u32::try_from(barriers).unwrap_or(u32::MAX),
         width: 1,
-        form: if low.segments.stops.is_empty() {
+        form: if low.cut.segments.stops.is_empty() {
             Form::Loop
         } else {
             Form::Passes

@@ -11,7 +11,9 @@ use std::error::Error;
 use std::ffi::c_void;
 use std::process::ExitCode;
 
-use conformance::check_kernels::{Action, Argument, Element, Fill, KernelFile, Memory, Place};
+use conformance::check_kernels::{
+    Action, Argument, ArgumentOffset, Element, Fill, KernelFile, Memory,
+};
 use level_zero::{Allocation, CommandList, Context, Device, Kernel, Loader, ModuleSource, Plain};
 
 #[expect(
@@ -131,7 +133,7 @@ fn carry_out(
         } else {
             &mut first
         };
-        let at = |place: &Place| {
+        let at = |place: &ArgumentOffset| {
             let buffer = buffers[first_run][place.argument].as_ref();
             buffer.map_or(std::ptr::null_mut(), |buffer| {
                 buffer.address.wrapping_add(place.offset)

@@ -114,16 +114,16 @@ pub enum Action {
     /// `copy TO FROM BYTES`: between two buffers of the first run line.
     Copy {
         /// Written.
-        to: Place,
+        to: ArgumentOffset,
         /// Read.
-        from: Place,
+        from: ArgumentOffset,
         /// How much.
         bytes: usize,
     },
     /// `fill TO BYTE BYTES`.
     Fill {
         /// Written.
-        to: Place,
+        to: ArgumentOffset,
         /// The value of each byte.
         byte: u8,
         /// How much.
@@ -132,16 +132,16 @@ pub enum Action {
     /// `free N`: frees a buffer of the first run line; nothing is waited for.
     Free(usize),
     /// `host read N` or `N+BYTES`: the host reads a byte of a buffer; nothing is waited for.
-    HostRead(Place),
+    HostRead(ArgumentOffset),
     /// `host write N` or `N+BYTES`: the host writes a byte of it anew; nothing is waited for.
-    HostWrite(Place),
+    HostWrite(ArgumentOffset),
     /// `wait`: the host waits for both lists.
     Wait,
 }
 
 /// `same(N)` or `same(N+BYTES)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct ArgumentOffset {
     /// An argument of the first run line.
     pub argument: usize,
     /// Bytes after its start.
@@ -167,7 +167,7 @@ pub enum Argument {
     /// A number, as its bytes.
     Number(Vec<u8>),
     /// A buffer of the first run line.
-    Same(Place),
+    Same(ArgumentOffset),
     /// The null pointer.
     Null,
 }
@@ -369,9 +369,9 @@ impl KernelFile {
 
     /// A byte that the host accesses: `N` or `N+BYTES`. Device memory is at a pointer of the host's, too, on CPU-typed
     /// devices.
-    fn byte(&self, text: &str) -> Checked<Place> {
+    fn byte(&self, text: &str) -> Checked<ArgumentOffset> {
         let (argument, offset) = text.split_once('+').unwrap_or((text, "0"));
-        let place = Place {
+        let place = ArgumentOffset {
             argument: number(argument)?,
             offset: number(offset)?,
         };
@@ -446,7 +446,7 @@ impl KernelFile {
         }
     }
 
-    fn range(&self, text: &str, bytes: usize) -> Checked<Place> {
+    fn range(&self, text: &str, bytes: usize) -> Checked<ArgumentOffset> {
         let place = place(text)?;
         let size = self.buffer(
             place.argument,
@@ -534,13 +534,13 @@ fn at_commas(text: &str) -> Vec<&str> {
 }
 
 /// `same(N)` or `same(N+BYTES)`.
-fn place(text: &str) -> Checked<Place> {
+fn place(text: &str) -> Checked<ArgumentOffset> {
     let inner = text
         .strip_prefix("same(")
         .and_then(|rest| rest.strip_suffix(')'))
         .ok_or_else(|| format!("`{text}` is not `same(N)` or `same(N+BYTES)`"))?;
     let (argument, offset) = inner.split_once('+').unwrap_or((inner, "0"));
-    Ok(Place {
+    Ok(ArgumentOffset {
         argument: number(argument)?,
         offset: number(offset)?,
     })
@@ -749,7 +749,7 @@ kernel void add(global int *a) {
             [
                 Argument::Local(256),
                 Argument::Number(1.5f32.to_ne_bytes().to_vec()),
-                Argument::Same(Place {
+                Argument::Same(ArgumentOffset {
                     argument: 0,
                     offset: 64
                 }),

@@ -90,7 +90,7 @@ pub fn host() -> &'static str {
     "x86-64"
 }
 
-/// What else is known of this machine, as LLVM's features: nothing that code needs, only how it is made best.
+/// Further facts about this machine, as LLVM's features. No code needs them; they make it faster.
 ///
 /// Gathers of AVX-512 are told to be fast on Intel's processors since Sapphire Rapids, where they were measured: the
 /// benchmark's kernels that gather took 0.4 to 0.9 of the time of an access for each lane. Those before were slowed down

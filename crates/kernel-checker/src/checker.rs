@@ -9,7 +9,9 @@ use crate::cell::{Cell, MOST_GROUPS, MOST_TAGS, Reach};
 use crate::commands::{Commands, Position, Start};
 use crate::history::{Access, Lines as _};
 use crate::launch::{Kernel, Launch};
-use crate::mistake::{Dropped, Mistake, MistakeKind, Place, ProgramMemory, Reporter, Rules, Side};
+use crate::mistake::{
+    AllocationOffset, Dropped, Mistake, MistakeKind, ProgramMemory, Reporter, Rules, Side,
+};
 use crate::order::AccessOrder;
 use crate::synchronisation::Synchronisation;
 use crate::waiting::{MistakeKey, Uninitialised, key};
@@ -391,7 +393,7 @@ impl State {
             other: None,
             size: 0,
             values: [None; 2],
-            place: Some(Place {
+            place: Some(AllocationOffset {
                 start,
                 size,
                 offset: 0,
@@ -430,7 +432,7 @@ impl State {
         let new = Access { cell, site };
         let history = &mut allocation.history;
         let found = history.record(start - first, inside, new, writes, &order);
-        let place = Place {
+        let place = AllocationOffset {
             start: first,
             size: allocation.size,
             offset: (start - first).cast_signed(),

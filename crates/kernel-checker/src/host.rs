@@ -7,7 +7,7 @@ use crate::cell::Reach;
 use crate::checker::{Checker, State};
 use crate::commands::Position;
 use crate::history::Earlier;
-use crate::mistake::{HostAccess, HostMistake, MistakeKind, Place, Side};
+use crate::mistake::{AllocationOffset, HostAccess, HostMistake, MistakeKind, Side};
 
 impl Checker {
     /// The host has accessed memory. `is_for_devices`: it may not do that at all.
@@ -28,7 +28,7 @@ impl State {
             return;
         };
         let offset = access.address - start;
-        let place = Place {
+        let place = AllocationOffset {
             start,
             size,
             offset: offset.cast_signed(),

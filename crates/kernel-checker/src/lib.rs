@@ -94,8 +94,8 @@ pub use commands::{Position, Start};
 pub use lanes::{Addresses, Lanes};
 pub use launch::{Kernel, Launch};
 pub use mistake::{
-    Dropped, HostAccess, HostMistake, Mistake, MistakeKind, Place, ProgramMemory, Reporter, Rules,
-    Side,
+    AllocationOffset, Dropped, HostAccess, HostMistake, Mistake, MistakeKind, ProgramMemory,
+    Reporter, Rules, Side,
 };
 pub use run::Run;
 pub use scratch::Scratch;

@@ -89,7 +89,7 @@ pub struct Side {
 
 /// A place in an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct AllocationOffset {
     /// First byte of the allocation.
     pub start: u64,
     /// Its bytes.
@@ -116,7 +116,7 @@ pub struct Mistake {
     /// What is stored, or the operands of an instruction.
     pub values: [Option<u64>; 2],
     /// The memory.
-    pub place: Option<Place>,
+    pub place: Option<AllocationOffset>,
 }
 
 /// An access by the program's own code, outside of kernels.
@@ -138,7 +138,7 @@ pub struct HostMistake {
     /// The access of a command, which the host has not waited for; `None` if the host must not access the memory at all.
     pub command: Option<Side>,
     /// The memory.
-    pub place: Place,
+    pub place: AllocationOffset,
 }
 
 /// A history that was too long to keep: races may be missed.

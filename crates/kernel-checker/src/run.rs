@@ -16,7 +16,7 @@ use crate::checker::{Bounds, Checker, NULL, State};
 use crate::history::{Access, Lines as _};
 use crate::lanes::{Addresses, Lanes, Quiet, bits, rows};
 use crate::launch::Launch;
-use crate::mistake::{Dropped, Mistake, MistakeKind, Place, ProgramMemory, Side};
+use crate::mistake::{AllocationOffset, Dropped, Mistake, MistakeKind, ProgramMemory, Side};
 use crate::order::AccessOrder;
 use crate::scratch::{KNOWN, Known, Scratch};
 use crate::synchronisation::releases;
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
                 });
             }
             CheckOp::VariableBounds(touch, size, space) => {
-                let place = Place {
+                let place = AllocationOffset {
                     start: 0,
                     size: b,
                     offset: a.cast_signed(),
@@ -354,14 +354,14 @@ impl<'a> Run<'a> {
             Found::Unknown => (MistakeKind::VariableBounds(AddressSpace::Local), None),
         };
         let place = place.map_or(
-            Place {
+            AllocationOffset {
                 start,
                 size: 0,
                 offset: address.wrapping_sub(start).cast_signed(),
                 space: call.what.space,
                 id: None,
             },
-            |(start, size, id)| Place {
+            |(start, size, id)| AllocationOffset {
                 start,
                 size,
                 offset: address.wrapping_sub(start).cast_signed(),

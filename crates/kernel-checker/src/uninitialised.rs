@@ -7,7 +7,7 @@ use kernel_ir::{AddressSpace, CheckOp, Reliance, Touch};
 
 use crate::allocations::Found;
 use crate::checker::Checker;
-use crate::mistake::{Mistake, MistakeKind, Place, Side};
+use crate::mistake::{AllocationOffset, Mistake, MistakeKind, Side};
 use crate::run::Run;
 use crate::waiting::key;
 
@@ -41,7 +41,7 @@ impl Run<'_> {
         };
         let found = self.with_state(|state| state.allocations.find(address))?;
         let place = match found {
-            Found::Live { start, size, id } => Some(Place {
+            Found::Live { start, size, id } => Some(AllocationOffset {
                 start,
                 size,
                 offset: address.wrapping_sub(start).cast_signed(),

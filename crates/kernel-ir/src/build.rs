@@ -222,7 +222,7 @@ pub enum BuildErrorKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.line())]
 pub struct BuildError {
-    /// What kind of failure.
+    /// The kind of failure.
     pub kind: BuildErrorKind,
     /// Index of the module in the request.
     pub module: u32,

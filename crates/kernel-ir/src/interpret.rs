@@ -57,7 +57,7 @@ const MAX_ITEMS: u32 = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel {kernel}, work-group {group}, work-item {item}, word {word}: {fault}")]
 pub struct Stopped {
-    /// What.
+    /// The fault.
     pub fault: Fault,
     /// The kernel's name.
     pub kernel: String,
@@ -269,7 +269,7 @@ impl Program {
     /// # Errors
     /// The fault that stopped it. Memory written before stays written.
     pub fn run(&self, run: &Run<'_>, memory: &mut dyn Memory) -> Result<(), Stopped> {
-        let mut at = Place::default();
+        let mut at = Position::default();
         self.run_at(run, memory, &mut at).map_err(|fault| Stopped {
             fault,
             kernel: self
@@ -283,7 +283,12 @@ impl Program {
         })
     }
 
-    fn run_at(&self, run: &Run<'_>, memory: &mut dyn Memory, at: &mut Place) -> Result<(), Fault> {
+    fn run_at(
+        &self,
+        run: &Run<'_>,
+        memory: &mut dyn Memory,
+        at: &mut Position,
+    ) -> Result<(), Fault> {
         let (Some(info), Some(plan)) = (
             self.info.kernels.get(run.kernel),
             self.kernels.get(run.kernel),
@@ -417,14 +422,18 @@ impl Program {
 
 /// The current position of a run, for the error.
 #[derive(Default)]
-struct Place {
+struct Position {
     group: u64,
     item: u32,
     word: u32,
 }
 
 /// Runs one work-group to its end.
-fn run_group(lanes: &mut [Lane], shared: &mut Shared<'_, '_>, at: &mut Place) -> Result<(), Fault> {
+fn run_group(
+    lanes: &mut [Lane],
+    shared: &mut Shared<'_, '_>,
+    at: &mut Position,
+) -> Result<(), Fault> {
     let width = shared.sub_group_size.max(1) as usize;
     loop {
         let mut busy = false;
@@ -484,7 +493,7 @@ fn located<T>(
     result: Result<T, Fault>,
     lane: &Lane,
     shared: &Shared<'_, '_>,
-    at: &mut Place,
+    at: &mut Position,
 ) -> Result<T, Fault> {
     if result.is_err() {
         at.item = lane.item;
@@ -500,7 +509,7 @@ fn located<T>(
 fn run_independently(
     lanes: &mut [Lane],
     shared: &mut Shared<'_, '_>,
-    at: &mut Place,
+    at: &mut Position,
 ) -> Result<bool, Fault> {
     let mut busy = false;
     for lane in lanes {
@@ -522,7 +531,7 @@ fn run_independently(
 fn run_in_lock_step(
     lanes: &mut [Lane],
     shared: &mut Shared<'_, '_>,
-    at: &mut Place,
+    at: &mut Position,
 ) -> Result<bool, Fault> {
     let fuel_at_end = shared.fuel.saturating_sub(SLICE * lanes.len() as u64);
     let mut active: Vec<usize> = Vec::with_capacity(lanes.len());

@@ -216,7 +216,7 @@ pub struct Block {
 /// An instruction.
 #[derive(Clone, Debug)]
 pub struct Inst {
-    /// What it does.
+    /// Its operation.
     pub op: Op,
     /// Its result, unless it has none.
     pub result: Option<ValueId>,

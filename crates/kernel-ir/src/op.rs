@@ -533,7 +533,7 @@ pub enum ValueMistake {
     Conversion,
 }
 
-/// What makes a program rely on a value.
+/// The reason why a program relies on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reliance {
     /// It decides a branch.

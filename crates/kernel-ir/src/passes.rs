@@ -58,6 +58,7 @@ mod work_group;
 use crate::build::{BuildError, NullArguments};
 use crate::checks::Checks;
 use crate::ir::{Function, FunctionId, Module};
+use crate::transforms::Transform;
 
 pub use crate::cfg::{self, loop_contiguous_order};
 pub use contract::contract;
@@ -138,7 +139,7 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
         canonical_indices::canonicalise(&mut module.types, &module.constants, function);
         optimise::optimise(module, id);
         trap_arms::redirect_trap_arms(&mut module.functions[id.index()]);
-        if module.uses(crate::Transform::LockStep) {
+        if module.uses(Transform::LockStep) {
             implicit_barriers::insert_implicit_barriers(
                 &module.types,
                 &mut module.functions[id.index()],
@@ -148,26 +149,40 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
     Ok(())
 }
 
+/// A form of a function that suits vectors.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The function after the transform and if-conversion.
+    pub function: Function,
+    /// Loop fission, loop peeling, or if-conversion alone.
+    pub transform: Transform,
+}
+
 /// Candidate forms of a function for vectorisation by rows, best first: after loop fission, after loop peeling, after
 /// if-conversion alone. All of them are if-converted. Empty when no transform applies; the function itself is always
 /// the last candidate. The first two are larger than the function, and may be too large for the caller. The module gets
 /// the constants that they need.
 #[must_use]
-pub fn vector_forms(module: &mut Module, id: FunctionId, registers: Registers) -> Vec<Function> {
-    let mut forms = Vec::new();
-    let mut f = module.functions[id.index()].clone();
-    if fission::fission_loops(module, &mut f, registers) {
-        if_convert::if_convert(module, &mut f);
-        forms.push(f);
-        f = module.functions[id.index()].clone();
-    }
-    if peel::peel_loops(module, &mut f) {
-        if_convert::if_convert(module, &mut f);
-        forms.push(f);
-        f = module.functions[id.index()].clone();
-    }
-    if if_convert::if_convert(module, &mut f) {
-        forms.push(f);
-    }
-    forms
+pub fn vector_forms(module: &mut Module, id: FunctionId, registers: Registers) -> Vec<Form> {
+    let original = module.functions[id.index()].clone();
+    let candidates = [
+        Transform::Fission,
+        Transform::Peeling,
+        Transform::IfConversion,
+    ];
+    let form = |transform| {
+        let mut function = original.clone();
+        let applies = match transform {
+            Transform::Fission => fission::fission_loops(module, &mut function, registers),
+            Transform::Peeling => peel::peel_loops(module, &mut function),
+            _ => false,
+        };
+        let converted = (applies || transform == Transform::IfConversion)
+            && if_convert::if_convert(module, &mut function);
+        (applies || converted).then_some(Form {
+            function,
+            transform,
+        })
+    };
+    candidates.into_iter().filter_map(form).collect()
 }

@@ -124,7 +124,7 @@ pub enum Form {
 
 /// A place in the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourceLocation {
     /// Offset in the module, in words; 0 if no instruction of it is meant.
     pub word: u32,
     /// `FILE:LINE:COLUMN`, where the module notes it.
@@ -135,8 +135,8 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// Where.
-    pub place: Place,
-    /// What is done.
+    pub place: SourceLocation,
+    /// The kind of access.
     pub what: AccessKind,
     /// To which memory.
     pub space: String,
@@ -182,7 +182,7 @@ pub enum Pattern {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branch {
     /// Where its condition is computed.
-    pub place: Place,
+    pub place: SourceLocation,
     /// Whether it is a loop that work-items leave in different iterations.
     pub is_loop: bool,
     /// Why the condition is not uniform.

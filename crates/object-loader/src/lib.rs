@@ -29,7 +29,7 @@ mod window;
 
 pub use elf::Refusal;
 pub use free::FreeList;
-pub use load::{Image, Place, load};
+pub use load::{Image, LoadedSymbol, load};
 pub use mathematics::resolve as mathematics;
 pub use window::is_in_window;
 

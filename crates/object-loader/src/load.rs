@@ -17,7 +17,7 @@ const SLOT: u64 = 8;
 
 /// A symbol of a loaded object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct LoadedSymbol {
     /// Its address.
     pub address: usize,
     /// Whether it is code.
@@ -31,7 +31,7 @@ pub struct Place {
 /// A loaded object; its memory is freed when it is dropped.
 #[derive(Debug)]
 pub struct Image {
-    symbols: HashMap<String, Place>,
+    symbols: HashMap<String, LoadedSymbol>,
     functions: usize,
     writable: bool,
     /// Code and data, which live as long as the image.
@@ -40,7 +40,7 @@ pub struct Image {
 
 impl Image {
     /// A global symbol.
-    pub fn symbol(&self, name: &str) -> Option<Place> {
+    pub fn symbol(&self, name: &str) -> Option<LoadedSymbol> {
         self.symbols.get(name).copied()
     }
 
@@ -444,14 +444,14 @@ impl Loader<'_> {
             }
             let section = self.object.sections.get(usize::from(symbol.section));
             let place = match (section, symbol.section) {
-                (_, COMMON) => Place {
+                (_, COMMON) => LoadedSymbol {
                     address: address as usize,
                     code: false,
                     room: symbol.size,
                     size: symbol.size,
                 },
                 (_, ABSOLUTE) => continue,
-                (Some(section), index) if self.base(usize::from(index)).is_some() => Place {
+                (Some(section), index) if self.base(usize::from(index)).is_some() => LoadedSymbol {
                     address: address as usize,
                     code: section.flags & EXEC != 0,
                     room: section.size.saturating_sub(symbol.value),

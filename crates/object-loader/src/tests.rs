@@ -168,7 +168,7 @@ fn members_are_one_program() {
         let found = load(&archive(&members), &resolve).map(|image| image.functions());
         assert_eq!(found, expected.map_err(str::to_owned), "{what}");
     }
-    // What was refused half way gave its memory back: there is room for three.
+    // Objects that were refused half way gave their memory back: there is room for three.
     for _ in 0..2 {
         assert!(load(&archive(&[&a]), &resolve).is_ok());
         assert!(load(&archive(&[&a, &text]), &resolve).is_err());

@@ -12,7 +12,7 @@ use compiler_build::{COMPILER_BUILD, serves};
 use kernel_ir::Request;
 use kernel_ir::build::{BuildError, SpirvInput};
 use kernel_ir::report::{
-    Access, AccessKind, Emit, Explained, Form, KernelReport, Pattern, Place, Report,
+    Access, AccessKind, Emit, Explained, Form, KernelReport, Pattern, Report, SourceLocation,
     decode_explained,
 };
 use serde::Serialize;
@@ -572,7 +572,7 @@ fn write_kernel(out: &mut String, kernel: &KernelReport) -> std::fmt::Result {
     Ok(())
 }
 
-fn at(place: &Place) -> String {
+fn at(place: &SourceLocation) -> String {
     match (&place.source, place.word) {
         (Some(source), _) => output::escape(source).into_owned(),
         (None, 0) => "in a library function".to_owned(),
@@ -602,14 +602,16 @@ mod tests {
     use std::path::PathBuf;
 
     use kernel_ir::build::{BuildError, BuildErrorKind};
-    use kernel_ir::report::{Access, AccessKind, Branch, KernelReport, Pattern, Place, Report};
+    use kernel_ir::report::{
+        Access, AccessKind, Branch, KernelReport, Pattern, Report, SourceLocation,
+    };
 
     use super::{refusal, text, value_bytes};
 
     #[test]
     fn names_of_a_module_are_no_commands_for_a_terminal() {
         let hostile = || "\u{1b}]0;T\u{7}\u{9b}5m\u{202e}\nx".to_owned();
-        let place = Place {
+        let place = SourceLocation {
             word: 0,
             source: Some(hostile()),
         };

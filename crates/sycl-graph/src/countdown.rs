@@ -1,4 +1,4 @@
-//! What held-back work waits for.
+//! The count of things that held-back work waits for.
 
 use crate::atomic::{AtomicUsize, Ordering};
 

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::play::{Argument, Arguments, Call, Listener, Place, Submission, Track, TrackId};
+use crate::play::{
+    Argument, Arguments, Call, Listener, SourceLocation, Submission, Track, TrackId,
+};
 use crate::report::{self, MAX_ANNOTATION, Report};
 
 /// Writes the timeline to `out`.
@@ -209,7 +211,7 @@ impl<W: Write> Listener for Chrome<W> {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Arc<Place>>,
+        place: Option<&Arc<SourceLocation>>,
     ) -> io::Result<()> {
         self.head('f', track, begin, "submit", "flow")?;
         write!(self.out, ",\"bp\":\"e\",\"id\":{}}}", submission.flow)?;

@@ -21,7 +21,7 @@ use layout::topo::layout::VisualGraph;
 use serde::Serialize;
 
 use crate::picture::is_drawable;
-use crate::play::{Argument, Arguments, Call, Listener, Node, Place, Submission, TrackId};
+use crate::play::{Argument, Arguments, Call, Listener, Node, SourceLocation, Submission, TrackId};
 use crate::record::{Domain, Work};
 use crate::report::{self, MAX_ANNOTATION};
 use crate::summary;
@@ -60,8 +60,8 @@ pub struct Command {
     /// XPTI's name of its kind, or that of the driver's command.
     pub kind: Arc<str>,
     /// Source location.
-    #[serde(serialize_with = "Place::as_text")]
-    pub source: Place,
+    #[serde(serialize_with = "SourceLocation::as_text")]
+    pub source: SourceLocation,
     /// XPTI's universal id of it, 0 when unknown.
     pub uid: u64,
     /// SYCL's number of the command, 0 when unknown.
@@ -334,7 +334,7 @@ impl Listener for Growing {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Arc<Place>>,
+        place: Option<&Arc<SourceLocation>>,
     ) -> io::Result<()> {
         let key = (submission.recording, submission.correlation);
         let found = self.by_correlation.get(&key).copied();
@@ -351,7 +351,7 @@ impl Listener for Growing {
                 let time = end.saturating_sub(begin);
                 command.device_ns = command.device_ns.saturating_add(time);
             }
-            if command.source == Place::default()
+            if command.source == SourceLocation::default()
                 && let Some(place) = place
             {
                 command.source = place.line();
@@ -551,7 +551,7 @@ impl Graph {
     /// Commands of one name and source together, the longest-running ones.
     fn merged(&self) -> (Vec<Figure>, Figures) {
         type Group<'a> = (usize, u64, bool, &'a str);
-        let mut groups: BTreeMap<(&str, &Place), Group<'_>> = BTreeMap::new();
+        let mut groups: BTreeMap<(&str, &SourceLocation), Group<'_>> = BTreeMap::new();
         for command in &self.commands {
             let group = groups.entry((&command.name, &command.source)).or_insert((
                 0,
@@ -566,7 +566,7 @@ impl Graph {
         let mut sorted: Vec<_> = groups.into_iter().collect();
         sorted.sort_by_key(|(_, group)| std::cmp::Reverse((group.2, group.1, group.0)));
         sorted.truncate(MAX_MERGED);
-        let places: HashMap<(&str, &Place), usize> = sorted
+        let places: HashMap<(&str, &SourceLocation), usize> = sorted
             .iter()
             .enumerate()
             .map(|(place, (key, _))| (*key, place))

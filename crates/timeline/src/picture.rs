@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 
-use crate::play::{Arguments, Call, Listener, Place, Submission, Track, TrackId};
+use crate::play::{Arguments, Call, Listener, SourceLocation, Submission, Track, TrackId};
 use crate::record::{Domain, Work};
 use crate::report::{self, MAX_ANNOTATION};
 use crate::summary;
@@ -34,7 +34,7 @@ struct Bar {
     depth: usize,
     name: Arc<str>,
     color: &'static str,
-    place: Option<Arc<Place>>,
+    place: Option<Arc<SourceLocation>>,
     flow: Option<(TrackId, u64)>,
 }
 
@@ -281,7 +281,7 @@ impl Listener for Picture {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Arc<Place>>,
+        place: Option<&Arc<SourceLocation>>,
     ) -> io::Result<()> {
         self.first = Some(self.first.map_or(begin, |first| first.min(begin)));
         self.last = self.last.max(end);

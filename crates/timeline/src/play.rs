@@ -18,7 +18,8 @@ mod listener;
 pub use instants::Instant;
 use instants::Instants;
 pub use listener::{
-    Allocation, Argument, Arguments, Call, Listener, Node, Place, Submission, Track, TrackId,
+    Allocation, Argument, Arguments, Call, Listener, Node, SourceLocation, Submission, Track,
+    TrackId,
 };
 
 /// Submissions that may wait for their execution; older ones are reported without.
@@ -80,7 +81,7 @@ struct Thread {
 struct Process {
     track: TrackId,
     threads: HashMap<u32, Thread>,
-    places: HashMap<u64, Arc<Place>>,
+    places: HashMap<u64, Arc<SourceLocation>>,
     allocations: BTreeMap<(Domain, u64), Allocation>,
     devices: HashMap<u64, Arc<str>>,
     /// Parts of strings, by the string's number: each is in memory once.
@@ -489,7 +490,7 @@ impl<'a, 'l> Player<'a, 'l> {
                 column,
             } => {
                 let process = &mut self.processes[number];
-                let place = Arc::new(Place {
+                let place = Arc::new(SourceLocation {
                     function: process.type_name(recording, function),
                     file: recording.shared(file).clone(),
                     line,
@@ -517,7 +518,7 @@ impl<'a, 'l> Player<'a, 'l> {
                 line,
                 column,
             } => {
-                let place = Arc::new(Place {
+                let place = Arc::new(SourceLocation {
                     function: self.processes[number].type_name(recording, function),
                     file: recording.shared(file).clone(),
                     line,
@@ -668,7 +669,7 @@ impl<'a, 'l> Player<'a, 'l> {
     }
 
     /// Keeps a source location while there is room.
-    fn place(&mut self, number: usize, uid: u64, place: Arc<Place>) {
+    fn place(&mut self, number: usize, uid: u64, place: Arc<SourceLocation>) {
         let places = &mut self.processes[number].places;
         if places.len() < MAX_PLACES || places.contains_key(&uid) {
             places.insert(uid, place);

@@ -60,7 +60,7 @@ impl Domain {
     }
 }
 
-/// What a device does with a submitted command.
+/// The work of a submitted command on its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Work {
@@ -325,7 +325,7 @@ impl Attribute {
 pub struct Record {
     /// Nanoseconds of the recording's clock.
     pub time: u64,
-    /// What happened.
+    /// The event.
     pub event: Event,
     /// More about it.
     pub attributes: Vec<Attribute>,

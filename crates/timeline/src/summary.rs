@@ -9,7 +9,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::play::{
-    Allocation, Argument, Arguments, Call, Listener, Node, Place, Submission, Track, TrackId,
+    Allocation, Argument, Arguments, Call, Listener, Node, SourceLocation, Submission, Track,
+    TrackId,
 };
 use crate::record::{Domain, Work};
 
@@ -91,8 +92,8 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Line {
     /// Written as `file:line (function)`, as far as known.
-    #[serde(serialize_with = "Place::as_text")]
-    pub source: Place,
+    #[serde(serialize_with = "SourceLocation::as_text")]
+    pub source: SourceLocation,
     /// Commands of this location that ran on a device.
     pub device_count: u64,
     /// Their time.
@@ -152,8 +153,8 @@ pub struct Duplicates {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Duplicate {
     /// The location, or the kind of transfer.
-    #[serde(serialize_with = "Place::as_text")]
-    pub source: Place,
+    #[serde(serialize_with = "SourceLocation::as_text")]
+    pub source: SourceLocation,
     /// How many.
     pub count: u64,
     /// Their bytes.
@@ -265,15 +266,15 @@ pub struct Summing {
     calls: BTreeMap<(Domain, Arc<str>), (Row, u64)>,
     /// Time of finished inner calls for each open call of a thread.
     inner: HashMap<TrackId, Vec<u64>>,
-    lines: HashMap<Place, Line>,
+    lines: HashMap<SourceLocation, Line>,
     devices: HashMap<TrackId, Arc<str>>,
     queues: BTreeMap<TrackId, Busy>,
     transfers: BTreeMap<(String, String), (u64, u64, u64)>,
     told_transfers: BTreeMap<(String, String), (u64, u64, u64)>,
     contents: HashMap<(u64, u64, u64), ()>,
     duplicates: Duplicates,
-    duplicate_lines: HashMap<Place, (u64, u64)>,
-    places: HashMap<u64, Arc<Place>>,
+    duplicate_lines: HashMap<SourceLocation, (u64, u64)>,
+    places: HashMap<u64, Arc<SourceLocation>>,
     live: BTreeMap<(Domain, u64, u64), Allocation>,
     peaks: BTreeMap<String, u64>,
     counters: HashMap<TrackId, String>,
@@ -407,13 +408,13 @@ impl Summing {
         }
     }
 
-    fn line(&mut self, place: &Place) -> &mut Line {
+    fn line(&mut self, place: &SourceLocation) -> &mut Line {
         let source = place.line();
         let is_known = self.lines.len() < MAX_ROWS || self.lines.contains_key(&source);
         let source = if is_known {
             source
         } else {
-            Place::named(OTHERS.into())
+            SourceLocation::named(OTHERS.into())
         };
         self.lines.entry(source.clone()).or_insert_with(|| Line {
             source,
@@ -507,14 +508,14 @@ impl Listener for Summing {
                     let place = self.places.get(&submission.uid);
                     let place = match place {
                         Some(place) => place.line(),
-                        None => Place::named(submission.name.clone()),
+                        None => SourceLocation::named(submission.name.clone()),
                     };
                     let lines = &mut self.duplicate_lines;
                     let is_known = lines.len() < MAX_ROWS || lines.contains_key(&place);
                     let place = if is_known {
                         place
                     } else {
-                        Place::named(OTHERS.into())
+                        SourceLocation::named(OTHERS.into())
                     };
                     let line = lines.entry(place).or_default();
                     line.0 += 1;
@@ -533,7 +534,7 @@ impl Listener for Summing {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Arc<Place>>,
+        place: Option<&Arc<SourceLocation>>,
     ) -> io::Result<()> {
         let time = end - begin;
         self.ended = self.ended.max(end);

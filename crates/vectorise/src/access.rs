@@ -62,7 +62,7 @@ pub struct Accesses<'a> {
     pub held: &'a Representations,
     /// Lanes.
     pub width: u32,
-    /// What the lanes are.
+    /// The kind of chunk.
     pub chunk: Chunk,
 }
 

@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 
 use kernel_ir::passes::cfg::{Cfg, Loops};
-use kernel_ir::passes::shape::{self, Given, LaneScope as Together, Shape, Shapes};
+use kernel_ir::passes::shape::{self, Given, LaneScope, Shape, Shapes};
 use kernel_ir::{BlockId, Function, Module, ValueDef, ValueId};
 
 use crate::array_layout::ArrayLayout;
@@ -56,7 +56,7 @@ impl Facts {
             arrays: arrays.steps(),
             ..Given::default()
         };
-        let plain = shape::shapes_given(module, &function, Together::Row, &places);
+        let plain = shape::shapes_given(module, &function, LaneScope::Row, &places);
         let function = &function;
         let [certain, exact] = crate::no_wrap::extensions(module, function, &plain);
         let given = Given {
@@ -66,7 +66,7 @@ impl Facts {
         let shapes = if given.no_wrap_values.is_empty() {
             plain
         } else {
-            shape::shapes_given(module, function, Together::Row, &given)
+            shape::shapes_given(module, function, LaneScope::Row, &given)
         };
         let step = |v: ValueId| match function.values[v.index()].def {
             ValueDef::Inst(inst) => kernel_ir::index::extension(&function.insts[inst.index()].op)
@@ -80,13 +80,13 @@ impl Facts {
             arrays: arrays.steps(),
             ..Given::default()
         };
-        let group = uniform_in(module, function, kept, Together::Group, &Given::default());
+        let group = uniform_in(module, function, kept, LaneScope::Group, &Given::default());
         let in_sub_group = match sub_groups {
             None => HashSet::new(),
             Some(_) => {
                 let others = kept.iter().copied().filter(|v| !group.contains(v));
                 let others: Vec<ValueId> = others.collect();
-                uniform_in(module, function, &others, Together::SubGroup, &own)
+                uniform_in(module, function, &others, LaneScope::SubGroup, &own)
             }
         };
         Self {
@@ -130,7 +130,7 @@ fn uniform_in(
     module: &Module,
     function: &Function,
     values: &[ValueId],
-    lanes: Together,
+    lanes: LaneScope,
     given: &Given,
 ) -> HashSet<ValueId> {
     if values.is_empty() {

@@ -13,7 +13,7 @@
 use std::collections::{HashMap, HashSet};
 
 use kernel_ir::passes::cfg::{Cfg, Loops, PostDominators};
-use kernel_ir::passes::shape::{self, Given, LaneScope as Together};
+use kernel_ir::passes::shape::{self, Given, LaneScope};
 use kernel_ir::{BlockId, Function, InstId, Op, Terminator, ValueDef, ValueId};
 
 use crate::facts::Facts;
@@ -38,76 +38,21 @@ pub(crate) fn regions(input: &Input<'_>, facts: &Facts) -> Vec<Region> {
     all
 }
 
+/// The region behind stop `after`, or of the kernel's start, from segment `first` on.
 fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) -> Region {
-    let (segments, original) = (input.segments, &facts.function);
-    let module = input.module;
-    let mut function = Function {
-        blocks: Vec::new(),
-        ..original.clone()
-    };
-    // A segment becomes a block when it is first reached.
-    let mut block_of: HashMap<usize, BlockId> = HashMap::new();
-    let mut order = vec![first];
-    block_of.insert(first, function.add_block());
-    let mut exits = HashMap::new();
-    let mut returns = false;
-    let mut at = 0;
-    while at < order.len() {
-        let segment = &segments.list[order[at]];
-        let own = BlockId(at as u32);
-        at += 1;
-        let block = &original.blocks[segment.block];
-        function.blocks[own.index()].insts = block.insts[segment.insts.clone()].to_vec();
-        if let Some(stop) = segment.stop {
-            exits.insert(own, Some(stop));
-            function.blocks[own.index()].term = Terminator::Ret(None);
-            continue;
-        }
-        let mut term = block.term.clone();
-        term.successors_mut(|to| {
-            let target = segments.first_segment[to.index()];
-            *to = *block_of.entry(target).or_insert_with(|| {
-                order.push(target);
-                function.blocks.push(kernel_ir::Block {
-                    insts: Vec::new(),
-                    term: Terminator::Unreachable,
-                });
-                BlockId(order.len() as u32 - 1)
-            });
-        });
-        if matches!(term, Terminator::Ret(_) | Terminator::Unreachable) {
-            exits.insert(own, None);
-            returns = true;
-        }
-        function.blocks[own.index()].term = term;
-    }
-    // Phis keep the edges that remain. They name a block by its last segment.
-    let mut new_name: HashMap<BlockId, BlockId> = HashMap::new();
-    for (&segment, &block) in &block_of {
-        if segments.list[segment].stop.is_none() {
-            let old = BlockId(segments.list[segment].block as u32);
-            new_name.insert(old, block);
-        }
-    }
-    let predecessors = function.predecessors();
-    for (at, before) in predecessors.iter().enumerate() {
-        for i in 0..function.blocks[at].insts.len() {
-            let inst = function.blocks[at].insts[i];
-            if let Op::Phi(incoming) = &mut function.insts[inst.index()].op {
-                incoming.retain_mut(|(from, _)| match new_name.get(from) {
-                    Some(&name) if before.contains(&name) => {
-                        *from = name;
-                        true
-                    }
-                    _ => false,
-                });
-            }
-        }
-    }
-    let stop = after.map(|stop| &segments.stops[stop]);
+    let segments = input.segments;
+    let mut cut = Blocks::new(segments, &facts.function, first);
+    cut.keep_remaining_edges(segments);
     if !segments.stops.is_empty() {
-        rematerialise(segments, &mut function, &exits);
+        rematerialise(segments, &mut cut.function, &cut.exits);
     }
+    let Blocks {
+        function,
+        exits,
+        returns,
+        ..
+    } = cut;
+    let stop = after.map(|stop| &segments.stops[stop]);
     let mut live: Vec<ValueId> = stop.map(|s| s.live.clone()).unwrap_or_default();
     live.sort_unstable();
     let cfg = Cfg::new(&function);
@@ -133,6 +78,100 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         post,
         home,
     };
+    find_shapes(input, facts, &mut region);
+    region
+}
+
+/// The blocks of a region: those of the segments that it reaches.
+struct Blocks {
+    function: Function,
+    /// The block of each segment.
+    of_segment: HashMap<usize, BlockId>,
+    exits: HashMap<BlockId, Option<usize>>,
+    returns: bool,
+}
+
+impl Blocks {
+    /// A segment becomes a block when it is first reached.
+    fn new(segments: &Segments, original: &Function, first: usize) -> Self {
+        let mut function = Function {
+            blocks: Vec::new(),
+            ..original.clone()
+        };
+        let mut of_segment: HashMap<usize, BlockId> = HashMap::new();
+        let mut order = vec![first];
+        of_segment.insert(first, function.add_block());
+        let mut exits = HashMap::new();
+        let mut returns = false;
+        let mut at = 0;
+        while at < order.len() {
+            let segment = &segments.list[order[at]];
+            let own = BlockId(at as u32);
+            at += 1;
+            let block = &original.blocks[segment.block];
+            function.blocks[own.index()].insts = block.insts[segment.insts.clone()].to_vec();
+            if let Some(stop) = segment.stop {
+                exits.insert(own, Some(stop));
+                function.blocks[own.index()].term = Terminator::Ret(None);
+                continue;
+            }
+            let mut term = block.term.clone();
+            term.successors_mut(|to| {
+                let target = segments.first_segment[to.index()];
+                *to = *of_segment.entry(target).or_insert_with(|| {
+                    order.push(target);
+                    function.blocks.push(kernel_ir::Block {
+                        insts: Vec::new(),
+                        term: Terminator::Unreachable,
+                    });
+                    BlockId(order.len() as u32 - 1)
+                });
+            });
+            if matches!(term, Terminator::Ret(_) | Terminator::Unreachable) {
+                exits.insert(own, None);
+                returns = true;
+            }
+            function.blocks[own.index()].term = term;
+        }
+        Self {
+            function,
+            of_segment,
+            exits,
+            returns,
+        }
+    }
+
+    /// Phis keep the edges that remain. They name a block by its last segment.
+    fn keep_remaining_edges(&mut self, segments: &Segments) {
+        let mut new_name: HashMap<BlockId, BlockId> = HashMap::new();
+        for (&segment, &block) in &self.of_segment {
+            if segments.list[segment].stop.is_none() {
+                let old = BlockId(segments.list[segment].block as u32);
+                new_name.insert(old, block);
+            }
+        }
+        let function = &mut self.function;
+        let predecessors = function.predecessors();
+        for (at, before) in predecessors.iter().enumerate() {
+            for i in 0..function.blocks[at].insts.len() {
+                let inst = function.blocks[at].insts[i];
+                if let Op::Phi(incoming) = &mut function.insts[inst.index()].op {
+                    incoming.retain_mut(|(from, _)| match new_name.get(from) {
+                        Some(&name) if before.contains(&name) => {
+                            *from = name;
+                            true
+                        }
+                        _ => false,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Finds the shapes of the region's values, over rows and over sub-groups, and the branches that are versioned.
+fn find_shapes(input: &Input<'_>, facts: &Facts, region: &mut Region) {
+    let module = input.module;
     let given = |assumed: Vec<BlockId>| Given {
         values: region
             .live
@@ -146,17 +185,14 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         },
         arrays: facts.arrays.steps(),
     };
-    let plain = shape::shapes_given(module, &region.function, Together::Row, &given(Vec::new()));
-    let assumed = crate::versioning::assumed_uniform(input, &region, &plain);
-    let shapes = if assumed.is_empty() {
-        plain
-    } else {
-        shape::shapes_given(
-            module,
-            &region.function,
-            Together::Row,
-            &given(assumed.clone()),
-        )
+    let shapes_given = |assumed: Vec<BlockId>| {
+        shape::shapes_given(module, &region.function, LaneScope::Row, &given(assumed))
+    };
+    let plain = shapes_given(Vec::new());
+    let assumed = crate::versioning::assumed_uniform(input, region, &plain);
+    let shapes = match assumed.is_empty() {
+        true => plain,
+        false => shapes_given(assumed.clone()),
     };
     // A chunk whose test fails runs like a sub-group that is not part of a row.
     let tested = !assumed.is_empty() || !facts.no_wrap.is_empty();
@@ -170,18 +206,13 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
                 ..Given::default()
             };
             let function = &region.function;
-            Some(shape::shapes_given(
-                module,
-                function,
-                Together::SubGroup,
-                &given,
-            ))
+            let scope = LaneScope::SubGroup;
+            Some(shape::shapes_given(module, function, scope, &given))
         }
         None => None,
     };
     region.shapes = Some(shapes);
     region.assumed_uniform = assumed;
-    region
 }
 
 /// Computes rematerialised values at the start of the first block, those from before the stop included.
@@ -227,7 +258,7 @@ fn rematerialise(
 /// Whether all work-items of a group are sure to reach the same stops. The next region is then the same for all of
 /// them.
 pub(crate) fn meet_as_a_group(input: &Input<'_>) -> bool {
-    let shapes = shape::shapes(input.module, input.function, Together::Group);
+    let shapes = shape::shapes(input.module, input.function, LaneScope::Group);
     input
         .segments
         .list

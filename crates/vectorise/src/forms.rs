@@ -1,6 +1,7 @@
 //! The forms of a kernel, and the first of them that has a plan.
 
-use kernel_ir::{Function, Kernel};
+use kernel_ir::passes::Form;
+use kernel_ir::{Function, Kernel, Transform};
 
 use crate::cost::costs;
 use crate::input::Input;
@@ -25,7 +26,17 @@ pub struct Planned<'a> {
     pub plan: Plan,
 }
 
-/// Plans the first of `forms`, which are numbered, that can run as lanes of vectors. Each form replaces the function
+/// The forms to try, in their order, numbered: those that are made for vectors, then the function itself.
+pub fn forms<'a>(suited: &'a [Form], function: &'a Function) -> impl Iterator<Item = Numbered<'a>> {
+    let suited = suited.iter();
+    let made = suited.map(|form| (&form.function, Some(form.transform)));
+    made.chain([(function, None)]).enumerate()
+}
+
+/// A form with its number, and the transform that made it.
+type Numbered<'a> = (usize, (&'a Function, Option<Transform>));
+
+/// Plans the first of `forms` that can run as lanes of vectors. Each form replaces the function
 /// and the segments of `input`. `copies`: work-items have copies of arguments that they write to. `wanted`: lanes of
 /// kernels without sub-group operations; by speed when `None`.
 ///
@@ -33,13 +44,13 @@ pub struct Planned<'a> {
 /// Why the last of them cannot; `None` if there are no forms.
 pub fn first_plan<'a>(
     input: &Input<'_>,
-    forms: impl Iterator<Item = (usize, &'a Function)>,
+    forms: impl Iterator<Item = Numbered<'a>>,
     kernel: &Kernel,
     copies: bool,
     wanted: Option<u32>,
 ) -> Result<Planned<'a>, Option<&'static str>> {
     let mut refused = None;
-    for (number, function) in forms {
+    for (number, (function, transform)) in forms {
         let constants = &input.module.constants;
         let segments = Segments::new(
             function,
@@ -55,6 +66,7 @@ pub fn first_plan<'a>(
         let plan = Plan::new(&form, kernel, copies, wanted);
         match plan.and_then(|plan| judged(plan, &form, wanted)) {
             Ok(plan) => {
+                let plan = Plan { transform, ..plan };
                 return Ok(Planned {
                     number,
                     function,

@@ -319,7 +319,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
-    use crate::forms::first_plan;
+    use crate::forms::{first_plan, forms};
     use crate::representation::{Chunk, Representations};
     use crate::segments::{LaneOrder, Segments};
 
@@ -353,7 +353,7 @@ b0:
             sub_group_size: 8,
             target: TargetInfo::x86_64("x86-64-v3", ""),
         };
-        let planned = first_plan(&input, [(0, function)].into_iter(), kernel, false, Some(8));
+        let planned = first_plan(&input, forms(&[], function), kernel, false, Some(8));
         let plan = planned.map(|planned| planned.plan);
         let plan = plan.unwrap_or_else(|why| panic!("{why:?}\n{text}"));
         let region = &plan.regions[0].region;

@@ -5,7 +5,7 @@
 //! which accesses are vectors and which loops run several chunks together. A back end follows it.
 //!
 //! ```
-//! use vectorise::{Input, LaneOrder, Segments, TargetInfo, first_plan, print};
+//! use vectorise::{Input, LaneOrder, Segments, TargetInfo, first_plan, forms, print};
 //! let text = "kernel @copy(%in: ptr<global>, %out: ptr<global>) {
 //! b0:
 //!   %i: i64 = wi.GlobalInvocationId 0
@@ -26,8 +26,7 @@
 //!     sub_group_size: 16,
 //!     target: TargetInfo::x86_64("x86-64-v3", ""),
 //! };
-//! let forms = [(0, function)].into_iter();
-//! let planned = first_plan(&input, forms, &module.kernels[0], false, None);
+//! let planned = first_plan(&input, forms(&[], function), &module.kernels[0], false, None);
 //! let planned = planned.map_err(|why| why.unwrap_or("no forms"))?;
 //! assert_eq!(
 //!     print(&planned.plan, &input, &module.kernels[0]),
@@ -43,7 +42,7 @@
 //!
 //! | question | modules |
 //! |---|---|
-//! | the kernel and the processor | `input`, `target`, `segments`, `order` |
+//! | the kernel and the processor | `input`, `target`, `segments` |
 //! | facts about values before the kernel is cut: shapes, no-wrap (on top of [`kernel_ir::index`]) | `facts`, `no_wrap`, `array_layout` |
 //! | regions between barriers, and their branches | `region`, `form_regions`, `versioning` |
 //! | how wide | `width`, `search_loops`, `sub_groups`, `cost` |
@@ -84,7 +83,6 @@ mod input;
 mod interleave;
 mod no_wrap;
 mod operation;
-mod order;
 mod outer_uses;
 mod plan;
 mod print;
@@ -104,7 +102,7 @@ mod width;
 
 pub use access::{Access, Accesses};
 pub use array_layout::private_arrays;
-pub use forms::{Planned, first_plan};
+pub use forms::{Planned, first_plan, forms};
 pub use functions::{VectorForm, has_vector_form, vector_form};
 pub use input::Input;
 pub use interleave::{

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use kernel_ir::{Function, GroupScope, InstId, Kernel, Op, ValueDef, ValueId};
+use kernel_ir::{Function, GroupScope, InstId, Kernel, Op, Transform, ValueDef, ValueId};
 
 use crate::array_layout::private_arrays;
 use crate::facts::Facts;
@@ -51,6 +51,8 @@ pub struct RegionPlan {
 
 /// How a kernel runs as lanes of vectors.
 pub struct Plan {
+    /// The transform that made the form: loop fission, loop peeling or if-conversion; `None` for the function itself.
+    pub transform: Option<Transform>,
     /// Work-items that run as one: lanes of its vectors.
     pub width: u32,
     /// Widths for rows, and ends of rows, that are shorter than `width`; the widest first.
@@ -158,6 +160,7 @@ impl Plan {
             _ => None,
         };
         Ok(Self {
+            transform: None,
             width,
             tail_widths: match (rows, wanted) {
                 (None, None) => width::tail_widths(input, width, count),

@@ -98,6 +98,9 @@ impl Printer<'_> {
             write!(self.out, "; cost {lanes}, scalar {scalar}")?;
         }
         writeln!(self.out)?;
+        if let Some(transform) = plan.transform {
+            writeln!(self.out, "form after {}", transform.name())?;
+        }
         let mut saved: Vec<(ValueId, String)> = Vec::new();
         for &v in &plan.group_uniform {
             saved.push((v, "one for the group".to_owned()));
@@ -151,9 +154,14 @@ impl Printer<'_> {
             Some(stop) => writeln!(self.out, "region {number}, from stop {stop}")?,
         }
         if let Some(jam) = &region_plan.jam {
+            let versioned = match jam.assumed_uniform.len() {
+                0 => String::new(),
+                1 => "; 1 branch versioned".to_owned(),
+                many => format!("; {many} branches versioned"),
+            };
             writeln!(
                 self.out,
-                "  unroll-and-jam: {} rows, {} chunks of a row",
+                "  unroll-and-jam: {} rows, {} chunks of a row{versioned}",
                 jam.rows, jam.chunks
             )?;
         }

@@ -7,7 +7,7 @@
 //! ```
 
 use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::report::{Access, AccessKind, Branch, Pattern, Place};
+use kernel_ir::report::{Access, AccessKind, Branch, Pattern, SourceLocation};
 use kernel_ir::{AddressSpace, Builtin, ConvertOp, Function, Module, Op, Terminator, Type};
 use kernel_ir::{ValueDef, ValueId};
 
@@ -124,8 +124,8 @@ fn describe_branches(
     }
 }
 
-fn place(word: u32) -> Place {
-    Place { word, source: None }
+fn place(word: u32) -> SourceLocation {
+    SourceLocation { word, source: None }
 }
 
 fn word_of(function: &Function, v: ValueId) -> u32 {

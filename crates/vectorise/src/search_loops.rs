@@ -29,7 +29,7 @@ const MOST: u32 = 32;
 const LONG: usize = 1500;
 const SMALL: usize = 400;
 
-/// What a value of a loop depends on: the previous iteration, and a value loaded from an address that depends on it.
+/// The dependences of a value of a loop: on the previous iteration, and a value loaded from an address that depends on it.
 const PREVIOUS: u8 = 1;
 const FOUND: u8 = 2;
 

@@ -15,11 +15,11 @@
 
 use std::ops::Range;
 
+use kernel_ir::passes::cfg::{Cfg, Dominators, Loops};
 use kernel_ir::{
-    BinaryOp, Constant, Function, GroupOp, GroupScope, InstId, Op, Scope, ValueDef, ValueId,
+    BinaryOp, BlockId, Constant, Function, GroupOp, GroupScope, InstId, Op, Scope, ValueDef,
+    ValueId,
 };
-
-use crate::order::Shape;
 
 /// A piece of a block, entered at its start only.
 pub struct Segment {
@@ -81,7 +81,7 @@ pub struct Segments {
     pub saved: Vec<ValueId>,
 }
 
-/// What kind of stop an instruction is.
+/// The kind of stop that an instruction is.
 pub fn stop_of(op: &Op) -> Option<StopKind> {
     match op {
         Op::Barrier(Scope::Subgroup | Scope::Invocation) => Some(StopKind::Subgroup),
@@ -103,9 +103,10 @@ impl Segments {
         rematerialise: Option<u8>,
         lanes: LaneOrder,
     ) -> Self {
-        let shape = Shape::new(function);
+        let cfg = Cfg::new(function);
+        let loops = Loops::new(&cfg);
         let meet_again = match lanes {
-            LaneOrder::Sequential => loops_to_meet_in(function, &shape),
+            LaneOrder::Sequential => skipping_latches(function, &cfg, &loops),
             LaneOrder::Lockstep => vec![false; function.blocks.len()],
         };
         let mut segments = Self {
@@ -117,7 +118,8 @@ impl Segments {
             rematerialised: Vec::new(),
             saved: Vec::new(),
         };
-        for &block in &shape.order {
+        for &block in loops.order() {
+            let block = block.index();
             segments.cut(function, block, meet_again[block], lanes);
         }
         let mut number = 0;
@@ -359,37 +361,29 @@ fn get(bits: &[u64], v: ValueId) -> bool {
     bits[v.index() / 64] >> (v.index() % 64) & 1 != 0
 }
 
-/// Latches of loops in which a lane may skip a sub-group stop.
-fn loops_to_meet_in(function: &Function, shape: &Shape) -> Vec<bool> {
-    let mut latch = vec![false; function.blocks.len()];
-    let waits = |block: usize| {
-        function.blocks[block]
+/// Latches of loops in which a lane may skip a sub-group stop, by block.
+fn skipping_latches(function: &Function, cfg: &Cfg, loops: &Loops) -> Vec<bool> {
+    let mut skipping = vec![false; function.blocks.len()];
+    let waits = |block: &BlockId| {
+        function.blocks[block.index()]
             .insts
             .iter()
             .any(|inst| stop_of(&function.insts[inst.index()].op) == Some(StopKind::Subgroup))
     };
-    for l in &shape.loops {
-        let stops: Vec<usize> = l.members.iter().copied().filter(|&b| waits(b)).collect();
-        if stops.is_empty() {
+    let dominators = Dominators::new(cfg);
+    for (l, this) in (0u32..).zip(&loops.loops) {
+        // Only the last stop counts: a lane that waits at an earlier one would go on before lanes that still wait at a
+        // later one, one iteration behind.
+        let Some(&last) = this.blocks.iter().rfind(|block| waits(block)) else {
             continue;
-        }
-        for &end in &l.latches {
-            // Every path to the latch passes a stop that each iteration meets once: lanes cannot drift apart.
-            let once = |s: usize| {
-                !shape.loops.iter().any(|inner| {
-                    inner.header != l.header
-                        && l.members.contains(&inner.header)
-                        && inner.members.contains(&s)
-                })
-            };
-            // Only the last stop counts: a lane that waits at an earlier one would go on before lanes that still wait
-            // at a later one, one iteration behind.
-            let last = shape.order.iter().rfind(|block| stops.contains(block));
-            let held = last.is_some_and(|&s| shape.dominates(s, end) && once(s));
-            if !held {
-                latch[end] = true;
+        };
+        let once = loops.innermost(last) == Some(l);
+        for &end in cfg.predecessors(this.header) {
+            if dominators.dominates(this.header, end) {
+                // Every path to the latch passes a stop that each iteration meets once: lanes cannot drift apart.
+                skipping[end.index()] |= !(once && dominators.dominates(last, end));
             }
         }
     }
-    latch
+    skipping
 }

@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 
 use kernel_ir::index::IndexFacts;
-use kernel_ir::passes::shape::{self, Given, LaneScope as Together, Shape, Shapes};
+use kernel_ir::passes::shape::{self, Given, LaneScope, Shape, Shapes};
 use kernel_ir::{BlockId, Builtin, Function, Op, Type, ValueDef, ValueId};
 
 use crate::input::Input;
@@ -86,7 +86,7 @@ pub(crate) fn unroll_and_jam(
         assumed_uniform: assumed,
         ..Given::default()
     };
-    let group = shape::shapes_given(module, function, Together::Group, &given(Vec::new()));
+    let group = shape::shapes_given(module, function, LaneScope::Group, &given(Vec::new()));
     let facts = IndexFacts::new(module, function);
     let mut assumed = Vec::new();
     let blocks = region.cfg.reverse_post_order();
@@ -101,7 +101,7 @@ pub(crate) fn unroll_and_jam(
     let group = if assumed.is_empty() {
         group
     } else {
-        shape::shapes_given(module, function, Together::Group, &given(assumed.clone()))
+        shape::shapes_given(module, function, LaneScope::Group, &given(assumed.clone()))
     };
     if blocks
         .iter()
@@ -148,7 +148,7 @@ pub(crate) fn unroll_and_jam(
     })
 }
 
-/// What running together gains.
+/// The gain of running together.
 struct Gain {
     /// Chunks whose values fit the registers.
     most: u32,

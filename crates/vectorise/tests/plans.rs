@@ -5,8 +5,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use kernel_ir::marks::Mark;
 use kernel_ir::{Module, passes};
-use vectorise::{Input, LaneOrder, Segments, TargetInfo, first_plan};
+use vectorise::{Input, LaneOrder, Segments, TargetInfo, first_plan, forms};
 
 /// Processors without AVX-512, with it and fast gathers, and with NEON.
 const PROCESSORS: [&str; 3] = ["x86-64-v3", "sapphirerapids", "aarch64"];
@@ -33,8 +34,7 @@ fn plans(mut module: Module, cpu: &str) -> String {
             sub_group_size: SUB_GROUP,
             target,
         };
-        let forms = suited.iter().chain([function]).enumerate();
-        match first_plan(&input, forms, kernel, false, None) {
+        match first_plan(&input, forms(&suited, function), kernel, false, None) {
             Ok(planned) => {
                 let form = Input {
                     function: planned.function,
@@ -139,4 +139,123 @@ fn neighbours_texels_are_one_access() {
             .any(|line| line.trim_start().starts_with(what) && line.contains(": contiguous"));
         assert!(is_found, "{what} of {plan}");
     }
+}
+
+/// How plans show a transform or a class: by a line that begins and ends so, or not at all.
+enum Shown {
+    Line(&'static str, &'static str),
+    /// It is done before plans are made, or it is a part of a class that plans show as a whole.
+    Elsewhere,
+}
+
+/// A new mark needs an arm, and so a plan that shows it.
+fn shown(mark: Mark) -> Shown {
+    use Mark as M;
+    use Shown::{Elsewhere, Line};
+    match mark {
+        // Passes on kernel-ir, each with tests of its own.
+        M::Inlining
+        | M::Devirtualisation
+        | M::AddressSpaces
+        | M::Promotion
+        | M::PrivateLoops
+        | M::WorkGroupExpansion
+        | M::TrapArms
+        | M::ImplicitBarriers
+        | M::NullAccesses
+        | M::Contraction => Elsewhere,
+        M::Fission => Line("form after fission", ""),
+        M::PeelFirst | M::PeelLast => Line("form after peeling", ""),
+        M::IfConversion => Line("form after if-conversion", ""),
+        M::FormRows => Line("kernel saxpy: 16 lanes; cost ", ""),
+        M::FormItems | M::FormPasses => Line("kernel part_at_a_barrier: no lanes: ", ""),
+        M::Regions => Line("region 1, from stop 0", ""),
+        M::RowsWhole => Line("kernel ", " of a sub-group, rows of whole sub-groups"),
+        M::RowsAny => Line("kernel ", "rows of whole sub-groups or any length"),
+        M::RowsBroken => Line("kernel ", "rows of any length under a mask"),
+        M::WiderChains => Line("kernel chain: 32 lanes; cost ", ""),
+        M::WiderSearch => Line("kernel search: 32 lanes; cost ", ""),
+        M::NarrowerTails => Line("kernel rows: 16 lanes, tails 8; cost ", ""),
+        M::LoadUniform => Line("load ", ": uniform"),
+        M::LoadContiguous | M::LoadContiguousMasked => Line("load ", ": contiguous"),
+        M::LoadContiguousTested => Line("load ", ": contiguous, tested"),
+        M::LoadReversed => Line("load ", ": reversed"),
+        M::LoadStrided | M::LoadStridedShared | M::LoadStridedAligned => {
+            Line("load ", ": interleaved 2")
+        }
+        M::LoadPiecewise => Line("load ", ": piecewise, 8 lanes"),
+        M::LoadPiecewiseInduction | M::LoopInduction => Line("phi ", ": uniform step"),
+        M::LoadGather => Line("load ", ": gather"),
+        M::LoadEach => Line("load ", ": scalarised"),
+        M::LoadEachLoop => Line("load ", ": scalarised, in a loop"),
+        M::StoreUniform => Line("store ", ": uniform"),
+        M::StoreContiguous | M::StoreContiguousMasked => Line("store ", ": contiguous"),
+        M::StoreContiguousTested => Line("store ", ": contiguous, tested"),
+        M::StoreReversed => Line("store ", ": reversed"),
+        M::StoreInterleaved => Line("store ", ": interleaved 2, group of 2"),
+        M::StoreInterleavedBlends => Line("store ", ": interleaved 8, group of 8"),
+        M::StoreInterleavedPartial => Line("store ", ": interleaved 4, group of 2"),
+        M::StoreScatter => Line("store ", ": gather"),
+        M::StoreEach => Line("store ", ": scalarised"),
+        M::StoreEachLoop => Line("store ", ": scalarised, in a loop"),
+        M::TupleWords => Line("load global i8 x 4 ", ": contiguous"),
+        M::TupleTransposed => Line("load global f32 x 4 ", ": contiguous"),
+        M::TupleRecast => Line("bit cast ", ": 8 to 32 bits"),
+        M::AtomicUniform | M::AtomicOwn => Line("atomic ", ": uniform"),
+        M::AtomicPrivatised | M::AtomicPrivatisedGuard => Line("atomic ", ", privatised"),
+        M::AtomicEach => Line("atomic ", ": one for each lane"),
+        M::BranchUniform => Line("br_if ", ": uniform"),
+        M::BranchVersioned => Line("br_if ", ": versioned"),
+        M::BranchLinearised => Line("br_if ", ": linearised"),
+        M::SwitchUniform => Line("switch ", ": uniform"),
+        M::SwitchLinearised => Line("switch ", ": linearised"),
+        M::LoopDivergent => Line("loop ", ": divergent"),
+        M::LoopResultsInMemory => Line("result ", ": in memory behind its loop"),
+        M::JamRows => Line("unroll-and-jam: 4 rows, ", ""),
+        M::JamRow => Line("unroll-and-jam: 1 rows, 4 chunks of a row", ""),
+        M::JamVersioned => Line("unroll-and-jam: ", "; 1 branch versioned"),
+        M::Tightening => Line("tightened: %", ""),
+        M::TighteningScattered => Line("tightened: %", ", scalar"),
+        M::TighteningOnce => Line("tightened: one chunk", ""),
+        M::NoWrapChunk | M::NoWrapRow | M::NoWrapAccess => Line("no wrap ", ", tested"),
+        // Of the kernel `clamped`: the bound is the load's, the low bits are the store's.
+        M::ClampBounds => Line("load global f32 ", ": contiguous, tested"),
+        M::ClampLowBits => Line("store global f32", ": contiguous, tested"),
+        M::DivideWords => Line("division ", ": by doubles, 32 bits"),
+        M::DivideLong => Line("division ", ": by doubles, 64 bits"),
+        M::ArraysByLane => Line("array ", ": by lane, elements of 4 bytes"),
+        M::Scalarised => Line("operation ", ": scalarised"),
+        // Plans do not show how lanes exchange values: it depends on the operation alone.
+        M::CollectiveShared
+        | M::CollectiveClustered
+        | M::CollectiveScan
+        | M::CollectiveElect
+        | M::CollectiveExchange
+        | M::CollectiveBlock => Elsewhere,
+    }
+}
+
+#[test]
+fn each_class_and_transform_has_a_plan() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans");
+    let mut all = String::new();
+    for file in std::fs::read_dir(&folder).expect("tests/plans") {
+        let file = file.expect("an entry").path();
+        if file.extension().is_some_and(|end| end == "plan") {
+            all += &std::fs::read_to_string(&file).expect("a plan");
+        }
+    }
+    let missing = Mark::ALL.iter().filter_map(|&mark| match shown(mark) {
+        Shown::Line(start, end) => {
+            let is_it = |line: &str| line.starts_with(start) && line.ends_with(end);
+            let found = all.lines().any(|line| is_it(line.trim_start()));
+            (!found).then(|| (mark.name(), start, end))
+        }
+        Shown::Elsewhere => None,
+    });
+    let missing: Vec<_> = missing.collect();
+    assert!(
+        missing.is_empty(),
+        "no plan of `tests/plans` shows {missing:?}"
+    );
 }

@@ -55,7 +55,7 @@ impl std::fmt::Debug for Location {
 
 /// A source location, as the emitter passes it.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct SourceLocation<'a> {
     /// Function; empty if unknown.
     pub name: &'a [u8],
     /// File; empty if unknown.
@@ -96,7 +96,7 @@ impl Location {
     }
 
     #[inline]
-    pub(crate) fn is(&self, place: &Place<'_>) -> bool {
+    pub(crate) fn is(&self, place: &SourceLocation<'_>) -> bool {
         // SAFETY: name, file, line and column never change; the lengths are theirs.
         unsafe {
             let payload = self.payload.get();
@@ -122,7 +122,7 @@ impl Location {
     }
 }
 
-impl Place<'_> {
+impl SourceLocation<'_> {
     #[inline]
     pub(crate) fn nameless(&self) -> bool {
         self.name == UNKNOWN_FUNCTION && self.file == UNKNOWN_FILE

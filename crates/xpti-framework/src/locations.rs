@@ -15,7 +15,7 @@ use crate::sync::Lock;
 use crate::table::Table;
 use crate::{environment, hash, strings, vtables};
 
-pub use crate::location::{Location, Place};
+pub use crate::location::{Location, SourceLocation};
 
 /// The lock of writers, with the data that only they use.
 pub(crate) struct Writers(pub(crate) Lock, UnsafeCell<Arena>);
@@ -33,7 +33,7 @@ pub fn find(uid: u64) -> Option<&'static Location> {
 
 /// The location of this key, created if there is none; `None` if memory is short.
 #[inline]
-pub fn locate(mut place: Place<'_>) -> Option<&'static Location> {
+pub fn locate(mut place: SourceLocation<'_>) -> Option<&'static Location> {
     if place.name.is_empty() {
         place.name = UNKNOWN_FUNCTION;
     }
@@ -51,7 +51,7 @@ pub fn locate(mut place: Place<'_>) -> Option<&'static Location> {
 
 /// The key's location, or the id that it would get.
 #[inline]
-fn search(mut uid: u64, place: &Place<'_>) -> Result<&'static Location, u64> {
+fn search(mut uid: u64, place: &SourceLocation<'_>) -> Result<&'static Location, u64> {
     loop {
         match TABLE.find(uid, |_| true) {
             Some(location) if location.is(place) => return Ok(location),
@@ -62,7 +62,7 @@ fn search(mut uid: u64, place: &Place<'_>) -> Result<&'static Location, u64> {
 }
 
 #[cold]
-fn add(hash: u64, place: &Place<'_>) -> Option<&'static Location> {
+fn add(hash: u64, place: &SourceLocation<'_>) -> Option<&'static Location> {
     let strict = environment::strict_hash();
     // Before the lock is taken, because strings have their own.
     let (file_id, name_id) = if strict {
@@ -143,7 +143,7 @@ unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
 ///
 /// # Safety
 /// Null, or a payload whose strings are C strings and live for `'a`.
-pub unsafe fn place_of<'a>(payload: *const payload_t) -> Option<Place<'a>> {
+pub unsafe fn place_of<'a>(payload: *const payload_t) -> Option<SourceLocation<'a>> {
     // SAFETY: the caller's.
     let payload = unsafe { payload.as_ref() }?;
     let says = |flag| payload.flags & flag != 0;
@@ -163,7 +163,7 @@ pub unsafe fn place_of<'a>(payload: *const payload_t) -> Option<Place<'a>> {
     } else {
         core::ptr::null()
     };
-    Some(Place {
+    Some(SourceLocation {
         // SAFETY: the caller's.
         name: unsafe { bytes(name) },
         // SAFETY: the caller's.
@@ -190,7 +190,7 @@ pub unsafe fn place<'a>(
     line: u32,
     column: u32,
     code: *const c_void,
-) -> Place<'a> {
+) -> SourceLocation<'a> {
     // SAFETY: the caller's.
     let (name, file) = unsafe { (bytes(function), bytes(file)) };
     // A line without a file is ignored; the column belongs to the line.
@@ -199,7 +199,7 @@ pub unsafe fn place<'a>(
     } else {
         payload_flag::LINE | payload_flag::COLUMN
     };
-    Place {
+    SourceLocation {
         name,
         file,
         line,
@@ -238,9 +238,9 @@ mod tests {
 
     use super::*;
 
-    fn at(name: &[u8], line: u32, code: usize) -> Place<'_> {
+    fn at(name: &[u8], line: u32, code: usize) -> SourceLocation<'_> {
         let code = core::ptr::without_provenance(code);
-        Place {
+        SourceLocation {
             name,
             file: b"f.cpp",
             line,

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::checks::Check;
 use crate::clients::Device;
 
-/// What `./x help` prints.
+/// The text of `./x help`.
 pub(crate) const HELP: &str = include_str!("help.txt");
 
 /// The whole command line.

@@ -46,7 +46,7 @@ struct Module {
 }
 
 /// A file of the crate on its way to a module.
-struct Place<'a> {
+struct SourceFile<'a> {
     /// Where the files of its child modules lie.
     folder: PathBuf,
     read: &'a dyn Fn(&Path) -> Option<String>,
@@ -59,7 +59,7 @@ impl Graph {
         graph.modules.push(Module::default());
         let folder = root.parent().unwrap_or(Path::new("")).to_owned();
         if let Some(tokens) = read(root).and_then(|text| text.parse().ok()) {
-            graph.module(0, tokens, &Place { folder, read });
+            graph.module(0, tokens, &SourceFile { folder, read });
         }
         for module in &mut graph.modules {
             let used = module
@@ -88,7 +88,7 @@ impl Graph {
     }
 
     /// Reads the items of module `at`.
-    fn module(&mut self, at: usize, tokens: TokenStream, place: &Place<'_>) {
+    fn module(&mut self, at: usize, tokens: TokenStream, place: &SourceFile<'_>) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut i = 0;
         let mut skip = false;
@@ -139,7 +139,7 @@ impl Graph {
         &mut self,
         at: usize,
         item: &[TokenTree],
-        place: &Place<'_>,
+        place: &SourceFile<'_>,
         named_file: Option<String>,
     ) {
         let Some(TokenTree::Ident(name)) = item.get(1) else {
@@ -149,7 +149,7 @@ impl Graph {
         let child = self.child(at, &name);
         let inside = place.folder.join(&name);
         if let Some(TokenTree::Group(body)) = item.get(2) {
-            let place = Place {
+            let place = SourceFile {
                 folder: inside,
                 read: place.read,
             };
@@ -165,7 +165,7 @@ impl Graph {
         };
         for (file, folder) in files {
             if let Some(tokens) = (place.read)(&file).and_then(|text| text.parse().ok()) {
-                let place = Place {
+                let place = SourceFile {
                     folder,
                     read: place.read,
                 };
@@ -375,7 +375,7 @@ impl Graph {
     pub(crate) fn cycles(&self) -> Vec<String> {
         let edges = self.edges();
         let count = self.modules.len();
-        // What each module reaches. A crate has some hundred modules: no need for Tarjan's.
+        // The modules that each module reaches. A crate has some hundred modules: no need for Tarjan's.
         let reach: Vec<HashSet<usize>> = (0..count)
             .map(|from| {
                 let mut seen = HashSet::new();

@@ -18,7 +18,7 @@ const LOADER_SHELL: &str = "crates/libze_loader/src";
 /// The list that the shell expands to exports.
 const LOADER_LIST: &str = "crates/ze-loader/src/generated/each_table.rs";
 
-/// What a user meets.
+/// The state that a user meets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     Works,
@@ -39,7 +39,7 @@ impl State {
     }
 }
 
-/// What the sources claim.
+/// The claims of the sources.
 struct Claims {
     /// Functions with an entry in the driver.
     entries: BTreeSet<String>,
@@ -47,9 +47,9 @@ struct Claims {
     extensions: BTreeSet<String>,
     /// Functions that the loader's shell defines.
     exports: BTreeSet<String>,
-    /// What the crates take back, by name.
+    /// Restrictions that the crates state, by name.
     partial: BTreeMap<String, State>,
-    /// What the specification does not name, with what works of it.
+    /// Features outside the specification, with the parts that work.
     beyond: Vec<(String, String)>,
 }
 
@@ -196,7 +196,7 @@ fn reported(table: &Table, text: &str) -> BTreeSet<String> {
     names
 }
 
-/// What a source lists under names of Level Zero's form that the specification does not have.
+/// A source's list of names of Level Zero's form that the specification does not have.
 fn unnamed(table: &Table, text: &str) -> BTreeSet<String> {
     let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let of_form = |text: &&str| ["ZE", "ze"].iter().any(|start| text.starts_with(start));

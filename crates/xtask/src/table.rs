@@ -80,7 +80,7 @@ pub(crate) struct Enum {
     pub(crate) values: Vec<(String, u32)>,
 }
 
-/// What a parameter or a field is for.
+/// The purpose of a parameter or a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     In,
@@ -542,7 +542,7 @@ impl Table {
         }
     }
 
-    /// What must hold across the items.
+    /// Rules across the items.
     fn check(&self) -> Result<()> {
         for table in self.ddi_tables() {
             for slot in &table.fields {

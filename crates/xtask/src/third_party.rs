@@ -44,7 +44,7 @@ struct Component {
     needs: Vec<String>,
 }
 
-/// What a release says of the software inside it.
+/// The statements of a release about the software inside it.
 pub(crate) struct Notices {
     /// The licence texts.
     texts: String,

@@ -109,14 +109,24 @@ const OLD_WORDS: &[(&[&str], Words)] = &[
             "crates/codegen-llvm/src/",
         ],
         &[
+            ("apart", "masked"),
+            ("beforehand", "at the start of a chunk"),
             ("convoy", "uniform step"),
             ("everybody", "mask"),
+            ("flatten_branches", "if_convert"),
+            ("holds", "no_wrap"),
+            ("meets", "implicit barrier"),
+            ("members", "interleaved stores"),
+            ("moves_by", "step"),
+            ("narrowed", "tightened"),
             ("nowhere", "scratch"),
             ("one_by_one", "scalarise"),
+            ("present", "active mask"),
             ("remade", "rematerialised"),
             ("room", "alloca"),
-            ("narrowed", "tightened"),
-            ("flatten_branches", "if_convert"),
+            ("strided", "interleaved loads"),
+            ("together", "assumed uniform"),
+            ("turns", "iterations"),
         ],
     ),
     (
@@ -127,10 +137,25 @@ const OLD_WORDS: &[(&[&str], Words)] = &[
             "crates/ze-cpu/src/",
             "crates/ze-loader/src/",
             "crates/work-group-pool/src/",
+            "crates/ze-layers/src/",
+            "crates/ze-stub/src/",
+            "crates/level-zero/src/",
+            "crates/solum/src/",
+            "crates/timeline/src/",
+            "crates/trace-recorder/src/",
+            "crates/xpti/src/",
+            "crates/xpti-framework/src/",
         ],
         &[
             ("graveyard", "deferred release"),
             ("bury", "release after"),
+            ("crowd", "contended"),
+            ("gates", "user events"),
+            ("goal", "wait value"),
+            ("heat", "tier counter"),
+            ("help", "run while waiting"),
+            ("settle", "roll back, drain"),
+            ("standing", "status"),
             ("ticket", "pending command"),
             ("promises", "pending set"),
             ("is_shut", "is_unsignaled"),
@@ -289,7 +314,7 @@ fn old_word(words: Words, line: &str) -> Option<(&'static str, &'static str)> {
     found.copied()
 }
 
-/// What must not stand in a Rust source, put together here so that this file does not contain it either.
+/// Words that must not stand in a Rust source, put together here so that this file does not contain it either.
 fn unfinished() -> Vec<String> {
     vec![
         format!("#[{}", "ignore"),

@@ -84,7 +84,7 @@ impl From<NoFile> for ExportError {
     }
 }
 
-/// What is wrong with a call that frees memory.
+/// The mistake in a call that frees memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WrongFree {
     /// No allocation begins there; one may have.

@@ -150,7 +150,7 @@ pub trait Platform: Send + Sync {
     }
 }
 
-/// What [`Platform::judge_requirements`] finds.
+/// The result of [`Platform::judge_requirements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requirements {
     /// The text has another author.
@@ -568,7 +568,7 @@ pub struct RegionCopy {
 /// An address, and the bytes to write there.
 pub type Part = (*mut u8, Box<[u8]>);
 
-/// What a task does on the device.
+/// The work of a task on the device.
 #[derive(Clone)]
 pub enum Work {
     /// Nothing: finished at once, on the thread that takes it.
@@ -680,7 +680,7 @@ impl Need {
 
 /// A command whose dependencies have been met.
 pub trait Task: Send + Sync {
-    /// What to do.
+    /// The operation.
     fn work(&self) -> &Work;
     /// How many brief launches ([`Platform::is_brief`]) follow [`Task::work`]; each runs when the one before has ended.
     fn more(&self) -> usize {

@@ -102,7 +102,7 @@ macro_rules! finish {
     }};
 }
 
-/// What follows once the deciding handle is known.
+/// The steps after the deciding handle is known.
 macro_rules! call {
     ($call:ident $wrapper:ident $place:tt $since:literal [$($first:expr)?] { $($($before:ident)+;)* } ($($argument:expr),*) $after:tt) => {{
         call!(slot $call function $place $since);

@@ -18,7 +18,7 @@ use kernel_ir::{
 use super::STACK_BYTES;
 use crate::launch::load_launch;
 use crate::llvm::{Linkage, Ty, Val};
-use crate::lower::{Item, Lower, Within, unsupported};
+use crate::lower::{Item, Lower, Position, Within, unsupported};
 use crate::record::Record;
 use crate::values::Values;
 use vectorise::{LaneOrder, Segments, TargetInfo, private_arrays};
@@ -241,24 +241,27 @@ fn define(values: &Values<'_>, shared: &Shared, id: FunctionId) -> Result<(), Bu
         .collect();
     let segments = Segments::new(function, &module.constants, None, LaneOrder::Sequential);
     let state = ir.offset(memory, launch.state_offset);
+    let record = Record::new(values, function, &segments, &[], &[]);
     let mut low = Lower {
-        record: Record::new(values, function, &segments, &[], &[]),
         within: Some(within),
-        launch,
-        group,
-        base,
-        item,
-        params,
-        locals,
-        item_stopped: end,
+        fast: shared.fast,
+        target: shared.target,
+        sub_group_size: shared.sub_group_size,
+        at: Position {
+            launch,
+            group,
+            base,
+            item,
+        },
         ..Lower::new(values, function, segments, (code, entry), (memory, state))
     };
-    low.fast = shared.fast;
-    low.target = shared.target;
-    low.sub_group_size = shared.sub_group_size;
+    low.cut.record = record;
+    low.cut.item_stopped = end;
+    low.held.params = params;
+    low.held.locals = locals;
     for (value, size, align) in private_arrays(function) {
-        let room = low.entry_alloca(ir.array(ir.i8, size), align);
-        low.stack_allocas.insert(value, room);
+        let slot = low.entry_alloca(ir.array(ir.i8, size), align);
+        low.held.stack_allocas.insert(value, slot);
     }
     low.segments()?;
     ir.at_end(end);
@@ -301,10 +304,10 @@ impl Lower<'_> {
         put(ir.param(self.llvm_function, 1), context::LAUNCH);
         put(self.memory, context::MEMORY);
         for (d, at) in [0, 8, 16].into_iter().enumerate() {
-            put(self.group[d], context::GROUP + at);
-            put(self.item.local[d], context::LOCAL + at);
+            put(self.at.group[d], context::GROUP + at);
+            put(self.at.item.local[d], context::LOCAL + at);
         }
-        put(self.item.linear, context::LINEAR);
+        put(self.at.item.linear, context::LINEAR);
         let (top, records) = self.private_places();
         put(top, context::TOP);
         put(records, context::RECORDS);
@@ -312,7 +315,7 @@ impl Lower<'_> {
             ir.i64c(u64::from(self.sub_group_size.max(1))),
             context::SUB_GROUP,
         );
-        let mut variables: Vec<_> = self.locals.iter().map(|(&id, &at)| (id, at)).collect();
+        let mut variables: Vec<_> = self.held.locals.iter().map(|(&id, &at)| (id, at)).collect();
         variables.sort_unstable_by_key(|v| v.0);
         let count = variables.last().map_or(0, |last| u64::from(last.0.0) + 1);
         let table = self.entry_alloca(ir.array(ir.ptr, count), 8);

@@ -70,7 +70,7 @@ impl Lanes<'_, '_, '_> {
             return Ok(rep);
         }
         if update.own
-            && self.present.is_none()
+            && self.existing.is_none()
             && !matches!(kind, AtomicOp::FlagTestAndSet | AtomicOp::FlagClear)
         {
             kernel_ir::mark!(AtomicOwn);
@@ -100,7 +100,7 @@ impl Lanes<'_, '_, '_> {
             }
             used |= block.term.operand() == Some(v);
         }
-        used || self.low.segments.saved.contains(&v)
+        used || self.low.cut.segments.saved.contains(&v)
     }
 
     /// All lanes at the one address `at`; `None` if the operation must be scalarised.

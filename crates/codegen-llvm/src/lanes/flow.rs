@@ -92,7 +92,7 @@ impl Lanes<'_, '_, '_> {
 
     /// The mask of the lanes that exist; `None` if all do.
     fn existing_mask(&self) -> Option<Val> {
-        self.present.map(|present| present.mask)
+        self.existing.map(|existing| existing.mask)
     }
 
     fn mask_type(&self) -> crate::llvm::Ty {
@@ -483,7 +483,7 @@ impl Lanes<'_, '_, '_> {
         if let Some(exit) = self.region.exits.get(&block) {
             match exit {
                 Some(stop) => {
-                    let live = self.low.segments.stops[*stop].live.clone();
+                    let live = self.low.cut.segments.stops[*stop].live.clone();
                     for v in live {
                         self.see(chain, v);
                         self.keep(v);
@@ -496,7 +496,7 @@ impl Lanes<'_, '_, '_> {
             }
             return Ok(());
         }
-        let is_versioned = self.present.is_none() && self.region.assumed_uniform.contains(&block);
+        let is_versioned = self.existing.is_none() && self.region.assumed_uniform.contains(&block);
         let one_way = |lanes: &mut Self, chain: &mut Chain, to: BlockId| {
             lanes.edge(chain, block, to, lanes.mask, true);
             if direct {
@@ -539,23 +539,7 @@ impl Lanes<'_, '_, '_> {
                 cond,
                 then,
                 otherwise,
-            } => {
-                kernel_ir::mark!(BranchLinearised);
-                let cond = self.vectors(*cond)[0];
-                let not = ir.not(cond);
-                // A select, as the condition of inactive lanes may be poison.
-                let off = ir.null(ir.type_of(cond));
-                let (goes, stays) = match self.mask {
-                    Some(mask) => (ir.select(mask, cond, off), ir.select(mask, not, off)),
-                    None => (cond, not),
-                };
-                self.edge(chain, block, *then, Some(goes), false);
-                self.edge(chain, block, *otherwise, Some(stays), false);
-                let mut set = base;
-                set.insert(self.target(chain, block, *then));
-                set.insert(self.target(chain, block, *otherwise));
-                self.go(chain, &set, false, block);
-            }
+            } => self.linearised_branch(chain, block, base, *cond, [*then, *otherwise]),
             Terminator::Switch {
                 value,
                 default,
@@ -574,40 +558,79 @@ impl Lanes<'_, '_, '_> {
                 value,
                 default,
                 cases,
-            } => {
-                kernel_ir::mark!(SwitchLinearised);
-                let value = self.vectors(*value)[0];
-                let ty = ir.type_of(value);
-                let masks = ir.vector(ir.i1, self.width);
-                let mut left = self.mask.unwrap_or_else(|| ir.int_const(masks, 1));
-                let whole = left;
-                let mut found: Vec<(BlockId, Val)> = Vec::new();
-                for &(case, to) in cases {
-                    let here = ir.icmp(IntPred::LLVMIntEQ, value, ir.int_const(ty, case));
-                    let here = ir.select(whole, here, ir.null(masks));
-                    left = ir.and(left, ir.not(here));
-                    match found.iter_mut().find(|f| f.0 == to) {
-                        Some(known) => known.1 = ir.or(known.1, here),
-                        None => found.push((to, here)),
-                    }
-                }
-                match found.iter_mut().find(|f| f.0 == *default) {
-                    Some(known) => known.1 = ir.or(known.1, left),
-                    None => found.push((*default, left)),
-                }
-                let mut set = base;
-                for (to, mask) in found {
-                    self.edge(chain, block, to, Some(mask), false);
-                    set.insert(self.target(chain, block, to));
-                }
-                self.go(chain, &set, false, block);
-            }
+            } => self.linearised_switch(chain, block, base, *value, *default, cases),
             // Blocks that end work-items are exits, handled above.
             Terminator::Ret(_) | Terminator::Unreachable => {
                 ir.br(self.done);
             }
         }
         Ok(())
+    }
+
+    /// A branch on which lanes part: both sides run, under masks. `base`: targets that lanes already wait for.
+    fn linearised_branch(
+        &mut self,
+        chain: &mut Chain,
+        block: BlockId,
+        base: BTreeSet<usize>,
+        cond: ValueId,
+        [then, otherwise]: [BlockId; 2],
+    ) {
+        let ir = self.low.ir;
+        kernel_ir::mark!(BranchLinearised);
+        let cond = self.vectors(cond)[0];
+        let not = ir.not(cond);
+        // A select, as the condition of inactive lanes may be poison.
+        let off = ir.null(ir.type_of(cond));
+        let (goes, stays) = match self.mask {
+            Some(mask) => (ir.select(mask, cond, off), ir.select(mask, not, off)),
+            None => (cond, not),
+        };
+        self.edge(chain, block, then, Some(goes), false);
+        self.edge(chain, block, otherwise, Some(stays), false);
+        let mut set = base;
+        set.insert(self.target(chain, block, then));
+        set.insert(self.target(chain, block, otherwise));
+        self.go(chain, &set, false, block);
+    }
+
+    /// The same of a switch.
+    fn linearised_switch(
+        &mut self,
+        chain: &mut Chain,
+        block: BlockId,
+        base: BTreeSet<usize>,
+        value: ValueId,
+        default: BlockId,
+        cases: &[(u64, BlockId)],
+    ) {
+        let ir = self.low.ir;
+        kernel_ir::mark!(SwitchLinearised);
+        let value = self.vectors(value)[0];
+        let ty = ir.type_of(value);
+        let masks = ir.vector(ir.i1, self.width);
+        let mut left = self.mask.unwrap_or_else(|| ir.int_const(masks, 1));
+        let whole = left;
+        let mut found: Vec<(BlockId, Val)> = Vec::new();
+        for &(case, to) in cases {
+            let here = ir.icmp(IntPred::LLVMIntEQ, value, ir.int_const(ty, case));
+            let here = ir.select(whole, here, ir.null(masks));
+            left = ir.and(left, ir.not(here));
+            match found.iter_mut().find(|f| f.0 == to) {
+                Some(known) => known.1 = ir.or(known.1, here),
+                None => found.push((to, here)),
+            }
+        }
+        match found.iter_mut().find(|f| f.0 == default) {
+            Some(known) => known.1 = ir.or(known.1, left),
+            None => found.push((default, left)),
+        }
+        let mut set = base;
+        for (to, mask) in found {
+            self.edge(chain, block, to, Some(mask), false);
+            set.insert(self.target(chain, block, to));
+        }
+        self.go(chain, &set, false, block);
     }
 
     /// Jumps from a block that all lanes run, along a branch that all lanes take.

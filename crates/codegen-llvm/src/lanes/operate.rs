@@ -483,7 +483,7 @@ impl Lanes<'_, '_, '_> {
                 .map(|&(ty, _)| self.low.values.register(ty))
                 .collect()
         });
-        let item = self.low.item;
+        let item = self.low.at.item;
         let made = self.lane_loop(&inputs, &outputs, |lanes, lane, scalars| {
             let mut scalars = scalars.iter().copied();
             lanes.low.clear_block_values();
@@ -495,12 +495,12 @@ impl Lanes<'_, '_, '_> {
                 lanes.low.set_block_value(v, value);
             }
             let ir = lanes.low.ir;
-            lanes.low.item.linear = ir.add(item.linear, lane);
-            lanes.low.item.local[0] = ir.add(item.local[0], lane);
+            lanes.low.at.item.linear = ir.add(item.linear, lane);
+            lanes.low.at.item.local[0] = ir.add(item.local[0], lane);
             if matches!(op, Op::Call(..) | Op::CallIndirect(..))
-                && let Some(present) = lanes.present
+                && let Some(existing) = lanes.existing
             {
-                lanes.low.item.local = present.local.map(|of| ir.extract_element(of, lane));
+                lanes.low.at.item.local = existing.local.map(|of| ir.extract_element(of, lane));
             }
             let value = lanes.low.operation(op, result, word)?;
             lanes.low.clear_block_values();
@@ -512,7 +512,7 @@ impl Lanes<'_, '_, '_> {
             }
             Ok(out)
         });
-        self.low.item = item;
+        self.low.at.item = item;
         made
     }
 }

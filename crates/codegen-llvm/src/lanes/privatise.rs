@@ -196,7 +196,7 @@ impl Lanes<'_, '_, '_> {
             rep.is_uniform().then_some(rep.first)
         });
         let base = base.flatten();
-        let Some(base) = base.filter(|_| self.present.is_none()) else {
+        let Some(base) = base.filter(|_| self.existing.is_none()) else {
             return Ok(false);
         };
         let ir = self.low.ir;

@@ -6,7 +6,7 @@ use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{BlockId, BuildError, Function, InstId, Op, ValueDef, ValueId};
 use vectorise::{Chunk, Plan, Region, Representation, Representations, StoreGroup};
 
-use super::rep::{Present, Rep, Saved, Span, Stored, UniformStep};
+use super::rep::{ExistingLanes, Rep, Saved, Span, Stored, UniformStep};
 use crate::llvm::{Bb, Val};
 use crate::lower::Lower;
 
@@ -22,7 +22,7 @@ pub(super) struct Lanes<'l, 'a, 'r> {
     /// The active mask; `None` if all lanes are active.
     pub(super) mask: Option<Val>,
     /// The lanes that exist and their ids, if the lanes are no part of a row or some of them do not exist.
-    pub(super) present: Option<Present>,
+    pub(super) existing: Option<ExistingLanes>,
     pub(super) saved: &'r HashMap<ValueId, Saved>,
     /// Values that were computed or read in the block at hand.
     pub(super) block_values: HashMap<ValueId, Rep>,
@@ -84,9 +84,9 @@ pub(super) fn place_among(low: &mut Lower<'_>, local: [Val; 3], of: [u64; 3], mo
         }
     }
     let local = ids;
-    let row = ir.add(ir.mul(local[2], low.launch.size[1]), local[1]);
-    low.item.linear = ir.add(ir.mul(row, low.launch.size[0]), local[0]);
-    low.item.local = local;
+    let row = ir.add(ir.mul(local[2], low.at.launch.size[1]), local[1]);
+    low.at.item.linear = ir.add(ir.mul(row, low.at.launch.size[0]), local[0]);
+    low.at.item.local = local;
 }
 
 impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
@@ -111,7 +111,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
                 None
             },
             mask: None,
-            present: None,
+            existing: None,
             saved,
             block_values: HashMap::new(),
             stored: HashMap::new(),
@@ -142,7 +142,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
             let (at, step) = match self.form.arrays.get(&v) {
                 Some(&(offset, step)) => {
                     let items = ir.mul(self.items(), ir.i64c(offset));
-                    let linear = self.low.item.linear;
+                    let linear = self.low.at.item.linear;
                     let own = match element {
                         None => ir.mul(linear, ir.i64c(step)),
                         // Chunk after chunk, and lane after lane within each chunk.
@@ -175,7 +175,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
     /// Work-items that the state area has space for.
     pub(super) fn items(&self) -> Val {
         let ir = self.low.ir;
-        let items = self.low.launch.items;
+        let items = self.low.at.launch.items;
         if !self.form.has_sub_groups() {
             return items;
         }
@@ -207,7 +207,7 @@ impl<'l, 'a, 'r> Lanes<'l, 'a, 'r> {
 
     /// Which work-items the lanes are.
     pub(super) fn chunk(&self) -> Chunk {
-        match self.present {
+        match self.existing {
             Some(_) => Chunk::Masked,
             None if self.is_jammed => Chunk::Jammed,
             None => Chunk::Row,

@@ -106,7 +106,7 @@ pub(super) struct UniformStep {
 
 /// The lanes of a masked chunk: which of them exist, and their local ids.
 #[derive(Clone, Copy)]
-pub(super) struct Present {
+pub(super) struct ExistingLanes {
     pub(super) mask: Val,
     pub(super) local: [Val; 3],
 }

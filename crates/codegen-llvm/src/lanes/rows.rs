@@ -186,7 +186,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
     /// The end of the row's work.
     fn length(&self) -> Val {
         self.row_stop
-            .map_or(self.low.launch.size[0], |stop| self.get(stop))
+            .map_or(self.low.at.launch.size[0], |stop| self.get(stop))
     }
 
     /// The region in `width` lanes, which jump to `done`.
@@ -222,7 +222,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
         let here = [ir.i64c(0), self.get(self.y), self.get(self.z)];
         place(self.low, here);
         let once = ir.icmp(IntPred::LLVMIntEQ, ir.or(here[1], here[2]), ir.i64c(0));
-        let (length, row_end) = (self.low.launch.size[0], self.row_end);
+        let (length, row_end) = (self.low.at.launch.size[0], self.row_end);
         let mut lanes = self.lanes(self.form.width, row_end);
         let [from, to] = lanes.tightened(tightening, length, once);
         self.put(from, self.x);
@@ -281,7 +281,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
         let here = self.here();
         let all = (0..rows).map(|r| {
             place_among(self.low, here, [1, strip_of, 1], [0, r, 0]);
-            Instance::new(self.low.item)
+            Instance::new(self.low.at.item)
         });
         let all = all.collect();
         if let Some(failed) = self.jammed(jam, all, strip_done)? {
@@ -297,7 +297,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
         let more = ir.icmp(
             IntPred::LLVMIntULT,
             self.get(self.y),
-            self.low.launch.size[1],
+            self.low.at.launch.size[1],
         );
         ir.cond_br(more, self.row, self.plane_end);
         Ok(!known)
@@ -306,7 +306,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
     /// Enters a strip of `rows` rows if so many are left, each of whole chunks; else the row's chunks.
     fn enter_strip(&self, rows: u64, strip: Bb) {
         let ir = self.ir;
-        let [sx, sy, _] = self.low.launch.size;
+        let [sx, sy, _] = self.low.at.launch.size;
         let inside = ir.icmp(
             IntPred::LLVMIntULT,
             self.get(self.y),
@@ -326,7 +326,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
         let (ir, width, several) = (self.ir, self.width, u64::from(jam.chunks));
         let [many, few, many_done] =
             [c"several", c"few", c"several.done"].map(|name| self.low.new_block(name));
-        let left = ir.sub(self.low.launch.size[0], self.get(self.x));
+        let left = ir.sub(self.low.at.launch.size[0], self.get(self.x));
         let enough = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width * several));
         ir.cond_br(enough, many, few);
         ir.at_end(many);
@@ -334,9 +334,9 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
         let here = self.here();
         let all = (0..several).map(|c| {
             place_among(self.low, here, [1; 3], [0; 3]);
-            let x = ir.add(self.low.item.local[0], ir.i64c(c * width));
+            let x = ir.add(self.low.at.item.local[0], ir.i64c(c * width));
             place(self.low, [x, here[1], here[2]]);
-            Instance::new(self.low.item)
+            Instance::new(self.low.at.item)
         });
         let all = all.collect();
         if let Some(failed) = self.jammed(jam, all, many_done)? {
@@ -379,7 +379,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
         if self.whole_rows {
             ir.br(vector);
         } else {
-            let left = ir.sub(self.low.launch.size[0], self.get(self.x));
+            let left = ir.sub(self.low.at.launch.size[0], self.get(self.x));
             let mut whole = ir.icmp(IntPred::LLVMIntUGE, left, ir.i64c(width));
             if self.row_stop.is_some() {
                 // So few remaining work-items are faster one after another.
@@ -477,7 +477,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
     /// The ends of the loops over rows and planes.
     fn finish(self) {
         let ir = self.ir;
-        let [_, sy, sz] = self.low.launch.size;
+        let [_, sy, sz] = self.low.at.launch.size;
         for (at, size, from, to, id) in [
             (self.row_end, sy, self.row, self.plane_end, self.y),
             (self.plane_end, sz, self.plane, self.region_end, self.z),

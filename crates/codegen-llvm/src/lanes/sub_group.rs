@@ -18,7 +18,7 @@ use vectorise::{Plan, Region, RegionPlan, Rows, Tightening};
 
 use super::region::{Lanes, place};
 use super::rep::Rep;
-use super::rep::{Present, Saved};
+use super::rep::{ExistingLanes, Saved};
 use crate::llvm::{Bb, IntPred, Opcode, Val};
 use crate::lower::Lower;
 
@@ -33,12 +33,17 @@ pub(super) fn chunks(
 ) -> Result<(), BuildError> {
     let ir = low.ir;
     let region = &plan.region;
-    let [row, masked, part_done, all_masked, end] =
-        [c"row", c"apart", c"part.done", c"all.apart", c"region.end"]
-            .map(|name| low.new_block(name));
+    let [row, masked, part_done, all_masked, end] = [
+        c"row",
+        c"masked",
+        c"part.done",
+        c"all.masked",
+        c"region.end",
+    ]
+    .map(|name| low.new_block(name));
     let width = u64::from(form.width);
     let [start, stop] = [0; 2].map(|_| low.entry_alloca(ir.i64, 8));
-    let rest = ir.and(low.launch.size[0], ir.i64c(width - 1));
+    let rest = ir.and(low.at.launch.size[0], ir.i64c(width - 1));
     kernel_ir::mark!(RowsWhole, rows == Rows::Whole);
     kernel_ir::mark!(RowsAny, rows == Rows::Any);
     kernel_ir::mark!(RowsBroken, rows == Rows::Broken);
@@ -50,7 +55,7 @@ pub(super) fn chunks(
     let narrow = plan.tightening.as_ref();
     ir.cond_br(whole, row, all_masked);
     ir.at_end(all_masked);
-    let items = low.launch.items;
+    let items = low.at.launch.items;
     let (mut from, mut to) = (ir.i64c(0), items);
     if let Some(narrow) = narrow
         && rows != Rows::Whole
@@ -59,7 +64,7 @@ pub(super) fn chunks(
         place(low, [ir.i64c(0); 3]);
         let mut lanes = Lanes::new(low, form, region, form.width, saved, end, next);
         let tightened = lanes.tightened(narrow, items, ir.int_const(ir.i1, 1));
-        let flat = ir.icmp(IntPred::LLVMIntEQ, low.launch.size[0], items);
+        let flat = ir.icmp(IntPred::LLVMIntEQ, low.at.launch.size[0], items);
         (from, to) = (
             ir.select(flat, tightened[0], from),
             ir.select(flat, tightened[1], to),
@@ -89,11 +94,11 @@ pub(super) fn chunks(
     ir.at_end(masked);
     if region.sub_group_shapes.is_some() {
         let first = ir.load(ir.i64, start, 8);
-        let present = present(low, first, form.width);
-        let done = low.new_block(c"apart.done");
+        let existing = existing_lanes(low, first, form.width);
+        let done = low.new_block(c"masked.done");
         let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
         lanes.shapes = region.sub_group_shapes.as_ref();
-        lanes.present = Some(present);
+        lanes.existing = Some(existing);
         lanes.run()?;
         ir.at_end(done);
         let following = ir.add(first, ir.i64c(width));
@@ -155,7 +160,7 @@ fn in_rows(
         let here = [ir.i64c(0), get(ids[1]), get(ids[2])];
         place(low, here);
         let once = ir.icmp(IntPred::LLVMIntEQ, ir.or(here[1], here[2]), ir.i64c(0));
-        let length = low.launch.size[0];
+        let length = low.at.launch.size[0];
         let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
         let [from, to] = lanes.tightened(narrow, length, once);
         let slot = low.entry_alloca(ir.i64, 8);
@@ -169,7 +174,7 @@ fn in_rows(
     }
     ir.at_end(chunk);
     place(low, ids.map(get));
-    let linear = low.item.linear;
+    let linear = low.at.item.linear;
     let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
     let holds = lanes.check(false);
     if let Some(holds) = holds {
@@ -195,7 +200,7 @@ fn in_rows(
         };
         let size = match row_stop {
             Some(slot) if d == 0 => get(slot),
-            _ => low.launch.size[d],
+            _ => low.at.launch.size[d],
         };
         let more = ir.icmp(IntPred::LLVMIntULT, following, size);
         ir.cond_br(more, if d == 0 { chunk } else { row }, over);
@@ -208,13 +213,9 @@ fn in_rows(
 }
 
 /// The lanes of a masked chunk that begins at work-item `first`.
-fn present(low: &mut Lower<'_>, first: Val, width: u32) -> Present {
+fn existing_lanes(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes {
     let ir = low.ir;
-    let splat = |v: Val| {
-        let ty = ir.vector(ir.type_of(v), width);
-        let one = ir.insert_element(ir.poison(ty), v, ir.i32c(0));
-        ir.shuffle(one, ir.poison(ty), &vec![0; width as usize])
-    };
+    let splat = |v: Val| ir.splat(v, width);
     let lanes: Vec<Val> = (0..u64::from(width)).map(|l| ir.i64c(l)).collect();
     let linear = ir.add(splat(first), ir.const_vector(&lanes));
     // Below 2^32 the truncated quotient of two doubles is the exact one.
@@ -225,13 +226,13 @@ fn present(low: &mut Lower<'_>, first: Val, width: u32) -> Present {
         let quotient = ir.cast(Opcode::LLVMFPToUI, quotient, wide);
         (quotient, ir.sub(a, ir.mul(quotient, b)))
     };
-    let [sx, sy, _] = low.launch.size.map(splat);
+    let [sx, sy, _] = low.at.launch.size.map(splat);
     let (row, x) = divide(linear, sx);
     let (z, y) = divide(row, sy);
-    low.item.linear = first;
-    low.item.local = [ir.i64c(0); 3];
-    Present {
-        mask: ir.icmp(IntPred::LLVMIntULT, linear, splat(low.launch.items)),
+    low.at.item.linear = first;
+    low.at.item.local = [ir.i64c(0); 3];
+    ExistingLanes {
+        mask: ir.icmp(IntPred::LLVMIntULT, linear, splat(low.at.launch.items)),
         local: [x, y, z],
     }
 }
@@ -242,13 +243,13 @@ impl Lanes<'_, '_, '_> {
         use Builtin as B;
         let ir = self.low.ir;
         let d = usize::from(dimension);
-        let local = self.present?.local;
-        let global = |d: usize| ir.add(self.splat(self.low.base[d]), local[d]);
+        let local = self.existing?.local;
+        let global = |d: usize| ir.add(self.splat(self.low.at.base[d]), local[d]);
         let v = match builtin {
             B::LocalInvocationId if d < 3 => local[d],
             B::GlobalInvocationId if d < 3 => global(d),
             B::GlobalLinearId => {
-                let launch = &self.low.launch;
+                let launch = &self.low.at.launch;
                 let at = |d: usize| ir.sub(global(d), self.splat(launch.offset[d]));
                 let extent = |d: usize| self.splat(ir.mul(launch.count[d], launch.size[d]));
                 let plane = ir.add(ir.mul(at(2), extent(1)), at(1));

@@ -50,7 +50,7 @@ impl Instance {
 impl Lanes<'_, '_, '_> {
     /// Exchanges the state at hand with that of a chunk; a second call restores it.
     fn swap(&mut self, one: &mut Instance) {
-        std::mem::swap(&mut self.low.item, &mut one.item);
+        std::mem::swap(&mut self.low.at.item, &mut one.item);
         std::mem::swap(&mut self.block_values, &mut one.block_values);
         std::mem::swap(&mut self.stored, &mut one.stored);
         std::mem::swap(&mut self.arrays, &mut one.arrays);
@@ -180,7 +180,7 @@ impl Lanes<'_, '_, '_> {
         if let Some(exit) = self.region.exits.get(&block) {
             let next = match exit {
                 Some(stop) => {
-                    let live = self.low.segments.stops[*stop].live.clone();
+                    let live = self.low.cut.segments.stops[*stop].live.clone();
                     for one in all.iter_mut() {
                         self.with(one, |lanes, _| {
                             for &v in &live {

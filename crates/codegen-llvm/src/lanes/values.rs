@@ -25,10 +25,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     pub(super) fn splat(&self, v: Val) -> Val {
-        let ir = self.low.ir;
-        let ty = ir.vector(ir.type_of(v), self.width);
-        let one = ir.insert_element(ir.poison(ty), v, ir.i32c(0));
-        ir.shuffle(one, ir.poison(ty), &vec![0; self.width as usize])
+        self.low.ir.splat(v, self.width)
     }
 
     /// The vector `0, step, 2 * step, ...` of integers.
@@ -332,7 +329,7 @@ impl Lanes<'_, '_, '_> {
             }
             Saved::Items(places, step) => {
                 // Only the lanes of a row have the row's step.
-                let once = self.width == 1 || (step.is_some() && self.present.is_none());
+                let once = self.width == 1 || (step.is_some() && self.existing.is_none());
                 let mut parts = Vec::new();
                 for (&(ty, _), &place) in self.leaves(v).iter().zip(places) {
                     let (at, size) = self.item_place(ty, place);
@@ -401,7 +398,7 @@ impl Lanes<'_, '_, '_> {
         let size = self.low.values.module.types.size_of(ty).max(1);
         let array = ir.mul(self.items(), ir.i64c(place));
         let width = ir.i64c(u64::from(self.form.width));
-        let number = ir.bin(Opcode::LLVMUDiv, self.low.item.linear, width);
+        let number = ir.bin(Opcode::LLVMUDiv, self.low.at.item.linear, width);
         let own = ir.mul(number, ir.i64c(size));
         (ir.offset(self.low.state, ir.add(array, own)), size)
     }
@@ -411,7 +408,7 @@ impl Lanes<'_, '_, '_> {
         let ir = self.low.ir;
         let size = self.low.values.module.types.size_of(ty).max(1);
         let array = ir.mul(self.items(), ir.i64c(place));
-        let own = ir.mul(self.low.item.linear, ir.i64c(size));
+        let own = ir.mul(self.low.at.item.linear, ir.i64c(size));
         (ir.offset(self.low.state, ir.add(array, own)), size)
     }
 }

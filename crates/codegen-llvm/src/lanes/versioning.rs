@@ -47,7 +47,7 @@ impl Lanes<'_, '_, '_> {
         }
         let [y, z] = row.map(|id| ir.load(ir.i64, id, 8));
         super::region::place(self.low, [ir.i64c(0), y, z]);
-        let last = ir.sub(self.low.launch.size[0], ir.i64c(1));
+        let last = ir.sub(self.low.at.launch.size[0], ir.i64c(1));
         let mut tests: Vec<Val> = Vec::new();
         let mut firsts = HashMap::new();
         for &(result, step) in &self.form.no_wrap {

@@ -8,24 +8,25 @@ use crate::llvm::Val;
 impl Lower<'_> {
     /// Defines `v`, for this segment and those that follow.
     pub(crate) fn define(&mut self, v: ValueId, value: Val) {
-        self.block_values.insert(v, value);
-        if self.segments.rematerialised[v.index()] {
+        self.held.block_values.insert(v, value);
+        if self.cut.segments.rematerialised[v.index()] {
             return;
         }
-        if let Some(&slot) = self.slots.get(&v) {
+        if let Some(&slot) = self.held.slots.get(&v) {
             let stored = self.values.to_memory(value, self.ty(v));
-            self.ir.store(stored, slot, self.record.align_of_value(v));
+            self.ir
+                .store(stored, slot, self.cut.record.align_of_value(v));
         } else {
-            self.known[v.index()] = Some(value);
+            self.held.known[v.index()] = Some(value);
         }
     }
 
     pub(crate) fn param(&self, index: usize) -> Val {
-        match self.record.by_value.get(&index) {
-            Some(&offset) if !self.segments.stops.is_empty() => {
-                self.ir.offset_by(self.item.record, offset)
+        match self.cut.record.by_value.get(&index) {
+            Some(&offset) if !self.cut.segments.stops.is_empty() => {
+                self.ir.offset_by(self.at.item.record, offset)
             }
-            _ => self.params[index],
+            _ => self.held.params[index],
         }
     }
 
@@ -36,14 +37,14 @@ impl Lower<'_> {
             ValueDef::Const(id) => {
                 if let Constant::GlobalAddress(global, offset) =
                     self.values.module.constants.get(id)
-                    && let Some(&base) = self.locals.get(global)
+                    && let Some(&base) = self.held.locals.get(global)
                 {
                     return ir.offset_by(base, *offset as u64);
                 }
                 return self.values.constant(id);
             }
             ValueDef::Global(global) => {
-                return match self.locals.get(&global) {
+                return match self.held.locals.get(&global) {
                     Some(&base) => base,
                     None => self.values.global(global),
                 };
@@ -51,45 +52,45 @@ impl Lower<'_> {
             ValueDef::Param(index) => return self.param(index as usize),
             ValueDef::Inst(_) => {}
         }
-        if let Some(&near) = self.block_values.get(&v) {
+        if let Some(&near) = self.held.block_values.get(&v) {
             return near;
         }
-        if let Some(&slot) = self.slots.get(&v) {
+        if let Some(&slot) = self.held.slots.get(&v) {
             let ty = self.values.memory(self.ty(v));
-            let loaded = ir.load(ty, slot, self.record.align_of_value(v));
+            let loaded = ir.load(ty, slot, self.cut.record.align_of_value(v));
             let value = self.values.to_register(loaded, self.ty(v));
-            self.block_values.insert(v, value);
+            self.held.block_values.insert(v, value);
             return value;
         }
-        if self.segments.rematerialised[v.index()]
+        if self.cut.segments.rematerialised[v.index()]
             && let ValueDef::Inst(inst) = self.function.values[v.index()].def
         {
             // Cheap: the caller of `Segments::new` bounds the number of operations.
             if self.instruction(inst).is_ok()
-                && let Some(&near) = self.block_values.get(&v)
+                && let Some(&near) = self.held.block_values.get(&v)
             {
                 return near;
             }
         }
         // No definition reaches this use: such code does not run.
-        self.known[v.index()].unwrap_or_else(|| ir.null(self.values.register(self.ty(v))))
+        self.held.known[v.index()].unwrap_or_else(|| ir.null(self.values.register(self.ty(v))))
     }
 
     /// Forgets the values loaded or rematerialised in the segment that ends.
     pub(crate) fn clear_block_values(&mut self) {
-        self.block_values.clear();
+        self.held.block_values.clear();
     }
 
     /// Sets the value of `v` in the current segment.
     pub(crate) fn set_block_value(&mut self, v: ValueId, value: Val) {
-        self.block_values.insert(v, value);
+        self.held.block_values.insert(v, value);
     }
 
     /// Address of a private array.
     pub(crate) fn alloca_address(&self, result: ValueId) -> Val {
-        match self.record.allocas.get(&result) {
-            Some(&offset) => self.ir.offset_by(self.item.record, offset),
-            None => self.stack_allocas[&result],
+        match self.cut.record.allocas.get(&result) {
+            Some(&offset) => self.ir.offset_by(self.at.item.record, offset),
+            None => self.held.stack_allocas[&result],
         }
     }
 }

@@ -134,7 +134,7 @@ fn sums_beyond_the_registers_are_whole() {
             let body = module.kernels[0].function;
             let forms = vector_forms(&mut module, body, registers);
             for form in &forms {
-                module.functions[body.index()] = form.clone();
+                module.functions[body.index()] = form.function.clone();
                 kernel_ir::validate(&module).unwrap_or_else(|e| panic!("{how}: {e}"));
             }
             forms.len()

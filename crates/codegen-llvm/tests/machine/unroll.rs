@@ -269,8 +269,8 @@ fn check(what: &str, text: &str, required: Option<[u32; 2]>, unrolled: bool) {
     };
     let body = wide.kernels[0].function;
     let mut forms = kernel_ir::passes::vector_forms(&mut wide, body, registers).into_iter();
-    if let Some(f) = forms.next() {
-        wide.functions[body.index()] = f;
+    if let Some(form) = forms.next() {
+        wide.functions[body.index()] = form.function;
     }
     kernel_ir::validate(&wide).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
     // Neighbours are two, four and eight elements apart in the turns that are taken out; one, in some.

@@ -54,7 +54,7 @@ const BY_PREFIX: [&str; 2] = ["sycl", "rtas"];
 /// Units of which more is better.
 const RATES: [&str; 2] = ["GB/s", "Mray/s"];
 
-/// What to measure.
+/// The area to measure.
 pub(crate) struct Options<'a> {
     pub(crate) ours: &'a Path,
     pub(crate) against: &'a Path,

@@ -1,4 +1,4 @@
-//! What single calls cost, through the loader as programs make them, beside the nearest call of Intel's CPU OpenCL
+//! The cost of single calls, through the loader as programs make them, beside the nearest call of Intel's CPU OpenCL
 //! runtime, which runs in a child process; where that is missing or has no such call, beside the goal.
 
 use std::ffi::c_void;

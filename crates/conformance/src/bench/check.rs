@@ -34,7 +34,7 @@ enum Way {
     Oclgrind,
 }
 
-/// What one process measured.
+/// The measurements of one process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Measured {
     /// Milliseconds of one launch.

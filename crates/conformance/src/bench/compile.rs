@@ -14,7 +14,7 @@ use level_zero::Result;
 use crate::kernels::{self, Peer};
 use crate::{NO_PEER, Row};
 
-/// What one process told.
+/// The output of one process.
 struct Process {
     /// Milliseconds of opening the libraries.
     opening: f64,
@@ -46,7 +46,7 @@ pub(crate) fn run(rounds: usize, alone: bool, emit: &mut dyn FnMut(Row)) -> Resu
     let (ours, intel) = match &peers[..] {
         [ours, intel] => (ours, Some(intel)),
         [ours] if alone => (ours, None),
-        // What is missing has been told.
+        // Missing things have been reported.
         _ => return Ok(false),
     };
     let single = single(&listed);

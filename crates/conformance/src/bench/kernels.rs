@@ -25,7 +25,7 @@ pub(crate) struct Peer {
     pub(crate) command: Box<Start>,
 }
 
-/// What one process measured.
+/// The measurements of one process.
 struct Times {
     /// Milliseconds of the clock on the wall, for one launch.
     wall: f64,

@@ -1,4 +1,4 @@
-//! What a loader adds to a call: an entry of `libze_loader.so.1` against the driver's own function, beside up to seven
+//! The time that a loader adds to a call: an entry of `libze_loader.so.1` against the driver's own function, beside up to seven
 //! other drivers, with and without DDI handles, with layers, and against the reference loader where one is installed or
 //! `SOLUM_PEER_LOADER` names one.
 //!
@@ -304,7 +304,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // What is left over lies in the temporary folder.
+        // Leftovers lie in the temporary folder.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
@@ -409,7 +409,7 @@ fn native<T>(loader: &Opened, handle: *mut T) -> Result<*mut T> {
 /// One measurement, in this process: minimum and median through the loader, then both of the driver alone.
 ///
 /// # Errors
-/// What could not be done.
+/// The reason of a failure.
 pub(crate) fn child(what: &str) -> Result<String> {
     let path = std::env::var_os("SOLUM_BENCH_LOADER")
         .ok_or_else(|| Error::Argument("no loader".to_owned()))?;

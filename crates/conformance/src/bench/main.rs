@@ -48,7 +48,7 @@ pub(crate) struct Row {
 /// The peer's name in a row that has none; its value is no number.
 pub(crate) const NO_PEER: &str = "none";
 
-/// What a value means.
+/// The meaning of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Better {
     Lower,

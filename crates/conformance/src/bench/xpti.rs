@@ -163,7 +163,7 @@ impl Library {
         unsafe { (self.api.xptiAddMetadata)(event, key.as_ptr(), object) };
     }
 
-    /// What DPC++ 2026.2 calls for one USM copy and its wait.
+    /// The calls of DPC++ 2026.2 for one USM copy and its wait.
     fn composite(&self) {
         let api = &self.api;
         let kind = c"memory_transfer_node::memcpy";

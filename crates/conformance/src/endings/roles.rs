@@ -1,4 +1,4 @@
-//! What the programs do, and when they end.
+//! The work of the programs, and when they end.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ use crate::cell::{Cell, Reach, is_same_sub_group};
 use crate::checker::State;
 use crate::history::Earlier;
 use crate::lanes::Lanes;
-use crate::mistake::{MistakeKind, Place, Side};
+use crate::mistake::{AllocationOffset, MistakeKind, Side};
 
 impl Run<'_> {
     pub(super) fn race(
@@ -103,7 +103,7 @@ impl Run<'_> {
             item: old.item(),
             touch: site.touch,
         });
-        mistake.place = place.map(|(start, size, space, id)| Place {
+        mistake.place = place.map(|(start, size, space, id)| AllocationOffset {
             start,
             size,
             offset: address.wrapping_sub(start).cast_signed(),

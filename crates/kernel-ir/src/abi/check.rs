@@ -166,7 +166,7 @@ impl What {
         number | rest | index(&SPACES, &space) << 32
     }
 
-    /// What most calls are, without decoding the rest: a read or write that is not atomic.
+    /// The usual call, without decoding the rest: a read or write that is not atomic.
     #[must_use]
     pub const fn plain_access(bits: u64) -> Option<PlainAccess> {
         const ACCESS: u64 = 4;

@@ -659,7 +659,7 @@ impl Lower<'_, '_> {
             return Ok(false);
         };
         match self.table.get(from)? {
-            place @ Entity::Place(_) => {
+            place @ Entity::BuiltinPart(_) => {
                 self.table.define_local(id, ty, place)?;
                 Ok(true)
             }

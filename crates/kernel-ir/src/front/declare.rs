@@ -490,7 +490,7 @@ impl Declare<'_, '_> {
         }
         if let Some(place) = work_item::variable(self.source, self.module, self.table, id, pointee)?
         {
-            return self.table.define(id, ty, Entity::Place(place));
+            return self.table.define(id, ty, Entity::BuiltinPart(place));
         }
         let Some(&global) = self.variables.get(&id) else {
             return unsupported(format!("storage class {class} outside functions"));

@@ -402,7 +402,7 @@ impl Lower<'_, '_> {
                 let number = self.convert(ConvertOp::PtrToInt, value, int);
                 Ok(self.resize(number, 64, bits))
             }
-            Entity::Place(place) => {
+            Entity::BuiltinPart(place) => {
                 let ptr = self.copy_of_place(place);
                 let ty = self.table.type_of(id)?.ir;
                 Ok(self.cast_pointer(ptr, ty))

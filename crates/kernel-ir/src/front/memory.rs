@@ -80,7 +80,7 @@ impl Lower<'_, '_> {
     pub(super) fn load_inst(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (ty, id, ptr) = (operands.next()?, operands.next()?, operands.next()?);
         let ir = self.value_type(ty)?;
-        if let Entity::Place(place) = self.table.get(ptr)?
+        if let Entity::BuiltinPart(place) = self.table.get(ptr)?
             && let Some(value) = self.load_place(place, ir)
         {
             return self.result(ty, id, value);
@@ -98,7 +98,7 @@ impl Lower<'_, '_> {
 
     pub(super) fn store_inst(&mut self, operands: &mut Operands<'_>) -> Res<()> {
         let (ptr, value) = (operands.next()?, operands.next()?);
-        if let Entity::Place(_) = self.table.get(ptr)? {
+        if let Entity::BuiltinPart(_) = self.table.get(ptr)? {
             return invalid("a store to a built-in variable");
         }
         let (ptr, value) = (self.pointer(ptr)?, self.value(value)?);
@@ -228,9 +228,9 @@ impl Lower<'_, '_> {
         if first {
             return invalid("the element operand is missing");
         }
-        if let (Entity::Place(mut place), true) = (self.table.get(base)?, scaled.is_empty()) {
+        if let (Entity::BuiltinPart(mut place), true) = (self.table.get(base)?, scaled.is_empty()) {
             place.offset = place.offset.wrapping_add(offset);
-            return self.table.define_local(id, ty, Entity::Place(place));
+            return self.table.define_local(id, ty, Entity::BuiltinPart(place));
         }
         let mut ptr = self.pointer(base)?;
         let last = scaled.len();

@@ -334,7 +334,7 @@ fn pointer_cast(d: &mut Constants<'_>, ir: TypeId, space: AddressSpace, from: u3
             offset,
             space,
         }),
-        place @ Entity::Place(_) => Ok(place),
+        place @ Entity::BuiltinPart(_) => Ok(place),
         Entity::Const(constant) => {
             let value = match d.module.constants.get(constant) {
                 Constant::Null | Constant::Int(0) => Constant::Null,
@@ -427,9 +427,9 @@ fn chain(d: &mut Constants<'_>, op: Op, ty: u32, operands: &mut Operands<'_>) ->
             offset: before.wrapping_add(offset),
             space,
         }),
-        Entity::Place(mut place) => {
+        Entity::BuiltinPart(mut place) => {
             place.offset = place.offset.wrapping_add(offset);
-            Ok(Entity::Place(place))
+            Ok(Entity::BuiltinPart(place))
         }
         _ => unsupported("a constant address that is not in a variable"),
     }

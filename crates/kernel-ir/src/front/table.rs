@@ -29,7 +29,7 @@ pub(super) enum Entity {
         bits: u8,
     },
     /// A pointer to a built-in variable.
-    Place(Place),
+    BuiltinPart(BuiltinPart),
     /// A function.
     Function,
     /// An extended instruction set.
@@ -42,7 +42,7 @@ pub(super) enum Entity {
 
 /// A pointer to a built-in variable, or into it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct BuiltinPart {
     pub(super) item: Item,
     /// 1, 3 or (masks) 4.
     pub(super) lanes: u32,
@@ -52,7 +52,7 @@ pub(super) struct Place {
     pub(super) offset: i64,
 }
 
-/// What a built-in variable holds.
+/// The content of a built-in variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Value(Builtin),

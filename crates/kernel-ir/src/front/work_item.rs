@@ -6,7 +6,7 @@
 use super::fault::{Res, invalid, unsupported};
 use super::lower::Lower;
 use super::source::{Linkage, Source};
-use super::table::{Item, Kind, Place, Table};
+use super::table::{BuiltinPart, Item, Kind, Table};
 use crate::{BinaryOp, Builtin, ConvertOp, Module, Op, Predicate, Rounding, Type, TypeId, ValueId};
 use spirv::{BuiltIn, Decoration};
 
@@ -17,7 +17,7 @@ pub(super) fn variable(
     table: &Table,
     id: u32,
     pointee: u32,
-) -> Res<Option<Place>> {
+) -> Res<Option<BuiltinPart>> {
     let Some(built_in) = named(source, id)? else {
         return Ok(None);
     };
@@ -64,7 +64,7 @@ pub(super) fn variable(
             "{built_in:?} with {lanes} components, it has {want}"
         ));
     }
-    Ok(Some(Place {
+    Ok(Some(BuiltinPart {
         item,
         lanes,
         bits,
@@ -123,7 +123,7 @@ fn natural_bits(builtin: Builtin) -> u8 {
 
 impl Lower<'_, '_> {
     /// Lane `lane` of `place`, with the width of the variable.
-    fn lane(&mut self, place: Place, lane: u32) -> ValueId {
+    fn lane(&mut self, place: BuiltinPart, lane: u32) -> ValueId {
         let to = self.module.types.int(place.bits);
         let builtin = match place.item {
             Item::Value(builtin) => builtin,
@@ -173,7 +173,7 @@ impl Lower<'_, '_> {
     }
 
     /// The whole variable.
-    fn whole(&mut self, place: Place) -> ValueId {
+    fn whole(&mut self, place: BuiltinPart) -> ValueId {
         let lanes: Vec<ValueId> = (0..place.lanes)
             .map(|lane| self.lane(place, lane))
             .collect();
@@ -188,7 +188,7 @@ impl Lower<'_, '_> {
     }
 
     /// A load of type `ty`; none unless it loads the whole variable or a part of one lane.
-    pub(super) fn load_place(&mut self, place: Place, ty: TypeId) -> Option<ValueId> {
+    pub(super) fn load_place(&mut self, place: BuiltinPart, ty: TypeId) -> Option<ValueId> {
         let lane_bytes = i64::from(place.bits / 8);
         let scalar = self.module.types.int(place.bits);
         if place.lanes > 1
@@ -216,7 +216,7 @@ impl Lower<'_, '_> {
     }
 
     /// A private copy of the variable, for other uses of its pointer.
-    pub(super) fn copy_of_place(&mut self, place: Place) -> ValueId {
+    pub(super) fn copy_of_place(&mut self, place: BuiltinPart) -> ValueId {
         let ptr = self.alloca(32, 32);
         let whole = self.whole(place);
         self.emit_void(Op::Store {

@@ -361,7 +361,7 @@ fn root(x: f64, n: i32) -> f64 {
     let inverse = 1.0 / n;
     let mut r = a.powf(inverse);
     if a != 0.0 && a.is_finite() && r.is_finite() {
-        // What rounding 1/n has lost, times the derivative by the exponent.
+        // The rounding error of 1/n, times the derivative by the exponent.
         r += r * (a.ln() * ((-inverse).mul_add(n, 1.0) / n));
     }
     if odd { r.copysign(x) } else { r }

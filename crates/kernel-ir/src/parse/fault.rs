@@ -6,7 +6,7 @@
 pub struct ParseError {
     /// Line, from 1.
     pub line: u32,
-    /// What was found and what is allowed.
+    /// The text that was found, and the texts that are allowed.
     pub message: String,
 }
 

@@ -35,7 +35,7 @@ use crate::ir::{
     AtomicOp, BinaryOp, BlockId, CheckOp, ConvertOp, GroupOp, InstId, Module, Op, Reliance,
     Terminator, ValueDef, ValueId,
 };
-use needs::{Finder, Place};
+use needs::{Finder, ShadowKind};
 use state::Initialised;
 
 /// Adds checks of uninitialised values to all kernels of a module that [`stand_alone`](super::stand_alone) has prepared.
@@ -163,7 +163,7 @@ impl Initialised<'_> {
         self.e.f.blocks[id.index()].insts = std::mem::take(&mut self.out);
     }
 
-    /// What goes before an instruction.
+    /// Instructions to insert before an instruction.
     fn before(&mut self, op: &Op, result: Option<ValueId>) {
         match op {
             Op::Load { ptr, .. } => self.address(*ptr),
@@ -305,7 +305,7 @@ impl Initialised<'_> {
     fn find_pieces(&mut self, insts: &[InstId]) {
         self.pieces.clear();
         let insts = || insts.iter().map(|inst| &self.e.f.insts[inst.index()]);
-        // What passes made may have none.
+        // Instructions that passes made may have none.
         let has_words = insts().any(|inst| inst.word != 0);
         for inst in insts() {
             if matches!(inst.op, Op::Store { .. }) && has_words {
@@ -341,7 +341,10 @@ impl Initialised<'_> {
         is_copy: bool,
         value: Option<ValueId>,
     ) {
-        if matches!(self.needs.place(ptr), Place::Known | Place::Local(_)) {
+        if matches!(
+            self.needs.place(ptr),
+            ShadowKind::Known | ShadowKind::Local(_)
+        ) {
             let how = match is_copy {
                 true => Reliance::Copy,
                 false => Reliance::Store,

@@ -26,12 +26,12 @@
 mod blocks;
 mod bounds;
 mod callees;
+mod convergent;
 mod copies;
 mod intervals;
 mod parts;
 mod state;
 mod stops;
-mod together;
 mod values;
 mod written;
 
@@ -69,10 +69,10 @@ pub fn instrument(module: &mut Module, checks: Checks) {
     let callees = callees::pass_epochs(module);
     for i in 0..module.functions.len() {
         let is_callee = callees[i].is_some();
-        let mut together = together::together(module, &module.functions[i]);
+        let mut convergent = convergent::convergent_blocks(module, &module.functions[i]);
         if is_callee {
             // A part of the work-items may call it.
-            together.fill(false);
+            convergent.fill(false);
         }
         let f = &mut module.functions[i];
         if f.blocks.is_empty() {
@@ -90,7 +90,7 @@ pub fn instrument(module: &mut Module, checks: Checks) {
             edit,
             checks,
             roots,
-            (required, together),
+            (required, convergent),
             (&module.non_uniform, &module.lines),
         );
         if is_callee {
@@ -107,7 +107,7 @@ impl<'m> Instrument<'m> {
         e: Edit<'m>,
         checks: Checks,
         roots: Roots,
-        (requires_sub_groups, together): (bool, Vec<bool>),
+        (requires_sub_groups, convergent): (bool, Vec<bool>),
         (non_uniform, lines): (&'m BTreeSet<u32>, &LineStarts),
     ) -> Self {
         let insts = || e.f.blocks.iter().flat_map(|block| &block.insts);
@@ -126,10 +126,10 @@ impl<'m> Instrument<'m> {
         let may_miss =
             e.f.blocks
                 .iter()
-                .zip(&together)
-                .any(|(block, is_together)| {
+                .zip(&convergent)
+                .any(|(block, is_convergent)| {
                     let mut ops = block.insts.iter().map(|id| &e.f.insts[id.index()].op);
-                    !is_together && ops.any(meets)
+                    !is_convergent && ops.any(meets)
                 });
         let mut all = Self {
             may_miss,

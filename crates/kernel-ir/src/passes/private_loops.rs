@@ -36,7 +36,7 @@ const MAX_INDEX_VALUES: usize = 256;
 /// and dpnp: 10 (2026-11).
 const INDEX_DEPTH: usize = 12;
 
-/// What a function may still spend on unrolling.
+/// The instructions that unrolling may still add to a function.
 pub(super) struct Budget {
     instructions: usize,
     loops: usize,

@@ -7,7 +7,7 @@
 //! ```
 
 use super::edit::{Edit, Replacements};
-use super::slots::{Group, Place, Plan, fill, leaves, plan};
+use super::slots::{AllocaOffset, Group, Plan, fill, leaves, plan};
 use crate::cfg::{Cfg, Dominators};
 use crate::ir::{
     BlockId, ConvertOp, Flags, InstId, Op, Predicate, Rounding, UnaryOp, ValueDef, ValueId,
@@ -70,7 +70,7 @@ struct Promotion<'e, 'm> {
 /// Source or destination of a copy.
 #[derive(Clone, Copy)]
 enum End {
-    Variables(Place),
+    Variables(AllocaOffset),
     Memory(ValueId),
 }
 
@@ -78,7 +78,7 @@ impl Promotion<'_, '_> {
     /// Calls `f` with each variable that `inst` touches and whether it writes it, reads first.
     fn touched(&self, inst: InstId, mut f: impl FnMut(u32, bool)) {
         let entry = &self.e.f.insts[inst.index()];
-        let mut range = |place: Place, bytes: u64, write: bool| {
+        let mut range = |place: AllocaOffset, bytes: u64, write: bool| {
             let Some(groups) = self.plan.groups.get(place.alloca as usize) else {
                 return;
             };
@@ -108,7 +108,7 @@ impl Promotion<'_, '_> {
                     // Only whole variables count as written: the padding of a vector of three may belong to another
                     // variable.
                     for leaf in leaves(self.e, self.e.f.ty(*value)).unwrap_or_default() {
-                        let at = Place {
+                        let at = AllocaOffset {
                             offset: place.offset.wrapping_add(leaf.offset),
                             ..place
                         };
@@ -283,7 +283,7 @@ impl Promotion<'_, '_> {
     }
 
     /// The place that `ptr` points to, if its alloca is promoted.
-    fn place(&self, ptr: ValueId) -> Option<Place> {
+    fn place(&self, ptr: ValueId) -> Option<AllocaOffset> {
         let place = *self.plan.places.get(&ptr)?;
         self.plan.taken[place.alloca as usize].then_some(place)
     }
@@ -431,11 +431,17 @@ impl Promotion<'_, '_> {
         });
     }
 
-    fn load(&mut self, place: Place, ptr: ValueId, align: u64, ty: TypeId) -> Option<ValueId> {
+    fn load(
+        &mut self,
+        place: AllocaOffset,
+        ptr: ValueId,
+        align: u64,
+        ty: TypeId,
+    ) -> Option<ValueId> {
         let all = leaves(self.e, ty)?;
         let mut parts = Vec::with_capacity(all.len());
         for leaf in &all {
-            let at = Place {
+            let at = AllocaOffset {
                 offset: place.offset + leaf.offset,
                 ..place
             };
@@ -464,7 +470,7 @@ impl Promotion<'_, '_> {
         self.emit(Op::Construct(inner), ty)
     }
 
-    fn store(&mut self, place: Place, ptr: ValueId, align: u64, value: ValueId) {
+    fn store(&mut self, place: AllocaOffset, ptr: ValueId, align: u64, value: ValueId) {
         let ty = self.e.f.ty(value);
         for leaf in leaves(self.e, ty).unwrap_or_default() {
             let part = if leaf.path.is_empty() {
@@ -472,7 +478,7 @@ impl Promotion<'_, '_> {
             } else {
                 self.emit(Op::Extract(value, leaf.path.clone()), leaf.ty)
             };
-            let at = Place {
+            let at = AllocaOffset {
                 offset: place.offset + leaf.offset,
                 ..place
             };
@@ -484,12 +490,12 @@ impl Promotion<'_, '_> {
     }
 
     /// The variables that cover the bytes at `place`: number of the first, and count.
-    fn pieces(&self, group: &Group, place: Place, bytes: u64) -> (u32, u32) {
+    fn pieces(&self, group: &Group, place: AllocaOffset, bytes: u64) -> (u32, u32) {
         let first = group.first.unwrap_or(0) + ((place.offset - group.low) / group.piece) as u32;
         (first, (bytes / group.piece) as u32)
     }
 
-    fn read(&mut self, group: &Group, place: Place, ty: TypeId) -> ValueId {
+    fn read(&mut self, group: &Group, place: AllocaOffset, ty: TypeId) -> ValueId {
         let (first, count) = self.pieces(group, place, self.bytes(ty));
         if count <= 1 {
             let value = self.value(first);
@@ -521,7 +527,7 @@ impl Promotion<'_, '_> {
         self.convert(ConvertOp::Bitcast, whole, ty)
     }
 
-    fn write(&mut self, group: &Group, place: Place, value: ValueId) {
+    fn write(&mut self, group: &Group, place: AllocaOffset, value: ValueId) {
         let ty = self.e.f.ty(value);
         let (first, count) = self.pieces(group, place, self.bytes(ty));
         if count <= 1 {
@@ -600,7 +606,7 @@ impl Promotion<'_, '_> {
     }
 
     /// Sets all variables of the range to zero, or leaves them undefined.
-    fn fill(&mut self, place: Place, bytes: u64, undefined: bool) {
+    fn fill(&mut self, place: AllocaOffset, bytes: u64, undefined: bool) {
         let end = place.offset + bytes;
         let groups = self.plan.groups[place.alloca as usize].clone();
         for group in groups {
@@ -647,7 +653,7 @@ impl Promotion<'_, '_> {
                         self.memory_load(ptr, offset, align, ty)
                     }
                     End::Variables(place) => {
-                        let at = Place {
+                        let at = AllocaOffset {
                             offset: place.offset + offset,
                             ..place
                         };

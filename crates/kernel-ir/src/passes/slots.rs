@@ -23,7 +23,7 @@ const MAX_LEAVES: usize = 64;
 
 /// A pointer with a known offset into an alloca.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct AllocaOffset {
     pub(super) alloca: u32,
     pub(super) offset: u64,
 }
@@ -50,7 +50,7 @@ pub(super) struct Group {
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// Pointers with known offsets, into allocas that do not escape.
-    pub(super) places: HashMap<ValueId, Place>,
+    pub(super) places: HashMap<ValueId, AllocaOffset>,
     /// For each alloca: its groups by address; none when it stays in memory.
     pub(super) groups: Vec<Vec<Group>>,
     /// Type of each variable.
@@ -68,8 +68,8 @@ struct Access {
 
 /// A copy between two allocas, or between an alloca and other memory; for a fill only `dst` is set.
 struct CopyInst {
-    dst: Option<Place>,
-    src: Option<Place>,
+    dst: Option<AllocaOffset>,
+    src: Option<AllocaOffset>,
     bytes: u64,
 }
 
@@ -160,7 +160,7 @@ fn is_aggregate(e: &Edit<'_>, ty: TypeId) -> bool {
 
 struct Survey<'e, 'm> {
     e: &'e Edit<'m>,
-    places: HashMap<ValueId, Place>,
+    places: HashMap<ValueId, AllocaOffset>,
     privates: Vec<Private>,
     copies: Vec<CopyInst>,
 }
@@ -241,7 +241,7 @@ impl Survey<'_, '_> {
                             size: *size,
                             ..Private::default()
                         });
-                        Some(Place {
+                        Some(AllocaOffset {
                             alloca: self.privates.len() as u32 - 1,
                             offset: 0,
                         })
@@ -250,7 +250,7 @@ impl Survey<'_, '_> {
                         ptr,
                         index: None,
                         offset,
-                    } => self.places.get(ptr).map(|p| Place {
+                    } => self.places.get(ptr).map(|p| AllocaOffset {
                         offset: p.offset.wrapping_add_signed(*offset),
                         ..*p
                     }),
@@ -406,7 +406,7 @@ impl Survey<'_, '_> {
     }
 
     /// The alloca on one side of a copy, unless it stays in memory.
-    fn candidate(&self, place: Option<Place>) -> Option<Place> {
+    fn candidate(&self, place: Option<AllocaOffset>) -> Option<AllocaOffset> {
         place.filter(|p| !self.privates[p.alloca as usize].escaped)
     }
 
@@ -636,7 +636,7 @@ impl Survey<'_, '_> {
 
 impl Plan {
     /// The group that holds byte `offset` of an alloca.
-    pub(super) fn group_at(&self, place: Place) -> Option<&Group> {
+    pub(super) fn group_at(&self, place: AllocaOffset) -> Option<&Group> {
         let groups = self.groups.get(place.alloca as usize)?;
         let at = groups.partition_point(|g| g.high <= place.offset);
         groups.get(at).filter(|g| g.low <= place.offset)

@@ -16,7 +16,8 @@ fn forms(text: &str) -> Vec<Module> {
         spill_cost: 3,
         load_cost: 3,
     };
-    let mut bodies = vector_forms(&mut module, body, registers);
+    let forms = vector_forms(&mut module, body, registers);
+    let mut bodies: Vec<_> = forms.into_iter().map(|form| form.function).collect();
     bodies.push(module.functions[body.index()].clone());
     let modules = bodies.into_iter().map(|f| {
         let mut module = module.clone();

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{try_driver, try_library, try_loader};
 
-/// What to try.
+/// The trial.
 #[derive(Args)]
 pub(crate) struct Options {
     /// `loader`, `driver` or `library`.

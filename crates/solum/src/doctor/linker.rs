@@ -622,7 +622,7 @@ mod tests {
         let at = |place: &str| folder.0.join(place).join("libx.so.1");
         let rpath = folder.0.join("rpath").to_string_lossy().into_owned();
         let runpath = folder.0.join("runpath").to_string_lossy().into_owned();
-        // What the program has, whether LD_LIBRARY_PATH is set, and where the name leads.
+        // The program's own list, whether LD_LIBRARY_PATH is set, and where the name leads.
         for (name, own_rpath, own_runpath, path, no_default, want) in [
             ("all", Some("$ORIGIN/rpath"), None, true, false, "rpath"),
             (

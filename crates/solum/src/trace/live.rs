@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use timeline::file::{MERGE_BYTES, Origin, Recording};
 use timeline::filter::Filter;
-use timeline::play::{Argument, Arguments, Call, Listener, Place, Player, Submission, TrackId};
+use timeline::play::{
+    Argument, Arguments, Call, Listener, Player, SourceLocation, Submission, TrackId,
+};
 use timeline::summary;
 
 use super::results::{self, Results};
@@ -82,7 +84,7 @@ impl<P: FnMut(&str)> Listener for Printing<P> {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Arc<Place>>,
+        place: Option<&Arc<SourceLocation>>,
     ) -> io::Result<()> {
         let bytes = match submission.bytes {
             0 => String::new(),

@@ -13,7 +13,9 @@ use prost::Message;
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use crate::chrome::cause;
-use crate::play::{Argument, Arguments, Call, Listener, Place, Submission, Track, TrackId};
+use crate::play::{
+    Argument, Arguments, Call, Listener, SourceLocation, Submission, Track, TrackId,
+};
 use crate::report::{self, MAX_ANNOTATION, Report};
 use proto::*;
 
@@ -257,7 +259,7 @@ impl<W: Write> Listener for Perfetto<W> {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Arc<Place>>,
+        place: Option<&Arc<SourceLocation>>,
     ) -> io::Result<()> {
         let mut event = self.named(TYPE_SLICE_BEGIN, track, &submission.name);
         event.categories.push(submission.work.name().to_owned());

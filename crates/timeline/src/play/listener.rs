@@ -29,7 +29,7 @@ pub type Arguments<'a> = [(&'a str, Argument<'a>)];
 
 /// A source location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// Function or label.
     pub function: Arc<str>,
     /// File; empty when unknown.
@@ -40,7 +40,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.file.is_empty(), self.line) {
             (true, _) => f.write_str(&self.function),
@@ -50,7 +50,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-impl Place {
+impl SourceLocation {
     /// A name instead of a location.
     #[must_use]
     pub fn named(name: Arc<str>) -> Self {
@@ -143,7 +143,7 @@ pub struct Call<'a> {
     /// The SYCL command that it works for, 0 when none.
     pub instance: u64,
     /// That location.
-    pub place: Option<&'a Arc<Place>>,
+    pub place: Option<&'a Arc<SourceLocation>>,
 }
 
 /// A command submitted to a device.
@@ -195,7 +195,7 @@ pub struct Node<'a> {
     /// This command.
     pub instance: u64,
     /// Its location.
-    pub place: &'a Arc<Place>,
+    pub place: &'a Arc<SourceLocation>,
     /// More.
     pub arguments: &'a Arguments<'a>,
 }
@@ -214,7 +214,7 @@ pub struct Allocation {
     /// When.
     pub time: u64,
     /// Its location, if known.
-    pub place: Option<Arc<Place>>,
+    pub place: Option<Arc<SourceLocation>>,
 }
 
 /// Receives the events. Each function may fail when it writes.
@@ -259,7 +259,7 @@ pub trait Listener {
         begin: u64,
         end: u64,
         submission: &Submission,
-        place: Option<&Arc<Place>>,
+        place: Option<&Arc<SourceLocation>>,
     ) -> io::Result<()> {
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::subscriber::Task;
 /// Events in one of the recorder's pools.
 const POOL: u32 = 128;
 /// Commands of a queue that may wait for their timestamps before they are polled.
-const CROWD: usize = 64;
+const MOST_WAITING: usize = 64;
 /// Commands that are polled after the first that has not run, because they may run out of order.
 const BEYOND: usize = 4;
 
@@ -176,7 +176,11 @@ impl State {
             return Some(event);
         }
         self.submit(api, sink, &command, task, list, device, context, true);
-        if self.by_queue.get(&list).is_some_and(|q| q.len() > CROWD) {
+        if self
+            .by_queue
+            .get(&list)
+            .is_some_and(|q| q.len() > MOST_WAITING)
+        {
             self.sweep(api, sink, list);
         }
         Some(event)

@@ -245,7 +245,7 @@ fn clients_on(session: &Session, steps: &mut Steps<'_>, device: Device) {
     );
 }
 
-/// What DPC++ reports under both XPTI frameworks.
+/// The reports of DPC++ under both XPTI frameworks.
 fn xpti(session: &Session) -> Program {
     Program::new("python3")
         .arg(session.path("tests/xpti/compare.py"))

@@ -190,7 +190,7 @@ fn header(table: &Table, h: &Header) -> Result<String> {
     Ok(out)
 }
 
-/// What the table does not know to be a number or a text.
+/// Values that the table knows as neither numbers nor texts.
 fn macros(out: &mut String, table: &Table, path: &str) -> Result<()> {
     for m in table.macros.iter().filter(|m| m.header == path) {
         let head = match m.params.is_empty() {
@@ -575,7 +575,7 @@ mod tests {
     fn headers_define_the_macros_of_the_table_and_no_others() {
         let table = Table::load(&root()).expect("the table parses");
         for header in HEADERS {
-            // What it includes defines the rest.
+            // The headers that it includes define the rest.
             let mut paths = vec![header.path];
             let mut at = 0;
             while let Some(path) = paths.get(at) {

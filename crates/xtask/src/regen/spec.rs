@@ -164,7 +164,7 @@ fn functions(table: &Table) -> Result<String> {
     Ok(out + "];\n")
 }
 
-/// What a value of a C type is to a check.
+/// The kind of a C type's values for a check.
 struct Kinds<'t> {
     table: &'t Table,
     /// Enumeration or its type of sets, to the place in `ENUMS`.
@@ -298,7 +298,7 @@ fn layouts(table: &Table) -> Result<String> {
     Ok(out + "];\n")
 }
 
-/// What the bytes of a C type mean.
+/// The meaning of a C type's bytes.
 fn content(table: &Table, kinds: &Kinds<'_>, ty: &str) -> Option<String> {
     let number = match ty {
         "ze_bool_t" => "BOOL",

@@ -22,13 +22,13 @@ const CORPUS: &str = "crates/kernel-ir/tests/corpus";
 /// Tests that write modules word by word, and name each instruction there.
 const SINGLE: &str = "crates/kernel-ir/tests/front";
 
-/// What the modules of the corpus hold.
+/// The content of the corpus's modules.
 #[derive(Default)]
 struct Tested {
     instructions: BTreeSet<u32>,
     capabilities: BTreeSet<u32>,
     opencl: BTreeSet<u32>,
-    /// What tests of single instructions name, as Rust writes it: `Op::IAdd`, `Cl::SAbs`.
+    /// The names in tests of single instructions, as Rust writes it: `Op::IAdd`, `Cl::SAbs`.
     single: BTreeSet<String>,
 }
 

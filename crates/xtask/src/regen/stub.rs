@@ -105,7 +105,7 @@ fn creates(name: &str) -> bool {
     .any(|part| name.contains(part))
 }
 
-/// What a call logs and writes: handles and arrays of them, new or kept objects, zero for counts of other things.
+/// The values that a call logs and writes: handles and arrays of them, new or kept objects, zero for counts of other things.
 fn steps(table: &Table, function: &Function) -> Vec<String> {
     let is_handle = |ty: &str| table.handles.iter().any(|h| h.name == ty);
     let mut steps = Vec::new();

@@ -93,7 +93,7 @@ impl Enums<'_> {
     }
 }
 
-/// What a parameter points to, without `const`.
+/// The type that a parameter points to, without `const`.
 fn pointee(ty: &str) -> Option<&str> {
     let inner = ty.strip_suffix('*')?.trim();
     Some(inner.strip_prefix("const ").unwrap_or(inner))

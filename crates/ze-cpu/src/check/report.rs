@@ -5,7 +5,9 @@ use super::host_stack::{self, Stack, Stacks};
 use crate::environment::CheckSettings;
 use check_report::stream::Writer;
 use check_report::{Access, Allocation, Checks, Finding, Frame, Item, Kind, MemoryKind};
-use kernel_checker::{Dropped, HostMistake, Mistake, MistakeKind, Place, Reporter, Side};
+use kernel_checker::{
+    AllocationOffset, Dropped, HostMistake, Mistake, MistakeKind, Reporter, Side,
+};
 use kernel_ir::build::Request;
 use kernel_ir::front::source_frames;
 use kernel_ir::{AddressSpace, Reliance, Touch, ValueMistake};
@@ -455,7 +457,7 @@ impl Findings {
         }
     }
 
-    fn allocation(&self, place: &Place) -> Allocation {
+    fn allocation(&self, place: &AllocationOffset) -> Allocation {
         let kind = match place.space {
             AddressSpace::Local => MemoryKind::Local,
             AddressSpace::Private => MemoryKind::Private,
@@ -523,7 +525,7 @@ fn message(mistake: &Mistake) -> String {
     };
     let does = verb(mistake.side.touch);
     let size = mistake.size;
-    let where_it_is = |place: &Place| {
+    let where_it_is = |place: &AllocationOffset| {
         let (offset, end) = (place.offset, i64::try_from(place.size).unwrap_or(i64::MAX));
         match offset {
             ..0 => format!("{} bytes before the start of", offset.unsigned_abs()),

@@ -23,6 +23,9 @@ pub(crate) fn disarmed<R>(body: impl FnOnce() -> R) -> R {
 
 /// Copies `len` bytes that may be inaccessible. `false` if they are, and if the thread is not guarded: the copy is then
 /// not tried.
+///
+/// A signal of the watchdog that comes meanwhile is sent again later: it ends the kernel whose callback this is, not the
+/// copy.
 pub(crate) fn copy_here(dst: *mut u8, src: *const u8, len: usize) -> bool {
     let record = OWN.get();
     if record.is_null() {
@@ -30,7 +33,12 @@ pub(crate) fn copy_here(dst: *mut u8, src: *const u8, len: usize) -> bool {
     }
     let code = move_bytes as *const () as usize;
     // SAFETY: the record is this thread's; `move_bytes` drops nothing and takes any pointers.
-    unsafe { solum_guard_call(record, code, dst as usize, src as usize, len, 0, 0) == 0 }
+    unsafe {
+        let before = std::mem::replace(&mut (*record).in_callback, true);
+        let signal = solum_guard_call(record, code, dst as usize, src as usize, len, 0, 0);
+        (*record).in_callback = before;
+        signal == 0
+    }
 }
 
 /// The string at `address`, as far as it can be read and at most [`LONGEST`] bytes.

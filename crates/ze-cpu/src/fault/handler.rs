@@ -177,7 +177,8 @@ unsafe extern "C" fn on_signal(
             && !raised_by_code
             && let Some(meaning) = watchdog::meaning(&(*record).deadline)
         {
-            if !watchdog::take(&(*record).deadline, (*record).stack != 0) {
+            let in_call = (*record).stack != 0 && !(*record).in_callback;
+            if !watchdog::take(&(*record).deadline, in_call) {
                 return;
             }
             ended = Some(meaning);

@@ -25,6 +25,8 @@ pub(crate) struct Record {
     pub(super) thread: i32,
     /// The device that a call with a deadline runs on.
     pub(super) device: AtomicU32,
+    /// Whether the innermost call is one of a callback, which faults end and the watchdog does not.
+    pub(super) in_callback: bool,
     /// Whether code is reading at `pointer`, which it wants to call.
     pub(super) calling: bool,
     pub(super) pointer: usize,
@@ -43,6 +45,7 @@ impl Record {
             deadline: AtomicU64::new(0),
             thread,
             device: AtomicU32::new(0),
+            in_callback: false,
             calling: false,
             pointer: 0,
         }

@@ -1,6 +1,7 @@
 //! Faults of hand-written machine code.
 
 use super::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Memory that holds machine code, leaked.
 fn code(bytes: &[u8]) -> usize {
@@ -136,4 +137,50 @@ fn a_reset_ends_only_calls_on_its_device() {
     FLAGS[1].store(1, std::sync::atomic::Ordering::Relaxed);
     other.join().unwrap().unwrap();
     assert_eq!(Limit::new(100).over(0), None);
+}
+
+/// Copies as a printf does, until 50 ms after `BEGUN`, then spins until `FREE`.
+unsafe extern "C" fn print_and_spin(bytes: *mut u8, len: usize) {
+    disarmed(|| {
+        let mut end = u64::MAX;
+        while crate::clock::now_ns() < end {
+            assert!(
+                copy_here(bytes, bytes.wrapping_add(len), len),
+                "good memory"
+            );
+            if BEGUN.load(Ordering::SeqCst) && end == u64::MAX {
+                end = crate::clock::now_ns() + 50_000_000;
+            }
+        }
+    });
+    while !FREE.load(Ordering::Relaxed) {
+        std::hint::spin_loop();
+    }
+}
+
+static BEGUN: AtomicBool = AtomicBool::new(false);
+static FREE: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn a_reset_that_meets_a_callback_ends_the_call_after_it() {
+    use super::watchdog::{Limit, end};
+    const LEN: usize = 4 << 20;
+    let run = std::thread::spawn(|| {
+        let guard = Guard::enter().unwrap();
+        let bytes = vec![1u8; 2 * LEN].leak().as_mut_ptr() as usize;
+        let code = print_and_spin as *const () as usize;
+        // SAFETY: the function drops nothing where it can be left.
+        unsafe { guard.call_until(&Limit::new(102), code, [bytes, LEN, 0, 0, 0]) }
+    });
+    // Time for the first copies.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    BEGUN.store(true, Ordering::SeqCst);
+    end(&[102]);
+    let waited = std::time::Instant::now();
+    while !run.is_finished() && waited.elapsed().as_secs() < 5 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    FREE.store(true, Ordering::Relaxed);
+    let fault = run.join().unwrap().unwrap_err();
+    assert!(fault.to_string().contains("reset"), "{fault}");
 }

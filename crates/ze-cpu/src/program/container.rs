@@ -1,24 +1,29 @@
 //! Native binaries, for `zeModuleGetNativeBinary`, `zeModuleCreate` and the cache.
 //!
-//! Layout: magic, a line with the build options in clear text, the compiler's build, the target, the kind of the content, the
-//! content, a checksum over all of it.
+//! Layout: magic, the number of the layout, a line with the build options in clear text, the compiler's build, the target,
+//! the kind of the content, the request, the content, a checksum over all of it. The request has the program's SPIR-V:
+//! programs keep binaries (DPC++'s persistent cache does), and another release compiles it again.
 
 use kernel_ir::Options;
+use kernel_ir::build::Request;
 use kernel_ir::wire::{Reader, WireError, Writer};
 use std::sync::Arc;
 
 /// A unique beginning: ELF, SPIR-V and ZIP files begin differently.
 const MAGIC: &[u8; 8] = b"\x8fSOLUM\r\n";
 const CHECKSUM: usize = 32;
+/// The number of the layout; a change of the layout takes the next one. No small number: the first layout had none, and
+/// began with the length of a text.
+const FORMAT: u32 = u32::from_le_bytes(*b"CTN2");
 
 /// The kind of a container's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A successful compiler's reply: machine code and metadata.
     Code,
-    /// The request itself, for the interpreter.
+    /// Nothing but the request, for the interpreter.
     Request,
-    /// The outline of a program: only in the cache, whose other entries have the code.
+    /// The outline of a program: only in the cache, whose other entries have the code. Without the request.
     Outline,
 }
 
@@ -33,7 +38,9 @@ pub(crate) struct Container {
     pub(crate) build: String,
     /// Processor that it is for.
     pub(crate) target: String,
-    /// Encoded reply or request.
+    /// The encoded request.
+    pub(crate) request: Vec<u8>,
+    /// The encoded reply or outline.
     pub(crate) content: Vec<u8>,
 }
 
@@ -41,6 +48,7 @@ impl Container {
     /// The bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
+        w.u32(FORMAT);
         // Tools, and the conformance tests, look for the effective level in clear text.
         let level = Options::parse(&self.options).0.opt_level;
         w.text(&format!("{}\n-ze-opt-level=O{level}\n", self.options));
@@ -51,6 +59,7 @@ impl Container {
             Kind::Request => 1,
             Kind::Outline => 2,
         });
+        w.bytes(&self.request);
         w.bytes(&self.content);
         let body = w.finish();
         let mut bytes = Vec::with_capacity(MAGIC.len() + body.len() + CHECKSUM);
@@ -63,16 +72,19 @@ impl Container {
 
     /// Reads [`Self::encode`]'s bytes; `None` for any others.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (whole, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM)?)?;
-        let body = whole.strip_prefix(MAGIC)?;
-        if blake3::hash(whole).as_bytes() != checksum {
-            return None;
-        }
-        Self::parts(body).ok()
+        Self::parts(undamaged(bytes)?).ok()
+    }
+
+    /// Whether the bytes are a container of another release, with another layout.
+    pub(crate) fn is_of_another_release(bytes: &[u8]) -> bool {
+        undamaged(bytes).is_some_and(|body| !body.starts_with(&FORMAT.to_le_bytes()))
     }
 
     fn parts(body: &[u8]) -> Result<Self, WireError> {
         let mut r = Reader::new(body);
+        if r.u32()? != FORMAT {
+            return Err(WireError { at: 0 });
+        }
         let text = r.text()?;
         let options = text.rsplitn(3, '\n').nth(2).unwrap_or("").to_owned();
         let container = Self {
@@ -84,6 +96,7 @@ impl Container {
                 2 => Kind::Outline,
                 _ => Kind::Request,
             },
+            request: r.bytes()?.to_vec(),
             content: r.bytes()?.to_vec(),
         };
         r.end()?;
@@ -91,19 +104,24 @@ impl Container {
     }
 }
 
-/// A container with this content, encoded.
-pub(super) fn contained(
-    kind: Kind,
-    build: &str,
-    options: &str,
-    target: &str,
-    content: Vec<u8>,
-) -> Arc<[u8]> {
+/// The bytes between magic and checksum, if both are right.
+fn undamaged(bytes: &[u8]) -> Option<&[u8]> {
+    let (whole, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM)?)?;
+    let body = whole.strip_prefix(MAGIC)?;
+    (blake3::hash(whole).as_bytes() == checksum).then_some(body)
+}
+
+/// The container of a request's program, encoded.
+pub(super) fn contained(kind: Kind, build: &str, request: &Request, content: Vec<u8>) -> Arc<[u8]> {
     let container = Container {
         kind,
-        options: options.to_owned(),
+        options: request.options.clone(),
         build: build.to_owned(),
-        target: target.to_owned(),
+        target: request.cpu.clone(),
+        request: match kind {
+            Kind::Code | Kind::Request => request.encode(),
+            Kind::Outline => Vec::new(),
+        },
         content,
     };
     container.encode().into()
@@ -119,6 +137,7 @@ mod tests {
             options: options.to_owned(),
             build: "build".to_owned(),
             target: "x86-64-v3".to_owned(),
+            request: vec![4, 5],
             content: vec![1, 2, 3],
         }
     }
@@ -151,6 +170,19 @@ mod tests {
             assert_eq!(Container::decode(&bytes[..at]), None, "{at} bytes");
         }
         assert_eq!(Container::decode(b""), None);
+        assert!(!Container::is_of_another_release(&bytes));
+        assert!(!Container::is_of_another_release(&bytes[..60]));
         assert_eq!(Container::decode(&[0x7f; 4096]), None);
+    }
+
+    #[test]
+    fn another_layout_is_told_from_damage() {
+        let mut bytes = sample("").encode();
+        bytes.truncate(bytes.len() - CHECKSUM);
+        bytes[MAGIC.len()..][..4].copy_from_slice(b"CTN9");
+        let checksum = blake3::hash(&bytes);
+        bytes.extend_from_slice(checksum.as_bytes());
+        assert_eq!(Container::decode(&bytes), None);
+        assert!(Container::is_of_another_release(&bytes));
     }
 }

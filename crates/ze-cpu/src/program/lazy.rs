@@ -236,13 +236,7 @@ impl LazyProgram {
             return Err(failed(error));
         }
         let content = encode_reply(&reply);
-        let binary = contained(
-            Kind::Code,
-            codegen::build(),
-            &self.request.options,
-            &self.request.cpu,
-            content,
-        );
+        let binary = contained(Kind::Code, codegen::build(), &self.request, content);
         // From now on the cache entry has the whole program.
         self.cache.keep(&self.key, &binary);
         Ok(place.get_or_init(|| binary))

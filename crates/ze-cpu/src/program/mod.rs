@@ -62,6 +62,9 @@ pub(crate) fn find_code_generator() {
     codegen::places();
 }
 
+/// The cure for a native binary that cannot be used.
+const REBUILD: &str = "build the program from SPIR-V again";
+
 /// First line of a text of requirements.
 const REQUIREMENTS: &str = "SOLUM.CPU 1";
 
@@ -253,7 +256,7 @@ impl Builder {
             return Ok(loaded);
         }
         if self.compiler == Compiler::Interpreter {
-            let binary = self.container(Kind::Request, &request.options, encoded);
+            let binary = self.container(Kind::Request, request, Vec::new());
             let identity = Identity::new(&key, "spirv".to_owned());
             let mut loaded =
                 interpreted_program(request, binary, identity).map_err(|error| failed(&error))?;
@@ -299,7 +302,7 @@ impl Builder {
         stages.ended("code generator");
         let (loaded, entry) = match opened {
             codegen::Opened::Outline(outline, session) => {
-                let entry = self.container(Kind::Outline, &request.options, outline.encode());
+                let entry = self.container(Kind::Outline, request, outline.encode());
                 let lazy = LazyProgram::new(
                     &self.cache,
                     self.tiers,
@@ -313,7 +316,7 @@ impl Builder {
             codegen::Opened::Whole(compiled) => {
                 let reply = Ok(compiled);
                 let content = encode_reply(&reply);
-                let binary = self.container(Kind::Code, &request.options, content);
+                let binary = self.container(Kind::Code, request, content);
                 let mut loaded = reply
                     .map_err(|error| error.line())
                     .and_then(|compiled| {
@@ -346,6 +349,10 @@ impl Builder {
             link: false,
             log: format!("error: native binary of {} bytes: {why}", bytes.len()),
         };
+        if Container::is_of_another_release(bytes) {
+            let why = "made by another release of Solum, with another layout";
+            return Err(refused(&format!("{why}; {REBUILD}")));
+        }
         let Some(container) = Container::decode(bytes) else {
             return match Foreign::of(bytes) {
                 Foreign::Spirv(words) => self.spirv(&[(words.to_vec(), Vec::new())], ""),
@@ -360,52 +367,75 @@ impl Builder {
                 Foreign::Unknown => Err(refused("not created by Solum's zeModuleGetNativeBinary")),
             };
         };
-        match container.kind {
-            Kind::Request => {
-                // The container's checksum is right: the bytes are another release's.
-                let mut request = Request::decode(&container.content).map_err(|_| {
-                    refused(&format!(
-                        "made by another release of Solum (compiler build {}, this is {}); build the program from SPIR-V again",
-                        container.build,
-                        self.compiler_build()
-                    ))
-                })?;
-                request.cpu.clone_from(&self.cpu);
-                request.features = self.features.to_owned();
-                request.transforms = self.transforms;
-                request.checks = checks();
-                self.request(request)
-            }
-            Kind::Code if self.compiler == Compiler::Interpreter => Err(refused(
-                "holds machine code, which SOLUM_COMPILER=interpreter does not run",
-            )),
-            Kind::Code if container.build != self.compiler_build() => Err(refused(&format!(
-                "created by compiler build {}, but this is build {}",
-                container.build,
-                self.compiler_build()
-            ))),
-            Kind::Code if !runs_on(&container.target, &self.cpu) => Err(refused(&format!(
-                "created for {}, but this machine's target is {}",
-                container.target, self.cpu
-            ))),
-            Kind::Code => {
-                let compiled = match decode_reply(&container.content) {
-                    Ok(Ok(compiled)) => compiled,
-                    _ => return Err(refused("contains no code")),
-                };
-                let identity = Identity::new(
-                    blake3::hash(bytes).as_bytes(),
-                    code_for(&container.build, &container.target),
-                );
-                let mut stages = Stages::start();
-                let loaded = native_program(compiled, bytes.into(), identity, None)
-                    .map_err(|error| refused(&error))?;
-                stages.ended("loading");
-                stages.tell(|| format!("native binary of {} bytes", bytes.len()));
-                Ok(Arc::new(loaded))
-            }
-            Kind::Outline => Err(refused("contains no code")),
+        let request = Request::decode(&container.request).ok();
+        let why = match container.kind {
+            Kind::Outline => return Err(refused("contains no code")),
+            Kind::Request => another_release(&container.build, self.compiler_build()),
+            Kind::Code => match self.unusable(&container, request.as_ref()) {
+                None => {
+                    let request = request.map(Arc::new);
+                    return self.code_of_binary(bytes, &container, request, &refused);
+                }
+                Some(why) => why,
+            },
+        };
+        let Some(mut request) = request else {
+            return Err(refused(&format!("{why}; {REBUILD}")));
+        };
+        if container.kind == Kind::Code {
+            stages::remark(&format!("native binary: {why}; it is compiled again"));
         }
+        request.cpu.clone_from(&self.cpu);
+        request.features = self.features.to_owned();
+        request.transforms = self.transforms;
+        request.checks = checks();
+        self.request(request)
+    }
+
+    /// The reason why this process does not run the code of a native binary, if there is one.
+    fn unusable(&self, container: &Container, request: Option<&Request>) -> Option<String> {
+        let (build, own) = (&container.build, self.compiler_build());
+        if self.compiler == Compiler::Interpreter {
+            let why = "it has machine code, which SOLUM_COMPILER=interpreter does not run";
+            Some(why.to_owned())
+        } else if build != own {
+            Some(another_release(build, own))
+        } else if !runs_on(&container.target, &self.cpu) {
+            let (target, own) = (&container.target, &self.cpu);
+            Some(format!(
+                "its code is for {target}, and this machine's target is {own}"
+            ))
+        } else if request.is_some_and(|request| request.checks != checks()) {
+            Some("its kernels have other checks than this process asks for".to_owned())
+        } else {
+            None
+        }
+    }
+
+    /// Loads the code of a native binary.
+    fn code_of_binary(
+        &self,
+        bytes: &[u8],
+        container: &Container,
+        request: Option<Arc<Request>>,
+        refused: &dyn Fn(&str) -> BuildFailure,
+    ) -> Result<Arc<Loaded>, BuildFailure> {
+        let Ok(Ok(compiled)) = decode_reply(&container.content) else {
+            return Err(refused("contains no code"));
+        };
+        let identity = Identity::new(
+            blake3::hash(bytes).as_bytes(),
+            code_for(&container.build, &container.target),
+        );
+        let mut stages = Stages::start();
+        let mut loaded = native_program(compiled, bytes.into(), identity, request.as_ref())
+            .map_err(|error| refused(&error))?;
+        if let Some(request) = &request {
+            self.keep_request(&mut loaded, request);
+        }
+        stages.ended("loading");
+        stages.tell(|| format!("native binary of {} bytes", bytes.len()));
+        Ok(Arc::new(loaded))
     }
 
     /// The requirements of programs, a line for each kind: `code BUILD CPU`, or `spirv`, which any machine runs.
@@ -463,8 +493,8 @@ impl Builder {
         *hasher.finalize().as_bytes()
     }
 
-    fn container(&self, kind: Kind, options: &str, content: Vec<u8>) -> Arc<[u8]> {
-        contained(kind, self.compiler_build(), options, &self.cpu, content)
+    fn container(&self, kind: Kind, request: &Request, content: Vec<u8>) -> Arc<[u8]> {
+        contained(kind, self.compiler_build(), request, content)
     }
 
     fn known(&self, key: &Key) -> Option<Arc<Loaded>> {
@@ -504,6 +534,11 @@ fn runs_on(code: &str, machine: &str) -> bool {
         (Some(code), Some(machine)) => code <= machine,
         _ => code == machine,
     }
+}
+
+/// The reason why code or a request of another build is not used.
+fn another_release(build: &str, own: &str) -> String {
+    format!("made by another release of Solum (compiler build {build}, this is {own})")
 }
 
 /// The requirement of code of this build for this processor.

@@ -5,7 +5,7 @@ use crate::check::lock;
 use crate::core::context::Context;
 use std::sync::Mutex;
 
-/// What a context has activated on a root device.
+/// The metrics that a context has activated on a root device.
 struct Activation {
     /// The context's address.
     context: usize,

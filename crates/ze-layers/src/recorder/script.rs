@@ -99,7 +99,7 @@ pub struct Script {
 pub struct ScriptError {
     /// The line's number, counted from 1.
     pub line: usize,
-    /// What was found and what is allowed.
+    /// The text that was found, and the texts that are allowed.
     pub text: String,
 }
 

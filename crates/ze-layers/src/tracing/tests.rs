@@ -11,7 +11,7 @@ use super::*;
 use crate::fake;
 use crate::generated::FUNCTIONS;
 
-/// What callbacks recorded of one tracer: its number, side, first field's argument, result, cell.
+/// The record of one tracer's callbacks: its number, side, first field's argument, result, cell.
 type Seen = Vec<(u32, &'static str, u64, u32, usize)>;
 
 /// A tracer's user data in these tests.

@@ -1,6 +1,6 @@
 //! Shadows of memory: the pointer to a pointer's shadow, and loads and stores there.
 
-use super::needs::{MOST_BYTES, Place};
+use super::needs::{MOST_BYTES, ShadowKind};
 use super::state::Initialised;
 use crate::ir::{
     BinaryOp, CheckOp, ConvertOp, Flags, Global, GlobalId, InstId, Op, Predicate, Rounding,
@@ -145,7 +145,7 @@ impl Initialised<'_> {
     }
 
     pub(super) fn is_inverted(&self, ptr: ValueId) -> bool {
-        matches!(self.needs.place(ptr), Place::Local(_))
+        matches!(self.needs.place(ptr), ShadowKind::Local(_))
     }
 
     /// The type of a shadow in memory; that of a value of type `ty` is `shadow_type`.
@@ -272,7 +272,7 @@ impl Initialised<'_> {
             true => self.shadow_pointer(src),
             false => None,
         };
-        if let (None, Place::Private(_), Some(to), Some(from)) =
+        if let (None, ShadowKind::Private(_), Some(to), Some(from)) =
             (known, self.needs.place(dst), to, from)
         {
             self.tell_op(Op::CopyMemory {
@@ -306,7 +306,7 @@ impl Initialised<'_> {
             let stored = if same { loaded } else { self.not(loaded) };
             let at = self.at(to, offset);
             self.store(at, stored, bytes);
-            if self.needs.place(dst) == Place::Known {
+            if self.needs.place(dst) == ShadowKind::Known {
                 let bad = self.any(stored);
                 any = Some(match any {
                     Some(any) => self.binary(BinaryOp::Or, any, bad),

@@ -14,7 +14,7 @@ pub(super) const MOST_BYTES: u64 = 1024;
 
 /// Where the shadow of a pointer's memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ShadowKind {
     /// There is none: the memory counts as initialised.
     Nowhere,
     /// In a work-group variable or block beside it, bits set where it *is* initialised: those of its root.
@@ -27,7 +27,7 @@ pub(super) enum Place {
 
 /// Facts of a function.
 pub(super) struct Needs {
-    places: Vec<Place>,
+    places: Vec<ShadowKind>,
     /// Values that may be uninitialised.
     dirty: Vec<bool>,
     /// Values whose shadows are needed.
@@ -39,19 +39,19 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    pub(super) fn place(&self, ptr: ValueId) -> Place {
+    pub(super) fn place(&self, ptr: ValueId) -> ShadowKind {
         self.places
             .get(ptr.index())
             .copied()
-            .unwrap_or(Place::Nowhere)
+            .unwrap_or(ShadowKind::Nowhere)
     }
 
     /// Whether the shadow of the memory behind `ptr` exists.
     pub(super) fn has_shadow(&self, ptr: ValueId) -> bool {
         match self.place(ptr) {
-            Place::Nowhere => false,
-            Place::Local(root) | Place::Private(root) => self.live.contains(&root),
-            Place::Known => true,
+            ShadowKind::Nowhere => false,
+            ShadowKind::Local(root) | ShadowKind::Private(root) => self.live.contains(&root),
+            ShadowKind::Known => true,
         }
     }
 
@@ -100,20 +100,20 @@ impl Finder<'_> {
         *self.types.get(self.f.ty(v)) == Type::Ptr(space)
     }
 
-    fn place(&self, ptr: ValueId, escaped: &HashSet<Root>) -> Place {
+    fn place(&self, ptr: ValueId, escaped: &HashSet<Root>) -> ShadowKind {
         let Some(root) = self.roots.of(ptr) else {
-            return Place::Nowhere;
+            return ShadowKind::Nowhere;
         };
         let is_local = match root {
             Root::Argument(n) => {
                 let Some(&param) = self.f.params.get(n as usize) else {
-                    return Place::Nowhere;
+                    return ShadowKind::Nowhere;
                 };
                 if self.is_in(param, AddressSpace::Private) {
-                    return Place::Nowhere;
+                    return ShadowKind::Nowhere;
                 }
                 if !self.is_in(param, AddressSpace::Local) {
-                    return Place::Known;
+                    return ShadowKind::Known;
                 }
                 true
             }
@@ -125,20 +125,24 @@ impl Finder<'_> {
                 let is_alloca = matches!(self.f.values[v.index()].def, ValueDef::Inst(_));
                 let follows = is_alloca && (1..=MOST_BYTES).contains(&size);
                 return match follows && !escaped.contains(&root) {
-                    true => Place::Private(root),
-                    false => Place::Nowhere,
+                    true => ShadowKind::Private(root),
+                    false => ShadowKind::Nowhere,
                 };
             }
-            Root::Image => return Place::Nowhere,
+            Root::Image => return ShadowKind::Nowhere,
             Root::Value(v) => {
                 let is_own =
                     self.is_in(v, AddressSpace::Local) || self.is_in(v, AddressSpace::Private);
-                return if is_own { Place::Nowhere } else { Place::Known };
+                return if is_own {
+                    ShadowKind::Nowhere
+                } else {
+                    ShadowKind::Known
+                };
             }
         };
         match is_local && !escaped.contains(&root) {
-            true => Place::Local(root),
-            false => Place::Nowhere,
+            true => ShadowKind::Local(root),
+            false => ShadowKind::Nowhere,
         }
     }
 
@@ -185,8 +189,8 @@ impl Finder<'_> {
                     let known = self.known_int(*size);
                     if known.is_none_or(|bytes| bytes > MOST_BYTES) {
                         let [to, from] = [*dst, *src].map(|ptr| self.place(ptr, &escaped));
-                        let follows = matches!(to, Place::Private(_))
-                            && matches!(from, Place::Private(_) | Place::Known);
+                        let follows = matches!(to, ShadowKind::Private(_))
+                            && matches!(from, ShadowKind::Private(_) | ShadowKind::Known);
                         if !follows {
                             used.extend([*dst, *src]);
                         }
@@ -272,7 +276,7 @@ impl Finder<'_> {
     }
 
     fn makes_dirty(&self, op: &Op, needs: &Needs) -> bool {
-        let has_place = |ptr: ValueId| needs.place(ptr) != Place::Nowhere;
+        let has_place = |ptr: ValueId| needs.place(ptr) != ShadowKind::Nowhere;
         match op {
             Op::Load { ptr, .. }
             | Op::Atomic {
@@ -360,13 +364,13 @@ impl Search<'_, '_> {
     /// The shadow pointer of a pointer to memory whose shadow is read.
     fn pointer(&mut self, ptr: ValueId) {
         let place = self.needs.place(ptr);
-        if place == Place::Nowhere {
+        if place == ShadowKind::Nowhere {
             return;
         }
         if !std::mem::replace(&mut self.needs.pointers[ptr.index()], true) {
             self.work.push(Need::Pointer(ptr));
         }
-        if let Place::Local(root) | Place::Private(root) = place
+        if let ShadowKind::Local(root) | ShadowKind::Private(root) = place
             && self.needs.live.insert(root)
         {
             for (ptr, value) in self.stores.remove(&root).unwrap_or_default() {
@@ -378,8 +382,10 @@ impl Search<'_, '_> {
     /// The shadow of memory that is written.
     fn store(&mut self, ptr: ValueId, value: Option<ValueId>) {
         match self.needs.place(ptr) {
-            Place::Nowhere => {}
-            Place::Local(root) | Place::Private(root) if !self.needs.live.contains(&root) => {
+            ShadowKind::Nowhere => {}
+            ShadowKind::Local(root) | ShadowKind::Private(root)
+                if !self.needs.live.contains(&root) =>
+            {
                 self.stores.entry(root).or_default().push((ptr, value));
             }
             _ => {
@@ -391,7 +397,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// What the instruction itself needs.
+    /// The needs of the instruction itself.
     fn use_of(&mut self, op: &Op) {
         match op {
             Op::Load { ptr, .. } => self.shadow(*ptr),
@@ -445,7 +451,7 @@ impl Search<'_, '_> {
                 Need::Pointer(_) => {
                     let place = self.needs.place(v);
                     let is_root = self.finder.roots.of(v) == Some(Root::Value(v));
-                    if place != Place::Nowhere && !is_root {
+                    if place != ShadowKind::Nowhere && !is_root {
                         op.operands(|v| {
                             if self.finder.roots.of(v).is_some() {
                                 self.pointer(v);
@@ -457,7 +463,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// What the shadow of an operation's result needs.
+    /// The needs of the shadow of an operation's result.
     fn operands_of(&mut self, op: &Op) {
         match op {
             Op::Load { ptr, .. } | Op::Atomic { ptr, .. } => self.pointer(*ptr),

@@ -21,7 +21,7 @@ use crate::types::{AddressSpace, Type, Types};
 /// unrolled over barriers.
 const MOST_INTERVALS: usize = 64;
 
-/// What an interval writes.
+/// The memory that an interval writes.
 #[derive(Default)]
 struct Written {
     roots: HashSet<Root>,

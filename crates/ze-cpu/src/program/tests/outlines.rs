@@ -12,9 +12,10 @@ fn plant_outline(fixture: &Fixture, words: &[u8], kernels: &[(&str, Option<&str>
     // The entry of the whole is found under the same key.
     let key = plant(fixture, words, "void k(void) {}");
     let cache = &fixture.builder.cache;
+    let request = request(fixture, words);
     let container = fixture
         .builder
-        .container(Kind::Outline, "", outline.encode());
+        .container(Kind::Outline, &request, outline.encode());
     cache.keep(&key, &container);
     for (number, (name, source)) in kernels.iter().enumerate() {
         let Some(source) = source else { continue };
@@ -77,7 +78,10 @@ fn kernels_of_an_outline_come_one_by_one_and_each_but_once() {
     });
     assert!(program.native_binary().is_err());
     // No container for clients.
-    let container = fixture.builder.container(Kind::Outline, "", Vec::new());
+    let request = Request::default();
+    let container = fixture
+        .builder
+        .container(Kind::Outline, &request, Vec::new());
     let native = ProgramInput::Native(container.to_vec());
     assert!(fixture.builder.build(&native).err().unwrap().not_a_binary);
 }

@@ -6,8 +6,8 @@ use crate::ir::{Function, Module, ValueDef, ValueId};
 use crate::passes::shape::{Given, LaneScope, Shape, shapes_given};
 use crate::types::Type;
 
-/// By block, whether it is such a block.
-pub(super) fn together(module: &Module, f: &Function) -> Vec<bool> {
+/// By block, whether it is one of them.
+pub(super) fn convergent_blocks(module: &Module, f: &Function) -> Vec<bool> {
     let values = (0..f.values.len() as u32).map(ValueId);
     let from_outside = values.filter(|&v| {
         let def = &f.values[v.index()].def;
