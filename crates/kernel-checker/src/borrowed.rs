@@ -29,6 +29,8 @@ pub(crate) struct Borrowed {
     last: usize,
     /// The next to be given back for another.
     next: usize,
+    /// How often another thread had a chunk locked.
+    pub(crate) contended: u64,
 }
 
 /// Where a chunk is for a thread.
@@ -85,7 +87,8 @@ impl<'a> Attempted<'a> {
         let history = &self.allocations.at(self.place)?.history;
         let mut waits = false;
         let found = loop {
-            let mut slot = history.slot(index)?;
+            let (mut slot, is_contended) = history.slot(index)?;
+            self.borrowed.contended += u64::from(is_contended);
             match &mut *slot {
                 Slot::Here(chunk) if chunk.is_shared_in(self.tag) => break Found::Locked(slot),
                 Slot::Here(_) | Slot::Empty => {

@@ -1,7 +1,7 @@
 //! The checker of a process.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::allocations::{Allocations, Found};
@@ -368,6 +368,8 @@ impl State {
             is_attempt: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
             wanted: AtomicU32::new(0),
+            calls: AtomicU64::new(0),
+            contended: AtomicU64::new(0),
         });
         state.launches[usize::from(launch.tag)] = Some(Arc::clone(&launch));
         if number != 0 {

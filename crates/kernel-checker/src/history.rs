@@ -216,10 +216,14 @@ impl History {
         }
     }
 
-    /// Where a chunk is; `None` if the history ends before it.
+    /// Where a chunk is, and whether another thread has just looked there; `None` if the history ends before it.
     #[inline(always)]
-    pub(crate) fn slot(&self, index: usize) -> Option<MutexGuard<'_, Slot>> {
-        self.chunks.get(index).map(lock)
+    pub(crate) fn slot(&self, index: usize) -> Option<(MutexGuard<'_, Slot>, bool)> {
+        let slot = self.chunks.get(index)?;
+        Some(match slot.try_lock() {
+            Ok(slot) => (slot, false),
+            Err(_) => (lock(slot), true),
+        })
     }
 
     /// A new chunk.
@@ -229,7 +233,7 @@ impl History {
 
     /// Gives a chunk back that launch `tag` has lent.
     pub(crate) fn give_back(&self, index: usize, mut chunk: Box<Chunk>, tag: u16) {
-        if let Some(mut slot) = self.slot(index) {
+        if let Some((mut slot, _)) = self.slot(index) {
             if matches!(*slot, Slot::Lent(true)) {
                 chunk.shared_in = tag;
             }

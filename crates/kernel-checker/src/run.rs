@@ -51,6 +51,12 @@ enum Held<'a> {
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         self.release();
+        let contended = self.borrowed.get_mut().contended;
+        let calls = self.groups.get_mut().calls;
+        self.launch.calls.fetch_add(calls, Ordering::Relaxed);
+        self.launch
+            .contended
+            .fetch_add(contended, Ordering::Relaxed);
     }
 }
 
@@ -67,6 +73,8 @@ struct Groups {
     is_synchronised: bool,
     /// The largest epoch of an access.
     epoch: u32,
+    /// Calls about accesses.
+    calls: u64,
 }
 
 /// A call in parts.
@@ -121,6 +129,7 @@ impl<'a> Run<'a> {
             unknown: None,
             is_synchronised: false,
             epoch: 0,
+            calls: 0,
         };
         Self {
             checker,
@@ -614,6 +623,7 @@ impl<'a> Run<'a> {
         let group = who >> ITEM_BITS;
         self.enter(&mut groups, group);
         groups.epoch = groups.epoch.max(place as u32 & !KNOWS_SUB_GROUPS);
+        groups.calls += 1;
         if groups.is_synchronised {
             return lanes.active;
         }
@@ -691,6 +701,7 @@ impl<'a> Run<'a> {
         let key = (call.word, call.what.encode());
         let mut known = *self.known(&mut groups.scratch, key, touch);
         if let Some(program) = self.attempt {
+            groups.calls += 1;
             let (lanes, site) = ((lanes, active), known.site);
             self.attempt_access(program, &mut groups, call, lanes, (touch, size, site));
             return;

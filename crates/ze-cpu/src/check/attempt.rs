@@ -32,9 +32,13 @@ impl CheckedLaunch {
         Some(Turn(turn))
     }
 
-    /// Whether the attempt has failed.
+    /// Whether the attempt has failed. The kernel's next launches run in order if threads have hindered each other.
     pub(crate) fn has_failed(&self) -> bool {
-        crate::sync::lock(&self.launch).has_failed()
+        let launch = crate::sync::lock(&self.launch);
+        if launch.is_contended() {
+            self.kernel.run_in_order();
+        }
+        launch.has_failed()
     }
 
     /// Undoes a failed attempt: the launch may run in order, after the turn has been given away.

@@ -5,5 +5,6 @@ void __attribute__((overloadable)) intel_sub_group_block_write2(global uint *to,
 
 kernel void twice(global const uint *in, global uint *out) {
   size_t first = get_global_id(0) - get_sub_group_local_id();
-  intel_sub_group_block_write2(out + first, 2 * intel_sub_group_block_read2(in + first)); //~ race-groups|race-work-items
+  uint2 rows = 2 * intel_sub_group_block_read2(in + first);
+  intel_sub_group_block_write2(out + first, rows); //~ race-groups|race-work-items
 }
