@@ -140,6 +140,12 @@ impl CpuPlatform {
     }
 }
 
+/// The allocation around `ptr`, unless the program has freed it: freed memory is kept for a while.
+#[cold]
+fn find_unless_freed(check: &Check, memory: &Memory, ptr: *const u8) -> Option<AllocInfo> {
+    memory.find(ptr).filter(|found| !check.is_freed(found.base))
+}
+
 /// Settings that checks need: findings do not depend on timing, each kernel is compiled once, and null is null.
 fn with_checks(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
@@ -259,18 +265,20 @@ impl Platform for CpuPlatform {
     }
 
     fn find(&self, ptr: *const u8) -> Option<AllocInfo> {
-        let found = self.memory.find(ptr)?;
+        // First, so that a program without checks gets the memory's answer as it is.
         match self.check {
-            Some(check) if check.is_freed(found.base) => None,
-            _ => Some(found),
+            None => self.memory.find(ptr),
+            Some(check) => find_unless_freed(check, &self.memory, ptr),
         }
     }
 
     fn range(&self, ptr: *const u8) -> Option<(*mut u8, u64)> {
-        let (base, size) = self.memory.range(ptr)?;
         match self.check {
-            Some(check) if check.is_freed(base) => None,
-            _ => Some((base, size)),
+            None => self.memory.range(ptr),
+            Some(check) => {
+                let found = find_unless_freed(check, &self.memory, ptr)?;
+                Some((found.base, found.size))
+            }
         }
     }
 
