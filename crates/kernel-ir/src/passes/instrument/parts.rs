@@ -57,7 +57,7 @@ pub(super) fn parts(
             match member(types, f, id).filter(|_| !alone.contains(&id)) {
                 Some(member) => open.push((id, member)),
                 // These may order what is before them and what is behind them.
-                None if has_effects(op) => close(lines, &mut open, &mut parts),
+                None if !op.is_pure() => close(lines, &mut open, &mut parts),
                 None => {}
             }
         }
@@ -123,24 +123,6 @@ fn member(types: &Types, f: &Function, id: InstId) -> Option<Member> {
         offset,
         bytes: types.unpadded_size_of(f.ty(value)),
     })
-}
-
-fn has_effects(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Load { .. }
-            | Op::Store { .. }
-            | Op::CopyMemory { .. }
-            | Op::Atomic { .. }
-            | Op::Fence(..)
-            | Op::Barrier(_)
-            | Op::Group(..)
-            | Op::Call(..)
-            | Op::CallIndirect(..)
-            | Op::Printf(..)
-            | Op::Trap(_)
-            | Op::Check(..)
-    )
 }
 
 #[cfg(test)]
