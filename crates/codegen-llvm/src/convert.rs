@@ -114,13 +114,19 @@ impl Lower<'_> {
         }
     }
 
+    /// A half as a float, shaped like `to`; other numbers as they are.
+    fn widened_half(&self, v: Val, to: Ty) -> Val {
+        let ir = self.ir;
+        match ir.scalar(ir.type_of(v)) == ir.half {
+            true => ir.cast(Opcode::LLVMFPExt, v, ir.shaped(ir.float, to)),
+            false => v,
+        }
+    }
+
     /// A whole number, saturated to an integer of at most 16 bits: LLVM would scalarise such vectors.
     fn float_to_narrow(&self, v: Val, signed: bool, to: Ty) -> Val {
         let ir = self.ir;
-        let mut v = v;
-        if ir.scalar(ir.type_of(v)) == ir.half {
-            v = ir.cast(Opcode::LLVMFPExt, v, ir.shaped(ir.float, to));
-        }
+        let mut v = self.widened_half(v, to);
         let from = ir.type_of(v);
         let bits = ir.int_width(ir.scalar(to));
         let span = 1i32 << bits;
@@ -148,10 +154,7 @@ impl Lower<'_> {
     /// AMD EPYC of Zen 4, two processors).
     fn floats_to_wide(&self, v: Val, signed: bool, to: Ty) -> Val {
         let ir = self.ir;
-        let mut v = v;
-        if ir.scalar(ir.type_of(v)) == ir.half {
-            v = ir.cast(Opcode::LLVMFPExt, v, ir.shaped(ir.float, to));
-        }
+        let v = self.widened_half(v, to);
         let from = ir.type_of(v);
         let bits = ir.int_width(ir.scalar(to));
         // The first numbers above and the last one of the range are powers of two, which floats hold.

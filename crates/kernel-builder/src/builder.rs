@@ -36,7 +36,7 @@ struct Block {
     body: Vec<Instruction>,
 }
 
-/// What is known about a comparison or a conjunction, by the id of its result.
+/// Facts of a comparison or a conjunction, by the id of its result.
 #[derive(Clone, Copy)]
 pub(crate) enum Condition {
     /// The first is less than the second, both without a sign.

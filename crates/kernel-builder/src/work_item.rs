@@ -1,4 +1,4 @@
-//! What a work-item asks about itself, in the staged code.
+//! Queries of a work-item about itself, in the staged code.
 
 use spirv::{BuiltIn, MemorySemantics, Op, Scope};
 

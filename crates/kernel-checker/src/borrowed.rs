@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::allocations::Allocations;
 use crate::history::{Chunk, Contents, LINE, Lines, Slot, place};
 
-/// Chunks that a thread keeps. Tiles of a transposition lie in four; beyond eight the search takes as long as a lock.
+/// Chunks that a thread keeps. Not measured: tiles of a transposition lie in four, and all are searched one by one.
 const MOST: usize = 8;
 
 /// A chunk, and where it comes from.

@@ -1,14 +1,14 @@
 //! The checker of a process.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::allocations::{Allocations, Found};
 use crate::cell::{Cell, MOST_GROUPS, MOST_TAGS, Reach};
 use crate::commands::{Commands, Position, Start};
 use crate::history::{Access, Lines as _};
-use crate::launch::{Kernel, Launch};
+use crate::launch::{Attempt, Kernel, Launch};
 use crate::mistake::{
     AllocationOffset, Dropped, Mistake, MistakeKind, ProgramMemory, Reporter, Rules, Side,
 };
@@ -365,11 +365,7 @@ impl State {
             clock,
             after: (0..=MOST_TAGS).map(|_| AtomicU8::new(0)).collect(),
             is_after_all: AtomicBool::new(is_after_all),
-            is_attempt: AtomicBool::new(false),
-            has_failed: AtomicBool::new(false),
-            wanted: AtomicU32::new(0),
-            calls: AtomicU64::new(0),
-            contended: AtomicU64::new(0),
+            attempt: Attempt::default(),
         });
         state.launches[usize::from(launch.tag)] = Some(Arc::clone(&launch));
         if number != 0 {

@@ -24,6 +24,19 @@ pub struct Kernel {
     pub has_old_atomics: bool,
 }
 
+/// Several threads run a launch without order among its groups; they must not find anything.
+#[derive(Debug, Default)]
+pub(crate) struct Attempt {
+    /// Whether they do.
+    pub(crate) is_on: AtomicBool,
+    pub(crate) has_failed: AtomicBool,
+    /// Threads that wait for chunks of histories.
+    pub(crate) wanted: AtomicU32,
+    /// Calls about accesses, and how often a thread found a chunk locked by another.
+    pub(crate) calls: AtomicU64,
+    pub(crate) contended: AtomicU64,
+}
+
 /// A launch of a kernel.
 #[derive(Debug)]
 pub struct Launch {
@@ -46,15 +59,7 @@ pub struct Launch {
     pub(crate) clock: Option<Arc<Clock>>,
     /// Whether it is ordered after all launches before it.
     pub(crate) is_after_all: AtomicBool,
-    /// Whether several threads attempt it, without order among its groups: it must not find anything.
-    pub(crate) is_attempt: AtomicBool,
-    /// Whether the attempt has failed.
-    pub(crate) has_failed: AtomicBool,
-    /// Threads of the attempt that wait for chunks of histories.
-    pub(crate) wanted: AtomicU32,
-    /// Calls of the attempt about accesses, and how often a thread found a chunk locked by another.
-    pub(crate) calls: AtomicU64,
-    pub(crate) contended: AtomicU64,
+    pub(crate) attempt: Attempt,
     /// By tag of another launch, what [`Self::is_after`] has found.
     pub(crate) after: Box<[AtomicU8]>,
 }
@@ -73,11 +78,7 @@ impl Launch {
             context: self.context,
             clock: self.clock.clone(),
             is_after_all: AtomicBool::new(self.is_after_all.load(Ordering::Relaxed)),
-            is_attempt: AtomicBool::new(false),
-            has_failed: AtomicBool::new(false),
-            wanted: AtomicU32::new(0),
-            calls: AtomicU64::new(0),
-            contended: AtomicU64::new(0),
+            attempt: Attempt::default(),
             after: (0..=MOST_TAGS).map(|_| AtomicU8::new(0)).collect(),
         };
         // Accesses of the attempt stay in histories.
@@ -89,7 +90,7 @@ impl Launch {
 
     /// Several threads are about to run it.
     pub fn attempt(&self) {
-        self.is_attempt.store(true, Ordering::Relaxed);
+        self.attempt.is_on.store(true, Ordering::Relaxed);
     }
 
     /// Whether it is ordered after all launches before it, and none has begun since that may run at the same time.
@@ -101,13 +102,13 @@ impl Launch {
     /// Whether several threads attempt it.
     #[must_use]
     pub fn is_attempt(&self) -> bool {
-        self.is_attempt.load(Ordering::Relaxed)
+        self.attempt.is_on.load(Ordering::Relaxed)
     }
 
     /// Whether the attempt has failed: the launch is to be undone, and to run in order.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed)
+        self.attempt.has_failed.load(Ordering::Relaxed)
     }
 
     /// Whether the threads of the attempt have hindered each other so often that one thread alone is faster. In a histogram in
@@ -115,8 +116,8 @@ impl Launch {
     /// `tests/kernels` in more than one of twenty (AMD EPYC, two processors, 2026-11).
     #[must_use]
     pub fn is_contended(&self) -> bool {
-        let calls = self.calls.load(Ordering::Relaxed);
-        self.contended.load(Ordering::Relaxed) > calls / 8
+        let calls = self.attempt.calls.load(Ordering::Relaxed);
+        self.attempt.contended.load(Ordering::Relaxed) > calls / 8
     }
 
     /// Whether it is ordered after the launch `other`, whose tag is `tag`.

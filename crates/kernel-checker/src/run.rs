@@ -53,10 +53,9 @@ impl Drop for Run<'_> {
         self.release();
         let contended = self.borrowed.get_mut().contended;
         let calls = self.groups.get_mut().calls;
-        self.launch.calls.fetch_add(calls, Ordering::Relaxed);
-        self.launch
-            .contended
-            .fetch_add(contended, Ordering::Relaxed);
+        let attempt = &self.launch.attempt;
+        attempt.calls.fetch_add(calls, Ordering::Relaxed);
+        attempt.contended.fetch_add(contended, Ordering::Relaxed);
     }
 }
 
@@ -101,6 +100,20 @@ impl Call {
     /// Whether it is the same instruction of the same lanes.
     fn is_same(&self, other: &Self) -> bool {
         (self.group, self.item, self.word) == (other.group, other.item, other.word)
+    }
+
+    /// An atomic access, for the quick look.
+    fn atomic(&self, reach: Reach, writes: bool, size: u32, site: u16) -> Quiet {
+        Quiet {
+            group: self.group,
+            item: self.item,
+            epoch: self.epoch,
+            reach,
+            writes,
+            size,
+            may_be_local: self.what.space != AddressSpace::Global,
+            site,
+        }
     }
 
     fn barriers(&self) -> u32 {
@@ -172,7 +185,7 @@ impl<'a> Run<'a> {
     #[inline(always)]
     fn with_shared_state<R>(&self, f: impl FnOnce(&State, &mut Borrowed) -> R) -> Option<R> {
         let mut held = self.state.try_borrow_mut().ok()?;
-        if self.checker.is_wanted() || self.launch.wanted.load(Ordering::Relaxed) != 0 {
+        if self.checker.is_wanted() || self.launch.attempt.wanted.load(Ordering::Relaxed) != 0 {
             self.let_go(&mut held);
             std::thread::yield_now();
         }
@@ -717,16 +730,7 @@ impl<'a> Run<'a> {
             && self.with_state(|state| !state.synchronisation.contains_key(&self.launch.tag))
                 == Some(true)
         {
-            let quiet = Quiet {
-                group: call.group,
-                item: call.item,
-                epoch: call.epoch,
-                reach: self.reach(scope),
-                writes,
-                size,
-                may_be_local: call.what.space != AddressSpace::Global,
-                site: known.site,
-            };
+            let quiet = call.atomic(self.reach(scope), writes, size, known.site);
             active = self.quiet(&mut groups, &quiet, lanes, active, &mut known.hint);
         }
         if active == 0 {

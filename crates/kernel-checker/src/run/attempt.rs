@@ -32,9 +32,16 @@ impl Run<'_> {
     pub fn fails_attempt(&self) -> bool {
         let is_attempt = self.attempt.is_some();
         if is_attempt {
-            self.launch.has_failed.store(true, Ordering::Relaxed);
+            self.fail();
         }
         is_attempt
+    }
+
+    fn fail(&self) {
+        self.launch
+            .attempt
+            .has_failed
+            .store(true, Ordering::Relaxed);
     }
 
     /// As [`Run::quiet`], for global memory. `active`: the lanes, and the access without its work-item.
@@ -59,7 +66,7 @@ impl Run<'_> {
                     place: *hint,
                     contents: allocation.contents(program),
                     tag: self.launch.tag,
-                    wanted: &self.launch.wanted,
+                    wanted: &self.launch.attempt.wanted,
                     writes: new.writes,
                 };
                 is_inside && piece.record(&mut history, offset, new, cell)
@@ -78,7 +85,7 @@ impl Run<'_> {
         (touch, size, site): (Touch, u32, u16),
     ) {
         if !self.launch.is_after_all.load(Ordering::Relaxed) {
-            let _ = self.fails_attempt();
+            self.fail();
             return;
         }
         if let Touch::Atomic {
@@ -92,20 +99,11 @@ impl Run<'_> {
             let is_sum = commutes && self.reach(scope) == Reach::Device;
             let is_local = call.what.space == AddressSpace::Local;
             if (is_local || is_sum) && !(writes && releases(order)) {
-                let quiet = Quiet {
-                    group: call.group,
-                    item: call.item,
-                    epoch: call.epoch,
-                    reach: self.reach(scope),
-                    writes,
-                    size,
-                    may_be_local: call.what.space != AddressSpace::Global,
-                    site,
-                };
+                let quiet = call.atomic(self.reach(scope), writes, size, site);
                 active = self.quiet(groups, &quiet, lanes, active, &mut 0);
             }
             if active != 0 {
-                let _ = self.fails_attempt();
+                self.fail();
             }
             return;
         }
@@ -154,7 +152,7 @@ impl Run<'_> {
                     place: hint,
                     contents: allocation.contents(program),
                     tag,
-                    wanted: &self.launch.wanted,
+                    wanted: &self.launch.attempt.wanted,
                     writes,
                 };
                 let found = history.record(offset, bytes, new, writes, &order);
@@ -162,7 +160,7 @@ impl Run<'_> {
             })
         });
         if is_quiet != Some(true) {
-            let _ = self.fails_attempt();
+            self.fail();
         }
     }
 }

@@ -78,7 +78,7 @@ fn a_race_of_threads_is_found_whatever_the_schedule() {
                 write_row(run, group, DEVICE + 32 * group);
             }
             if thread % 2 == 1 {
-                // What the first thread writes.
+                // A row of the first thread.
                 write_row(run, 1000 + thread, DEVICE + 32 * conflict);
             }
         });
@@ -131,7 +131,7 @@ fn what_an_attempt_has_written_is_undone_byte_by_byte() {
     }
 }
 
-/// What the attempt has accessed stays in the histories.
+/// Accesses of the attempt stay in the histories.
 #[test]
 fn a_launch_that_was_undone_does_not_race_with_its_attempt() {
     let (world, checker) = script::checker(USUAL);

@@ -178,7 +178,7 @@ pub(crate) fn found(setting: Setting, script: &str) -> Vec<String> {
     played(setting, script).told()
 }
 
-/// What is found in a script. The same is found if each launch is attempted first, and runs in order where that fails; memory is
+/// The findings of a script. They are the same if each launch is attempted first, and runs in order where that fails; memory is
 /// the same, too.
 pub(crate) fn played(setting: Setting, script: &str) -> World {
     let in_order = played_as(setting, script, false);
@@ -186,7 +186,7 @@ pub(crate) fn played(setting: Setting, script: &str) -> World {
     assert_eq!(attempted.told(), in_order.told(), "attempted: {script}");
     let memory = |world: &World| -> Vec<(u64, u8)> {
         let all = lock(&world.memory).clone().into_iter();
-        // What was never written is zero after it was undone.
+        // Bytes that were never written are zero after they were undone.
         let mut all: Vec<_> = all.filter(|&(_, byte)| byte != 0).collect();
         all.sort_unstable();
         all

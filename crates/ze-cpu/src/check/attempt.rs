@@ -32,8 +32,8 @@ impl CheckedLaunch {
         Some(Turn(turn))
     }
 
-    /// Whether the attempt has failed. The kernel's next launches run in order if threads have hindered each other.
-    pub(crate) fn has_failed(&self) -> bool {
+    /// Ends the attempt: whether it has failed. The kernel's next launches run in order if threads have hindered each other.
+    pub(crate) fn end_attempt(&self) -> bool {
         let launch = crate::sync::lock(&self.launch);
         if launch.is_contended() {
             self.kernel.run_in_order();

@@ -477,7 +477,10 @@ impl Prepared {
 
     /// Undoes an attempt that has failed; `false` if it has not.
     pub(super) fn undo(&self) -> bool {
-        let failed = self.checked.as_ref().filter(|checked| checked.has_failed());
+        let failed = self
+            .checked
+            .as_ref()
+            .filter(|checked| checked.end_attempt());
         if let Some(checked) = failed {
             checked.undo();
             self.cancel.store(0, Ordering::Relaxed);
