@@ -4,7 +4,8 @@
 //! What a kernel stores there is cleared at once. So kernels compute the address of a shadow like that of the data.
 //!
 //! New device memory is filled with a pattern. Where a page that nobody has written has lost it, the program has written the page
-//! through its pointer, which some devices allow: it counts as initialised.
+//! through its pointer, which some devices allow: it counts as initialised. So does a page where a kernel has stored a value that
+//! is not initialised, once memory holds another value there.
 
 use kernel_checker::Mistake;
 use std::collections::{BTreeMap, HashMap};
@@ -20,8 +21,75 @@ const ZONES: [usize; 2] = [1 << 38, 1 << 36];
 const PAGE: u64 = 4096;
 /// Stores that are remembered.
 const MOST_SUSPECTS: usize = 1 << 20;
+/// So many bytes of a store are compared with memory.
+const COMPARED: usize = 16;
+/// A store to the page before may reach so far into a page.
+const LONGEST_STORE: u64 = 128;
 /// The contents of new device memory.
 const PATTERN: u8 = 0xcd;
+
+/// A store of a value that is not initialised.
+#[derive(Clone)]
+struct Suspect {
+    mistake: Mistake,
+    /// The first bytes that it has left in memory; `None` until its work-groups have run.
+    bytes: Option<[u8; COMPARED]>,
+}
+
+impl Suspect {
+    fn new(mistake: Mistake) -> Self {
+        Self {
+            mistake,
+            bytes: None,
+        }
+    }
+
+    /// How many of the bytes are compared.
+    fn compared(&self) -> usize {
+        COMPARED.min(self.mistake.size as usize)
+    }
+
+    /// Whether the program has written other bytes to the place, which is at `from` in `shadow` and `data`.
+    fn is_overwritten(&self, from: usize, shadow: &[u8], data: &[u8]) -> bool {
+        let place = from..from + self.compared();
+        let Some((stored, (shadow, data))) = self
+            .bytes
+            .zip(shadow.get(place.clone()).zip(data.get(place)))
+        else {
+            return false;
+        };
+        // Kernels and commands that overwrite a byte clear its shadow.
+        !shadow.contains(&0) && *data != stored[..data.len()]
+    }
+}
+
+/// The stores of values that are not initialised.
+#[derive(Default)]
+struct Suspects {
+    by_address: BTreeMap<u64, Suspect>,
+    /// Addresses of stores whose bytes are not known.
+    fresh: Vec<u64>,
+}
+
+impl Suspects {
+    fn insert(&mut self, address: u64, suspect: Suspect) {
+        if self.by_address.len() < MOST_SUSPECTS {
+            if suspect.bytes.is_none() {
+                self.fresh.push(address);
+            }
+            self.by_address.insert(address, suspect);
+        }
+    }
+
+    /// Forgets stores to a range.
+    fn drop_range(&mut self, start: u64, bytes: u64) {
+        let range = start..start.saturating_add(bytes);
+        let old: Vec<u64> = self.by_address.range(range).map(|(&at, _)| at).collect();
+        for at in old {
+            self.by_address.remove(&at);
+        }
+    }
+}
 
 struct Mapping {
     at: usize,
@@ -76,8 +144,7 @@ pub(super) struct Shadows {
     freed: Mutex<HashMap<u64, Shadow>>,
     /// Launches so far.
     launch: AtomicU64,
-    /// Stores of values that are not initialised, by address.
-    suspects: Mutex<BTreeMap<u64, Mistake>>,
+    suspects: Mutex<Suspects>,
 }
 
 impl Shadows {
@@ -134,7 +201,7 @@ impl Shadows {
         let Some(shadow) = crate::sync::lock(&self.live).remove(&start) else {
             return;
         };
-        drop_range(&mut crate::sync::lock(&self.suspects), start, shadow.size);
+        crate::sync::lock(&self.suspects).drop_range(start, shadow.size);
         crate::sync::lock(&self.freed).insert(start, shadow);
     }
 
@@ -162,7 +229,7 @@ impl Shadows {
 
     /// Finds what the program has written through its pointer.
     fn see_host(&self, pointer: u64) {
-        let suspects = crate::sync::lock(&self.suspects);
+        let mut suspects = crate::sync::lock(&self.suspects);
         self.with(pointer, |start, shadow| {
             let written = &shadow.written;
             let mut page = start;
@@ -195,17 +262,22 @@ impl Shadows {
                     page = next;
                     continue;
                 }
-                let is_changed = shadow
-                    .iter()
-                    .zip(data)
-                    .any(|(&shadow, &data)| shadow == 0xff && data != PATTERN);
-                if is_changed
-                    && suspects
-                        .range(page.saturating_sub(128)..next)
-                        .next()
-                        .is_none()
-                {
+                let first = page.saturating_sub(LONGEST_STORE);
+                let mut stores = suspects.by_address.range(first..next).peekable();
+                let is_changed = if stores.peek().is_none() {
+                    shadow
+                        .iter()
+                        .zip(data)
+                        .any(|(&shadow, &data)| shadow == 0xff && data != PATTERN)
+                } else {
+                    stores.any(|(&at, suspect)| {
+                        let from = at.checked_sub(page).map(|from| from as usize);
+                        from.is_some_and(|from| suspect.is_overwritten(from, shadow, data))
+                    })
+                };
+                if is_changed {
                     shadow.fill(0);
+                    suspects.drop_range(page, next - page);
                 }
                 page = next;
             }
@@ -214,7 +286,7 @@ impl Shadows {
 
     /// Nothing counts as uninitialised any more.
     pub(super) fn forget(&self) {
-        crate::sync::lock(&self.suspects).clear();
+        *crate::sync::lock(&self.suspects) = Suspects::default();
         for shadow in crate::sync::lock(&self.live).values() {
             // SAFETY: the shadow is that large.
             unsafe { (shadow.at as *mut u8).write_bytes(0, shadow.size as usize) };
@@ -251,7 +323,9 @@ impl Shadows {
             // Padding may be part of what is copied.
             let is_partial = is_copy && shadow.contains(&0);
             if is_partial {
-                crate::sync::lock(&self.suspects).remove(&address);
+                crate::sync::lock(&self.suspects)
+                    .by_address
+                    .remove(&address);
             } else {
                 self.suspects_of(address, mistake);
             }
@@ -274,22 +348,39 @@ impl Shadows {
     }
 
     fn suspects_of(&self, address: u64, mistake: Mistake) {
+        crate::sync::lock(&self.suspects).insert(address, Suspect::new(mistake));
+    }
+
+    /// Work-groups have run: notes the bytes that their stores have left.
+    pub(super) fn groups_end(&self) {
         let mut suspects = crate::sync::lock(&self.suspects);
-        if suspects.len() < MOST_SUSPECTS {
-            suspects.insert(address, mistake);
+        for address in std::mem::take(&mut suspects.fresh) {
+            let Some(suspect) = suspects.by_address.get_mut(&address) else {
+                continue;
+            };
+            let len = suspect.compared();
+            suspect.bytes = self.with(address, |start, shadow| {
+                let mut bytes = [0; COMPARED];
+                let len = len.min((start + shadow.size - address) as usize);
+                // SAFETY: the bytes are in the allocation, which lives as long as it is registered.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), len)
+                };
+                bytes
+            });
         }
     }
 
     /// A work-group begins with this memory.
     pub(super) fn group_begins(&self, memory: u64, bytes: u64) {
-        drop_range(&mut crate::sync::lock(&self.suspects), memory, bytes);
+        crate::sync::lock(&self.suspects).drop_range(memory, bytes);
     }
 
     /// The store that has left a value that is not initialised at `address`.
     pub(super) fn suspect(&self, address: u64) -> Option<Mistake> {
         let suspects = crate::sync::lock(&self.suspects);
-        let (&at, mistake) = suspects.range(..=address).next_back()?;
-        (address - at < u64::from(mistake.size)).then(|| mistake.clone())
+        let (&at, suspect) = suspects.by_address.range(..=address).next_back()?;
+        (address - at < u64::from(suspect.mistake.size)).then(|| suspect.mistake.clone())
     }
 
     /// A command has written memory.
@@ -297,7 +388,7 @@ impl Shadows {
         if let Some((at, bytes)) = self.part(to, bytes) {
             // SAFETY: the part is in the shadow.
             unsafe { at.write_bytes(0, bytes) };
-            drop_range(&mut crate::sync::lock(&self.suspects), to, bytes as u64);
+            crate::sync::lock(&self.suspects).drop_range(to, bytes as u64);
         }
     }
 
@@ -317,24 +408,24 @@ impl Shadows {
             return Vec::new();
         }
         let mut suspects = crate::sync::lock(&self.suspects);
-        let moved: Vec<(u64, Mistake)> = suspects
+        let moved: Vec<(u64, Suspect)> = suspects
+            .by_address
             .range(from..from + bytes)
-            .map(|(&at, mistake)| (at, mistake.clone()))
+            .map(|(&at, suspect)| (at, suspect.clone()))
             .collect();
         match self.part(to, bytes) {
             Some((target, room)) => {
-                drop_range(&mut suspects, to, bytes);
-                suspects.extend(
-                    moved
-                        .into_iter()
-                        .map(|(at, mistake)| (at - from + to, mistake)),
-                );
+                suspects.drop_range(to, bytes);
+                for (at, suspect) in moved {
+                    suspects.insert(at - from + to, suspect);
+                }
                 // SAFETY: both parts are in shadows.
                 unsafe { target.copy_from(source, len.min(room)) };
                 Vec::new()
             }
             None => moved
                 .into_iter()
+                .map(|(at, suspect)| (at, suspect.mistake))
                 .filter(|(at, mistake)| {
                     let first = (at - from) as usize;
                     let last = (first + mistake.size as usize).min(len);
@@ -359,15 +450,4 @@ fn free_memory() -> u64 {
     };
     let [pages, bytes] = [pages, bytes].map(|n| u64::try_from(n).unwrap_or(0));
     pages.saturating_mul(bytes)
-}
-
-/// Forgets stores to a range.
-fn drop_range(suspects: &mut BTreeMap<u64, Mistake>, start: u64, bytes: u64) {
-    let old: Vec<u64> = suspects
-        .range(start..start.saturating_add(bytes))
-        .map(|(&at, _)| at)
-        .collect();
-    for at in old {
-        suspects.remove(&at);
-    }
 }
