@@ -221,21 +221,25 @@ impl Shadows {
         let launch = self.launch.load(Ordering::Relaxed);
         let seen = |_, shadow: &Shadow| shadow.seen.swap(launch, Ordering::Relaxed);
         if self.with(pointer, seen).is_some_and(|seen| seen != launch) {
-            self.see_host(pointer);
+            self.see_host(pointer, None);
         }
         self.with(pointer, |start, shadow| shadow.at + (pointer - start))
             .unwrap_or((self.zone.at + self.zone.bytes / 2) as u64 + pointer % PAGE)
     }
 
-    /// Finds what the program has written through its pointer.
-    fn see_host(&self, pointer: u64) {
+    /// Finds out whether the program has written through its pointer to the allocation, or to the first `bytes` after `pointer`.
+    fn see_host(&self, pointer: u64, bytes: Option<u64>) {
         let mut suspects = crate::sync::lock(&self.suspects);
         self.with(pointer, |start, shadow| {
             let written = &shadow.written;
             let mut page = start;
-            let end = start + shadow.size;
+            let mut end = start + shadow.size;
+            if let Some(bytes) = bytes {
+                page = start.max(pointer & !(PAGE - 1));
+                end = end.min(pointer.saturating_add(bytes));
+            }
             while page < end {
-                let next = ((page / PAGE + 1) * PAGE).min(end);
+                let next = ((page / PAGE + 1) * PAGE).min(start + shadow.size);
                 let number = page / PAGE - start / PAGE;
                 let (word, bit) = (written.get((number / 64) as usize), 1 << (number % 64));
                 if word.is_some_and(|word| word.load(Ordering::Relaxed) & bit != 0) {
@@ -347,7 +351,21 @@ impl Shadows {
         (is_whole || !is_copy).then_some(mistake)
     }
 
+    /// Pages hold values again that are not initialised.
+    fn unwritten(&self, start: u64, bytes: u64) {
+        self.with(start, |allocation, shadow| {
+            let first = start / PAGE - allocation / PAGE;
+            let last = start.saturating_add(bytes.max(1) - 1) / PAGE - allocation / PAGE;
+            for page in first..=last.min(shadow.size / PAGE + 1) {
+                if let Some(word) = shadow.written.get((page / 64) as usize) {
+                    word.fetch_and(!(1 << (page % 64)), Ordering::Relaxed);
+                }
+            }
+        });
+    }
+
     fn suspects_of(&self, address: u64, mistake: Mistake) {
+        self.unwritten(address, u64::from(mistake.size));
         crate::sync::lock(&self.suspects).insert(address, Suspect::new(mistake));
     }
 
@@ -394,6 +412,7 @@ impl Shadows {
 
     /// A command has copied memory. Returns the mistakes if it has left the device.
     pub(super) fn copied(&self, to: u64, from: u64, bytes: u64) -> Vec<Mistake> {
+        self.see_host(from, Some(bytes));
         let source = self.part(from, bytes);
         let Some((source, len)) = source.filter(|(_, len)| *len as u64 == bytes) else {
             self.written(to, bytes);
@@ -415,6 +434,7 @@ impl Shadows {
             .collect();
         match self.part(to, bytes) {
             Some((target, room)) => {
+                self.unwritten(to, room as u64);
                 suspects.drop_range(to, bytes);
                 for (at, suspect) in moved {
                     suspects.insert(at - from + to, suspect);
