@@ -81,6 +81,33 @@ impl Suspects {
         }
     }
 
+    /// Whether the program has written to the part of an allocation from `start` on, with this shadow and these contents.
+    fn has_host_written(&self, start: u64, shadow: &[u8], data: &[u8]) -> bool {
+        // Without an early end: that is code for vectors.
+        let has_lost_pattern = |from: usize, to: usize| {
+            let both = shadow[from..to].iter().zip(&data[from..to]);
+            both.fold(false, |lost, (&shadow, &data)| {
+                lost | (shadow == 0xff && data != PATTERN)
+            })
+        };
+        let end = start + shadow.len() as u64;
+        let mut seen = 0;
+        for (&at, suspect) in self
+            .by_address
+            .range(start.saturating_sub(LONGEST_STORE)..end)
+        {
+            let offset = |address: u64| address.clamp(start, end).abs_diff(start) as usize;
+            let (from, to) = (offset(at), offset(at + u64::from(suspect.mistake.size)));
+            if (seen < from && has_lost_pattern(seen, from))
+                || (at >= start && suspect.is_overwritten(from, shadow, data))
+            {
+                return true;
+            }
+            seen = seen.max(to);
+        }
+        has_lost_pattern(seen, shadow.len())
+    }
+
     /// Forgets stores to a range.
     fn drop_range(&mut self, start: u64, bytes: u64) {
         let range = start..start.saturating_add(bytes);
@@ -266,20 +293,7 @@ impl Shadows {
                     page = next;
                     continue;
                 }
-                let first = page.saturating_sub(LONGEST_STORE);
-                let mut stores = suspects.by_address.range(first..next).peekable();
-                let is_changed = if stores.peek().is_none() {
-                    shadow
-                        .iter()
-                        .zip(data)
-                        .any(|(&shadow, &data)| shadow == 0xff && data != PATTERN)
-                } else {
-                    stores.any(|(&at, suspect)| {
-                        let from = at.checked_sub(page).map(|from| from as usize);
-                        from.is_some_and(|from| suspect.is_overwritten(from, shadow, data))
-                    })
-                };
-                if is_changed {
+                if suspects.has_host_written(page, shadow, data) {
                     shadow.fill(0);
                     suspects.drop_range(page, next - page);
                 }
