@@ -783,10 +783,10 @@ kernel void add(global int *a) {
         assert_eq!(
             file.marks,
             [
-                mark(11, Role::Must(both)),
-                mark(12, Role::Other(11)),
-                mark(13, Role::Other(11)),
-                mark(13, Role::May(vec!["out-of-bounds".to_owned()]))
+                mark(12, Role::Must(both)),
+                mark(13, Role::Other(12)),
+                mark(14, Role::Other(12)),
+                mark(14, Role::May(vec!["out-of-bounds".to_owned()]))
             ]
         );
     }

@@ -5,7 +5,7 @@
 // copy same(1) same(0) 256
 // run keep global=64 local=64 args=same(1),buffer(i32,64)
 // device: cpu
-// note: the host writes device memory, which CPU-typed devices allow, and a command copies it to memory that was written before
+// note: the host writes device memory, which CPU-typed devices allow; a command copies it over written memory
 kernel void set(global const int *in, global int *out) {
   out[get_global_id(0)] = 5;
 }
