@@ -3,7 +3,8 @@
 
 use spirv::{Decoration, Op};
 
-use crate::builder::{Builder, Condition, Operand};
+use crate::builder::{Builder, Operand};
+use crate::facts::Condition;
 use crate::types::Type;
 
 /// A binary operator.
@@ -103,6 +104,10 @@ impl Builder {
     }
 
     fn binary_bool(&mut self, operator: Binary, l: u32, r: u32) -> Operand {
+        // A pattern's tests are often known.
+        if let (Binary::And, Some(known)) = (operator, self.constants.get(&l)) {
+            return Operand::Value(if *known == 0 { l } else { r });
+        }
         let not = |builder: &mut Self, id| builder.emit(Op::LogicalNot, &Type::Bool, &[id]);
         let (op, l, r) = match operator {
             Binary::And => (Op::LogicalAnd, l, r),
@@ -176,10 +181,20 @@ impl Builder {
                     (_, true) => Op::ShiftRightArithmetic,
                     (_, false) => Op::ShiftRightLogical,
                 };
-                return self.value(op, ty, &[l, count]);
+                let shifted = self.value(op, ty, &[l, count]);
+                self.learn(op, shifted, l, count);
+                return shifted;
             }
-            Binary::Equal => return self.value(Op::IEqual, &Type::Bool, &[l, r]),
-            Binary::NotEqual => return self.value(Op::INotEqual, &Type::Bool, &[l, r]),
+            Binary::Equal => {
+                let id = self.emit(Op::IEqual, &Type::Bool, &[l, r]);
+                self.conditions.insert(id, Condition::Equal(l, r));
+                return Operand::Value(id);
+            }
+            Binary::NotEqual => {
+                let id = self.emit(Op::INotEqual, &Type::Bool, &[l, r]);
+                self.conditions.insert(id, Condition::Unequal(l, r));
+                return Operand::Value(id);
+            }
             Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => {
                 let op = match operator {
                     Binary::Less => Op::ULessThan,
@@ -190,7 +205,9 @@ impl Builder {
                 return self.compare(op, Operand::Value(l), Operand::Value(r));
             }
         };
-        self.value(op, ty, &[l, r])
+        let result = self.value(op, ty, &[l, r]);
+        self.learn(op, result, l, r);
+        result
     }
 
     /// Ends the work-item if a division has no result: by zero, or of the least number by -1.
@@ -200,17 +217,24 @@ impl Builder {
         if known != Some(0) && known.is_some_and(|value| !signed || value != all) {
             return;
         }
-        let zero = self.module.integer(bits, 0);
-        let mut good = self.emit(Op::INotEqual, &Type::Bool, &[r, zero]);
-        if signed {
-            let least = self.module.integer(bits, 1 << (bits - 1));
-            let minus_one = self.module.integer(bits, all);
-            let l = self.emit(Op::INotEqual, &Type::Bool, &[l, least]);
-            let r = self.emit(Op::INotEqual, &Type::Bool, &[r, minus_one]);
-            let either = self.emit(Op::LogicalOr, &Type::Bool, &[l, r]);
-            good = self.emit(Op::LogicalAnd, &Type::Bool, &[good, either]);
-        }
+        let good = self.has_quotient((bits, signed), l, r);
         self.fault_unless(Operand::Value(good));
+    }
+
+    /// Whether a division has a result.
+    pub(crate) fn has_quotient(&mut self, (bits, signed): (u32, bool), l: u32, r: u32) -> u32 {
+        let all = u64::MAX >> (64 - bits);
+        let zero = self.module.integer(bits, 0);
+        let good = self.emit(Op::INotEqual, &Type::Bool, &[r, zero]);
+        if !signed {
+            return good;
+        }
+        let least = self.module.integer(bits, 1 << (bits - 1));
+        let minus_one = self.module.integer(bits, all);
+        let l = self.emit(Op::INotEqual, &Type::Bool, &[l, least]);
+        let r = self.emit(Op::INotEqual, &Type::Bool, &[r, minus_one]);
+        let either = self.emit(Op::LogicalOr, &Type::Bool, &[l, r]);
+        self.emit(Op::LogicalAnd, &Type::Bool, &[good, either])
     }
 
     /// `operator operand`.
@@ -247,6 +271,11 @@ impl Builder {
         if from == *to {
             return Operand::Value(id);
         }
+        if from.layout().is_some_and(|of| !of.variants.is_empty()) {
+            // An enum without data.
+            let number = self.variant_number(operand);
+            return self.cast(number, to);
+        }
         match (&from, to) {
             (Type::Bool, Type::Int { bits, .. }) => {
                 let one = self.module.integer(*bits, 1);
@@ -260,6 +289,9 @@ impl Builder {
                     (false, false) => Op::UConvert,
                 };
                 let cast = self.emit(op, to, &[id]);
+                if op != Op::SConvert {
+                    self.learn_conversion(cast, id, b >= a);
+                }
                 if let Some(known) = self
                     .constants
                     .get(&id)

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use spirv::Op;
 
+use crate::facts::{Always, Condition, Relation};
 use crate::module::{Id, Instruction, Module, storage_class};
 use crate::types::{Space, Type};
 
@@ -36,17 +37,6 @@ struct Block {
     body: Vec<Instruction>,
 }
 
-/// Facts of a comparison or a conjunction, by the id of its result.
-#[derive(Clone, Copy)]
-pub(crate) enum Condition {
-    /// The first is less than the second, both without a sign.
-    Less(Id, Id),
-    /// The first is greater than or equal to the second.
-    NotLess(Id, Id),
-    Both(Id, Id),
-    Not(Id),
-}
-
 /// Stages one kernel.
 pub struct Builder {
     pub(crate) module: Module,
@@ -54,8 +44,9 @@ pub struct Builder {
     parts: HashMap<Id, Vec<Operand>>,
     pub(crate) constants: HashMap<Id, u64>,
     pub(crate) conditions: HashMap<Id, Condition>,
-    /// Pairs of ids, the first of which is less than the second here.
-    pub(crate) facts: Vec<(Id, Id)>,
+    /// Relations that hold here.
+    pub(crate) facts: Vec<Relation>,
+    pub(crate) always: Always,
     parameters: Vec<(Id, Id)>,
     /// Variables of numbers that nothing refers to, and the values that they have here.
     owned: HashSet<Id>,
@@ -88,6 +79,7 @@ impl Default for Builder {
             constants: HashMap::new(),
             conditions: HashMap::new(),
             facts: Vec::new(),
+            always: Always::default(),
             parameters: Vec::new(),
             owned: HashSet::new(),
             held: HashMap::new(),
@@ -157,6 +149,11 @@ impl Builder {
         Operand::Value(self.emit(op, ty, operands))
     }
 
+    /// Says the type of an id that another part of the builder has made.
+    pub(crate) fn know(&mut self, id: Id, ty: &Type) {
+        self.types.insert(id, ty.clone());
+    }
+
     /// The type of a value.
     pub(crate) fn type_of(&self, id: Id) -> Type {
         self.types.get(&id).cloned().unwrap_or(Type::Unit)
@@ -201,6 +198,7 @@ impl Builder {
         };
         let id = self.module.constant(op, of, &[]);
         self.types.insert(id, Type::Bool);
+        self.constants.insert(id, u64::from(value));
         Operand::Value(id)
     }
 
@@ -309,11 +307,7 @@ impl Builder {
             Operand::Memory(pointer) => {
                 let held = self.type_of(pointer);
                 let given = self.type_of(value);
-                let spaces = |ty: &Type| match ty {
-                    Type::Pointer(space, _) | Type::Slice(space, _) => Some(*space),
-                    _ => None,
-                };
-                if spaces(&given) != held.pointee().and_then(spaces) {
+                if given.has_pointer() && held.pointee() != Some(&given) {
                     self.refuse(
                         "one variable refers to memory of different kinds (buffer, local, private): use a variable for each",
                     );
@@ -384,9 +378,29 @@ impl Builder {
             ids.push(id);
             values.push(value);
         }
-        let id = self.emit(Op::CompositeConstruct, ty, &ids);
+        let ty = self.placed(ty, &values);
+        let id = self.emit(Op::CompositeConstruct, &ty, &ids);
         self.parts.insert(id, values);
         Operand::Value(id)
+    }
+
+    /// A composite type with the address spaces of its parts.
+    fn placed(&self, ty: &Type, parts: &[Operand]) -> Type {
+        let given = |part: Option<&Operand>, ty: &Type| match part {
+            Some(Operand::Value(id)) if ty.has_pointer() => self.type_of(*id),
+            _ => ty.clone(),
+        };
+        match ty {
+            Type::Struct(layout) if ty.has_pointer() => {
+                let mut layout = (**layout).clone();
+                for (index, (_, member)) in layout.members.iter_mut().enumerate() {
+                    *member = given(parts.get(index), member);
+                }
+                Type::Struct(layout.into())
+            }
+            Type::Array(of, count) => Type::Array(given(parts.first(), of).into(), *count),
+            other => other.clone(),
+        }
     }
 
     /// A part of a composite value.
@@ -438,7 +452,10 @@ impl Builder {
             return operand;
         };
         match (operand, self.type_of(id)) {
-            (Operand::Value(_), Type::Slice(..)) => self.part(id, 1, &Type::SIZE),
+            (Operand::Value(_), Type::Slice(..)) => {
+                let length = self.part(id, 1, &Type::SIZE);
+                self.small(length)
+            }
             (Operand::Value(_), Type::Array(_, count)) => Operand::Value(self.size(count)),
             (_, ty) => match ty.pointee() {
                 Some(Type::Array(_, count)) => Operand::Value(self.size(*count)),

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use spirv::Op;
 
-use crate::builder::{Builder, Condition, Operand};
+use crate::arithmetic::Binary;
+use crate::builder::{Builder, Operand};
+use crate::facts::Condition;
 use crate::module::Id;
 use crate::types::Type;
 
@@ -78,38 +80,6 @@ impl Builder {
         }
     }
 
-    /// Whether the first is known to be less than the second here.
-    pub(crate) fn is_less(&self, index: Id, length: Id) -> bool {
-        let known = |id| self.constants.get(&id).copied();
-        match (known(index), known(length)) {
-            (Some(index), Some(length)) => index < length,
-            (None, Some(most)) => self.facts.iter().any(|(less, more)| {
-                *less == index && (*more == length || known(*more).is_some_and(|m| m <= most))
-            }),
-            _ => self.facts.contains(&(index, length)),
-        }
-    }
-
-    fn assume(&mut self, condition: Operand, holds: bool) {
-        let Operand::Value(id) = condition else {
-            return;
-        };
-        match (self.conditions.get(&id), holds) {
-            (Some(Condition::Less(less, more)), true)
-            | (Some(Condition::NotLess(less, more)), false) => self.facts.push((*less, *more)),
-            (Some(Condition::Both(a, b)), true) => {
-                let (a, b) = (*a, *b);
-                self.assume(Operand::Value(a), true);
-                self.assume(Operand::Value(b), true);
-            }
-            (Some(Condition::Not(of)), holds) => {
-                let of = *of;
-                self.assume(Operand::Value(of), !holds);
-            }
-            _ => {}
-        }
-    }
-
     /// Ends the work-item unless the condition holds.
     pub fn fault_unless(&mut self, condition: Operand) {
         let condition = self.read(condition);
@@ -135,7 +105,11 @@ impl Builder {
         let facts = self.facts.len();
         let held = self.held.clone();
         if let Operand::Value(id) = condition {
-            self.branch_if(id, then, otherwise);
+            match self.constants.get(&id) {
+                Some(0) => self.branch(otherwise),
+                Some(_) => self.branch(then),
+                None => self.branch_if(id, then, otherwise),
+            }
         }
         self.begin(then);
         self.assume(condition, true);
@@ -266,16 +240,13 @@ impl Builder {
         let at = match (reversed, inclusive) {
             (true, false) => {
                 let value = self.add_one(at, Op::ISub);
-                if let (Operand::Value(value), Operand::Value(end)) = (value, end)
-                    && matches!(self.type_of(value), Type::Int { signed: false, .. })
-                {
-                    // The counter begins at the end and only falls.
-                    self.facts.push((value, end));
-                }
+                // The counter begins at the end and only falls.
+                self.assume_order(value, end, true);
                 value
             }
             _ => at,
         };
+        self.assume_order(start, at, false);
         let counter = Counter {
             inside,
             place,
@@ -353,6 +324,10 @@ impl Builder {
                     _ => 64,
                 };
                 let count = Operand::Value(step);
+                // Rust refuses steps of zero.
+                let zero = Operand::Value(self.size(0));
+                let moves = self.binary(Binary::NotEqual, count, zero);
+                self.fault_unless(moves);
                 let step = self.cast(
                     count,
                     &Type::Int {
@@ -369,7 +344,10 @@ impl Builder {
                         bits,
                         signed: false,
                     },
-                    &[to, from],
+                    &match counter.reversed {
+                        true => [from, to],
+                        false => [to, from],
+                    },
                 );
                 let op = if counter.inclusive {
                     Op::ULessThanEqual
@@ -379,7 +357,8 @@ impl Builder {
                 let fits = self.emit(op, &Type::Bool, &[step, left]);
                 self.branch_if(fits, on, state.exit);
                 self.begin(on);
-                self.value(Op::IAdd, &ty, &[from, step])
+                let op = if counter.reversed { Op::ISub } else { Op::IAdd };
+                self.value(op, &ty, &[from, step])
             }
             (_, Operand::Value(from), Operand::Value(to)) => {
                 if counter.inclusive {

@@ -96,6 +96,7 @@ impl Rank for Item<3> {
 }
 
 impl<const D: usize> KernelType for Item<D> {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Unit
     }
@@ -199,6 +200,7 @@ impl<T> DerefMut for Local<T> {
     }
 }
 impl<T: KernelType> KernelType for Local<T> {
+    type Plain = T::Plain;
     fn describe() -> Type {
         Type::Pointer(Space::Local, Rc::new(T::describe()))
     }

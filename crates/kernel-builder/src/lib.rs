@@ -31,10 +31,12 @@
 //! |---|---|
 //! | `types` | types, with address spaces |
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
+//! | `facts`, `relations` | what is known of the order of integers |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
-//! | `control`, `arithmetic`, `methods`, `work_item` | operations, in terms of the builder |
+//! | `control`, `arithmetic`, `methods`, `integers`, `work_item` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
-//! | `stage` | the typed face, which the macros call |
+//! | `variants`, `parts` | enums and patterns; parts of slices |
+//! | `stage`, `operators`, `options` | the typed face, which the macros call; operators of structures; methods of `Option` and slices |
 //! | `functions`, `atomic` | functions that only kernels have |
 //!
 //! Invariants
@@ -50,12 +52,19 @@ mod arithmetic;
 pub mod atomic;
 mod builder;
 mod control;
+mod facts;
 mod functions;
+mod integers;
 mod kernel_type;
 mod methods;
 mod module;
+mod operators;
+mod options;
+mod parts;
+mod relations;
 mod stage;
 mod types;
+mod variants;
 mod work_item;
 
 pub use arithmetic::{Binary, Unary};
@@ -63,8 +72,11 @@ pub use builder::{Builder, Operand, Refusal};
 pub use functions::{Item, Local, Rank, barrier, for_each, item, local};
 pub use kernel_type::{Constant, KernelType};
 pub use methods::METHODS;
+pub use operators::{Call as OperatorCall, is_staging, operator};
+pub use options::{OptionMethods, ReferenceOptionMethods, SliceMethods, SliceMutMethods};
+pub use parts::{Coerce, Part};
 pub use stage::{Call, Else, For, If, Loop, Parts, Stage, Staged};
-pub use types::{Space, Struct, Type};
+pub use types::{Space, Struct, Type, Variant};
 pub use work_item::Query;
 
 /// A kernel that `#[kernel]` has expanded.

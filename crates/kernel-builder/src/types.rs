@@ -4,6 +4,7 @@
 //! kept here and chooses the instruction.
 
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Where a pointer points to.
@@ -50,6 +51,19 @@ pub struct Struct {
     pub name: String,
     /// Names and types of the members, in the order of memory.
     pub members: Vec<(String, Type)>,
+    /// The variants of an enum, whose first member is the number of the variant; empty for structures.
+    pub variants: Vec<Variant>,
+}
+
+/// A variant of an enum.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// The name in Rust.
+    pub name: String,
+    /// Its number: the discriminant of an enum without data.
+    pub number: u64,
+    /// Its members among those of the enum.
+    pub members: Range<usize>,
 }
 
 impl Type {
@@ -66,6 +80,7 @@ impl Type {
         Self::Struct(Rc::new(Struct {
             name: String::new(),
             members: members.map(|(index, ty)| (index.to_string(), ty)).collect(),
+            variants: Vec::new(),
         }))
     }
 
@@ -78,7 +93,44 @@ impl Type {
             members: members
                 .map(|(name, ty)| ((*name).to_owned(), ty.clone()))
                 .collect(),
+            variants: Vec::new(),
         }))
+    }
+
+    /// Returns an enum's type: a number of the given type, and after it the members of all variants.
+    #[must_use]
+    pub fn enumeration(
+        name: &str,
+        number: Self,
+        variants: Vec<(&str, u64, Vec<(&str, Self)>)>,
+    ) -> Self {
+        let mut members = vec![("variant".to_owned(), number)];
+        let mut made = Vec::new();
+        for (variant, number, of) in variants {
+            let first = members.len();
+            let of = of.into_iter();
+            members.extend(of.map(|(member, ty)| (format!("{variant}.{member}"), ty)));
+            made.push(Variant {
+                name: variant.to_owned(),
+                number,
+                members: first..members.len(),
+            });
+        }
+        Self::Struct(Rc::new(Struct {
+            name: name.to_owned(),
+            members,
+            variants: made,
+        }))
+    }
+
+    /// Returns the structure or enum behind any references.
+    #[must_use]
+    pub fn layout(&self) -> Option<&Rc<Struct>> {
+        match self {
+            Self::Struct(layout) => Some(layout),
+            Self::Pointer(_, to) => to.layout(),
+            _ => None,
+        }
     }
 
     /// Returns the type that a pointer or slice points to.
@@ -87,6 +139,17 @@ impl Type {
         match self {
             Self::Pointer(_, to) | Self::Slice(_, to) => Some(to),
             _ => None,
+        }
+    }
+
+    /// Whether a pointer is in it, whose address space no type of Rust tells.
+    #[must_use]
+    pub fn has_pointer(&self) -> bool {
+        match self {
+            Self::Pointer(..) | Self::Slice(..) => true,
+            Self::Array(of, _) => of.has_pointer(),
+            Self::Struct(of) => of.members.iter().any(|(_, ty)| ty.has_pointer()),
+            _ => false,
         }
     }
 

@@ -41,7 +41,8 @@ impl Builder {
         let mut parts = Vec::new();
         for axis in (0..dimensions).rev() {
             let axis = u32::try_from(axis).unwrap_or(0);
-            parts.push(self.value(Op::CompositeExtract, &Type::SIZE, &[all, axis]));
+            let part = self.value(Op::CompositeExtract, &Type::SIZE, &[all, axis]);
+            parts.push(self.small(part));
         }
         match parts[..] {
             [only] => only,

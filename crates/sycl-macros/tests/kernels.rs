@@ -2,10 +2,14 @@
 
 #[path = "kernels/atomics.rs"]
 mod atomics;
+#[path = "kernels/closures.rs"]
+mod closures;
 #[path = "kernels/control.rs"]
 mod control;
 #[path = "kernels/device.rs"]
 mod device;
+#[path = "kernels/enums.rs"]
+mod enums;
 #[path = "kernels/golden.rs"]
 mod golden;
 #[path = "kernels/numbers.rs"]
@@ -14,5 +18,9 @@ mod numbers;
 mod refused;
 #[path = "kernels/safety.rs"]
 mod safety;
+#[path = "kernels/slices.rs"]
+mod slices;
 #[path = "kernels/structures.rs"]
 mod structures;
+#[path = "kernels/traits.rs"]
+mod traits;

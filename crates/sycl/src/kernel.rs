@@ -31,8 +31,9 @@ use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 pub use kernel_builder::{
-    Binary, Builder, Constant, Kernel, KernelType, Operand, Refusal, Stage, Staged, Type, Unary,
-    for_each,
+    Binary, Builder, Coerce, Constant, Kernel, KernelType, Operand, OperatorCall, OptionMethods,
+    Part, ReferenceOptionMethods, Refusal, SliceMethods, SliceMutMethods, Stage, Staged, Type,
+    Unary, for_each, is_staging, operator,
 };
 
 use crate::accessor::{Accessor, Mode, Writes};

@@ -4,13 +4,17 @@
 //! that gives the result its type. The compiler so checks the staged body as it checks the function, with positions and
 //! types of the user. Variables keep their names; names of the expansion are hygienic.
 
+mod closure;
+mod condition;
 mod derive;
 mod expression;
 mod function;
+mod implementation;
 mod pattern;
 mod refusal;
 mod scope;
 mod statement;
 
 pub(crate) use derive::derive_device;
-pub(crate) use function::{device, kernel};
+pub(crate) use function::kernel;
+pub(crate) use implementation::device;

@@ -13,6 +13,8 @@ pub(super) enum Binding {
     Value,
     /// A place in memory.
     Place,
+    /// A closure.
+    Function,
 }
 
 /// A loop or block around the code.
