@@ -31,4 +31,6 @@ pub(crate) struct Always {
     pub(crate) above: HashMap<Id, Vec<(Id, bool)>>,
     /// Numbers far below the largest: sums of two do not wrap around.
     pub(crate) small: HashSet<Id>,
+    /// Operations by operator and operands: the place of the fact that marks the result, and the result.
+    pub(crate) computed: HashMap<(u32, Id, Id), (usize, Id)>,
 }

@@ -25,6 +25,14 @@ impl Builder {
         }
     }
 
+    /// The largest number of a narrow type.
+    fn type_limit(&self, id: Id) -> Option<u64> {
+        match self.type_of(id) {
+            Type::Int { bits, .. } if bits < 64 => Some((1 << bits) - 1),
+            _ => None,
+        }
+    }
+
     /// Whether the first is known to be less than the second here.
     pub(crate) fn is_less(&self, low: Id, high: Id) -> bool {
         self.is_below(low, high, true)
@@ -41,7 +49,8 @@ impl Builder {
                 return true;
             }
             let value = self.known(at);
-            if let (Some(value), Some(limit)) = (value, limit)
+            let most = value.or_else(|| self.type_limit(at));
+            if let (Some(value), Some(limit)) = (most, limit)
                 && (value < limit || value == limit && enough)
             {
                 return true;
@@ -57,6 +66,11 @@ impl Builder {
                 {
                     // A smaller constant.
                     next.push((fact.high, is_less || fact.strict || value < low));
+                } else if let (Some(value), Some(low)) = (value, self.known(fact.low))
+                    && fact.strict
+                    && value == low + 1
+                {
+                    next.push((fact.high, is_less));
                 }
             }
             for (above, is_strict) in self.always.above.get(&at).into_iter().flatten() {
@@ -101,6 +115,7 @@ impl Builder {
         let Operand::Value(result) = result else {
             return;
         };
+        self.learn_again(op, result, left, right);
         match op {
             Op::UMod => {
                 // The divisor is not zero, which was checked.
@@ -142,6 +157,23 @@ impl Builder {
             }
             _ => {}
         }
+    }
+
+    /// The same operation on the same operands has the same result.
+    fn learn_again(&mut self, op: Op, result: Id, left: Id, right: Id) {
+        let key = (op as u32, left, right);
+        let before = self.always.computed.get(&key).copied();
+        // The fact that marks the first one is known only where that one was computed.
+        let is_mark = |of: &Relation, id| of.low == id && of.high == id;
+        if let Some((place, first)) = before
+            && self.facts.get(place).is_some_and(|of| is_mark(of, first))
+        {
+            self.fact(first, result, false);
+            self.fact(result, first, false);
+            return;
+        }
+        self.always.computed.insert(key, (self.facts.len(), result));
+        self.fact(result, result, false);
     }
 
     /// Learns from the smaller or the larger of two.

@@ -2,6 +2,8 @@
 
 #[path = "kernels/atomics.rs"]
 mod atomics;
+#[path = "kernels/bounds.rs"]
+mod bounds;
 #[path = "kernels/closures.rs"]
 mod closures;
 #[path = "kernels/control.rs"]
@@ -12,6 +14,8 @@ mod device;
 mod enums;
 #[path = "kernels/golden.rs"]
 mod golden;
+#[path = "kernels/methods.rs"]
+mod methods;
 #[path = "kernels/numbers.rs"]
 mod numbers;
 #[path = "kernels/refused.rs"]

@@ -13,7 +13,7 @@ use syn::{
     Type, TypeParamBound, WherePredicate,
 };
 
-use super::scope::{Binding, Lowering};
+use super::scope::{Binding, Lowering, near};
 use super::statement::Use;
 
 /// The staged form of a bound such as `Fn(f32) -> f32`.
@@ -310,7 +310,7 @@ impl Lowering {
             Expr::Reference(of) if !matches!(&*of.expr, Expr::Index(of) if matches!(*of.index, Expr::Range(_))) =>
             {
                 let stage = &self.stage;
-                quote_spanned!(expression.span()=> ::sycl::kernel::Coerce::coerce(#value, #stage))
+                quote_spanned!(near(expression.span())=> ::sycl::kernel::Coerce::coerce(#value, #stage))
             }
             _ => value,
         }

@@ -13,7 +13,7 @@ use syn::{
 use super::condition;
 use super::pattern::member_name;
 use super::refusal;
-use super::scope::{Binding, Lowering, Target, hidden};
+use super::scope::{Binding, Lowering, Target, hidden, near};
 use super::statement::Use;
 
 /// Why a `for` loop cannot be staged.
@@ -87,7 +87,7 @@ impl Lowering {
             true => (quote!(part_mut), quote!(&mut)),
             false => (quote!(part), quote!(&)),
         };
-        let part = quote_spanned! {range.span()=>
+        let part = quote_spanned! { near(range.span())=>
             #stage.#method(__base, __range, |#b| #reference #b[..])
         };
         quote!({
@@ -145,7 +145,7 @@ impl Lowering {
             }
             Expr::Unary(of) if matches!(of.op, UnOp::Deref(_)) => {
                 let (value, v) = (self.value(&of.expr), hidden("__v", of.expr.span()));
-                quote_spanned!(of.span()=> #stage.deref(#value, |#v| *#v))
+                quote_spanned!(near(of.span())=> #stage.deref(#value, |#v| *#v))
             }
             _ => self.value(expression),
         }
@@ -206,7 +206,7 @@ impl Lowering {
                 let body = self.block(&of.body, Use::Statement);
                 self.targets.pop();
                 let check =
-                    quote_spanned!(of.cond.span()=> #handle.only_while(#stage, __condition));
+                    quote_spanned!(near(of.cond.span())=> #handle.only_while(#stage, __condition));
                 quote!({
                     let #handle = #stage.loop_begin();
                     let __condition = #condition;
@@ -231,7 +231,7 @@ impl Lowering {
                     None => quote!(#stage.unit()),
                 };
                 let (call, after) = (self.call.clone(), self.after(wanted));
-                let leave = quote_spanned!(of.span()=> #call.leave(#stage, __value));
+                let leave = quote_spanned!(near(of.span())=> #call.leave(#stage, __value));
                 quote!({ let __value = #value; #leave; #after })
             }
             Expr::Macro(of) => self.invocation(&of.mac, wanted),
@@ -286,12 +286,12 @@ impl Lowering {
             Some((_, other)) => self.expression(other, wanted),
             None => quote!(#stage.unit()),
         };
-        let begin = quote_spanned!(of.cond.span()=> #stage.if_begin(__condition));
+        let begin = quote_spanned!(near(of.cond.span())=> #stage.if_begin(__condition));
         let last = of
             .else_branch
             .as_ref()
             .map_or(of.span(), |(_, other)| other.span());
-        let end = quote_spanned!(last=> #stage.if_end(__state, __value));
+        let end = quote_spanned!(near(last)=> #stage.if_end(__state, __value));
         quote!({
             let __condition = #condition;
             let __state = #begin;
@@ -461,7 +461,7 @@ impl Lowering {
             None => (quote!(each_begin), quote!((#handle, #element))),
             Some(_) => (quote!(enumerate_begin), quote!((#handle, #index, #element))),
         };
-        let begin = quote_spanned! {iterator.span()=>
+        let begin = quote_spanned! { near(iterator.span())=>
             #stage.#begin(#place, #by_reference, |#v| #v #typed)
         };
         quote!({
@@ -477,7 +477,7 @@ impl Lowering {
         match expression {
             Expr::Lit(of) => match refusal::literal(&of.lit) {
                 Some(text) => self.refuse(of.span(), text),
-                None => quote_spanned!(of.span()=> #stage.constant(#of)),
+                None => quote_spanned!(near(of.span())=> #stage.constant(#of)),
             },
             Expr::Path(path) => match self.variable(path) {
                 Some((name, Binding::Value)) => quote!(#name),
@@ -492,9 +492,9 @@ impl Lowering {
                     .last()
                     .is_some_and(|of| of.ident == "None") =>
                 {
-                    quote_spanned!(path.span()=> #stage.none())
+                    quote_spanned!(near(path.span())=> #stage.none())
                 }
-                None => quote_spanned!(path.span()=> #stage.constant(#path)),
+                None => quote_spanned!(near(path.span())=> #stage.constant(#path)),
             },
             Expr::Field(_) | Expr::Index(_) => {
                 let place = self.place(expression);
@@ -504,7 +504,7 @@ impl Lowering {
                 (UnOp::Neg(_), Expr::Lit(literal))
                     if matches!(literal.lit, Lit::Int(_) | Lit::Float(_)) =>
                 {
-                    quote_spanned!(of.span()=> #stage.constant(#of))
+                    quote_spanned!(near(of.span())=> #stage.constant(#of))
                 }
                 (UnOp::Deref(_), _) => {
                     let place = self.place(expression);
@@ -526,13 +526,14 @@ impl Lowering {
                     return quote!({ let _ = #value; #stage.unit() });
                 }
                 let (value, place) = (self.value(&of.right), self.place(&of.left));
-                let assign = quote_spanned!(of.right.span()=> #stage.assign(__place, __value));
+                let assign =
+                    quote_spanned!(near(of.right.span())=> #stage.assign(__place, __value));
                 quote!({ let __value = #value; let __place = #place; #assign })
             }
             Expr::Cast(of) => {
                 let (value, v) = (self.value(&of.expr), hidden("__v", of.expr.span()));
                 let ty = &of.ty;
-                quote_spanned!(of.span()=> #stage.cast(#value, |#v| #v as #ty))
+                quote_spanned!(near(of.span())=> #stage.cast(#value, |#v| #v as #ty))
             }
             Expr::Reference(of) => {
                 if let Some((values, range)) = indexed_range(&of.expr) {
@@ -548,16 +549,16 @@ impl Lowering {
             Expr::Tuple(of) => {
                 let parts: Vec<TokenStream> =
                     of.elems.iter().map(|part| self.value(part)).collect();
-                quote_spanned!(of.span()=> #stage.tuple((#(#parts,)*)))
+                quote_spanned!(near(of.span())=> #stage.tuple((#(#parts,)*)))
             }
             Expr::Array(of) => {
                 let parts: Vec<TokenStream> =
                     of.elems.iter().map(|part| self.value(part)).collect();
-                quote_spanned!(of.span()=> #stage.array([#(#parts),*]))
+                quote_spanned!(near(of.span())=> #stage.array([#(#parts),*]))
             }
             Expr::Repeat(of) => {
                 let (value, count) = (self.value(&of.expr), &of.len);
-                quote_spanned!(of.span()=> #stage.repeat::<_, { #count }>(#value))
+                quote_spanned!(near(of.span())=> #stage.repeat::<_, { #count }>(#value))
             }
             Expr::Struct(of) => self.structure(of),
             Expr::Call(of) => self.call(of),
@@ -647,11 +648,11 @@ impl Lowering {
         let variant = variant.map_or(String::new(), |segment| segment.ident.to_string());
         if let Some(rest) = &of.rest {
             let rest = self.value(rest);
-            return quote_spanned! {of.span()=>
+            return quote_spanned! { near(of.span())=>
                 #stage.construct_from((#(#parts,)*), &[#(#names),*], #rest, |(#(#hidden,)*), __rest| #path { #(#members: #hidden,)* ..__rest })
             };
         }
-        quote_spanned! {of.span()=>
+        quote_spanned! { near(of.span())=>
             #stage.construct(#variant, (#(#parts,)*), &[#(#names),*], |(#(#hidden,)*)| #path { #(#members: #hidden),* })
         }
     }
@@ -671,7 +672,7 @@ impl Lowering {
                     .iter()
                     .map(|argument| self.argument(argument))
                     .collect();
-                return quote_spanned!(of.span()=> #name(#stage, #(#parts),*));
+                return quote_spanned!(near(of.span())=> #name(#stage, #(#parts),*));
             }
             Some(_) => {
                 return self.refuse(
@@ -724,18 +725,18 @@ impl Lowering {
                 );
                 return self.refuse(of.span(), text);
             }
-            return quote_spanned! {of.span()=>
+            return quote_spanned! { near(of.span())=>
                 #stage.method(#last, (#(#parts,)*), |(#(#hidden,)*)| #function(#(#hidden),*))
             };
         }
         if constructs {
             let names: Vec<String> = (0..parts.len()).map(|index| index.to_string()).collect();
-            return quote_spanned! {of.span()=>
+            return quote_spanned! { near(of.span())=>
                 #stage.construct(#last, (#(#parts,)*), &[#(#names),*], |(#(#hidden,)*)| #function(#(#hidden),*))
             };
         }
         let path = self.staged_path(function);
-        quote_spanned!(of.span()=> #path(#stage, #(#parts),*))
+        quote_spanned!(near(of.span())=> #path(#stage, #(#parts),*))
     }
 
     /// The staged form of a device function, or of a function of a type.
@@ -791,7 +792,7 @@ impl Lowering {
             };
             let first = hidden("__v", of.receiver.span());
             let hidden: Vec<Ident> = (0..parts.len()).map(|_| self.name("argument")).collect();
-            return quote_spanned! {method.span()=>
+            return quote_spanned! { near(method.span())=>
                 #stage.method(#name, (#receiver, #(#parts,)*), |(#first, #(#hidden,)*)| #first.#method(#(#hidden),*))
             };
         }
@@ -821,7 +822,7 @@ impl Lowering {
             false => quote!(element_unchecked_mut),
         };
         let b = hidden("__b", of.receiver.span());
-        quote_spanned! {method.span()=>
+        quote_spanned! { near(method.span())=>
             #stage.#staged(#values, #index, |#b, __i: usize| unsafe { #b.#method(__i) })
         }
     }

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericParam, ItemFn, ReturnType, Signature, Type};
 
 use super::closure::{callable, callable_parameters};
-use super::scope::Lowering;
+use super::scope::{Lowering, near};
 use super::statement::Use;
 
 /// Lints that are about the user's style, not about this code.
@@ -163,11 +163,11 @@ fn argument(ty: &Type, errors: &mut Vec<Error>) -> TokenStream {
         Type::Reference(reference) => match (&*reference.elem, reference.mutability) {
             (Type::Slice(slice), None) => {
                 let of = &slice.elem;
-                quote_spanned!(ty.span()=> ::sycl::kernel::ReadableSlice<'cg, #of>)
+                quote_spanned!(near(ty.span())=> ::sycl::kernel::ReadableSlice<'cg, #of>)
             }
             (Type::Slice(slice), Some(_)) => {
                 let of = &slice.elem;
-                quote_spanned!(ty.span()=> ::sycl::kernel::WritableSlice<'cg, #of>)
+                quote_spanned!(near(ty.span())=> ::sycl::kernel::WritableSlice<'cg, #of>)
             }
             _ => {
                 errors.push(Error::new(
@@ -177,7 +177,7 @@ fn argument(ty: &Type, errors: &mut Vec<Error>) -> TokenStream {
                 quote!(::sycl::kernel::Value<'cg, ()>)
             }
         },
-        _ => quote_spanned!(ty.span()=> ::sycl::kernel::Value<'cg, #ty>),
+        _ => quote_spanned!(near(ty.span())=> ::sycl::kernel::Value<'cg, #ty>),
     }
 }
 

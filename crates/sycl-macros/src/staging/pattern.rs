@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, Member, Pat, Path, RangeLimits, Token};
 
-use super::scope::{Binding, Lowering, hidden};
+use super::scope::{Binding, Lowering, hidden, near};
 
 /// A member's name as the builder has it.
 pub(super) fn member_name(member: &Member) -> String {
@@ -80,7 +80,7 @@ impl Lowering {
     pub(super) fn member(&self, value: &TokenStream, member: &Member) -> TokenStream {
         let (stage, name) = (&self.stage, member_name(member));
         let whole = hidden("__v", member.span());
-        quote_spanned!(member.span()=> #stage.field(#value, #name, |#whole| #whole.#member))
+        quote_spanned!(near(member.span())=> #stage.field(#value, #name, |#whole| #whole.#member))
     }
 
     /// The parts of a list of patterns, where `..` stands for any number.
@@ -142,7 +142,7 @@ impl Lowering {
         (name, probe, span): (&str, &TokenStream, Span),
     ) -> TokenStream {
         let (stage, whole, part) = (&self.stage, hidden("__v", span), hidden("__part", span));
-        quote_spanned! {span=>
+        quote_spanned! { near(span)=>
             #stage.project(#value, #variant, #name, |#whole| match #whole { #probe => #part, _ => loop {} })
         }
     }
@@ -288,17 +288,17 @@ impl Lowering {
                 self.matches(inner, value)
             }
             Pat::Ident(ident) if ident.ident == "None" => {
-                Some(quote_spanned!(pattern.span()=> #stage.is_variant(#value, "None")))
+                Some(quote_spanned!(near(pattern.span())=> #stage.is_variant(#value, "None")))
             }
             Pat::Path(path) if last(&path.path) == "None" => {
-                Some(quote_spanned!(pattern.span()=> #stage.is_variant(#value, "None")))
+                Some(quote_spanned!(near(pattern.span())=> #stage.is_variant(#value, "None")))
             }
             Pat::Lit(_) | Pat::Path(_) | Pat::Ident(_) => {
-                Some(quote_spanned!(pattern.span()=> #stage.equals(#value, #pattern)))
+                Some(quote_spanned!(near(pattern.span())=> #stage.equals(#value, #pattern)))
             }
             Pat::Range(range) => {
                 let bound = |limit: &Expr, operator: TokenStream| {
-                    quote_spanned! {pattern.span()=>
+                    quote_spanned! { near(pattern.span())=>
                         #stage.limit(::sycl::kernel::Binary::#operator, #value, #limit)
                     }
                 };
@@ -336,7 +336,7 @@ impl Lowering {
                 if variant.is_empty() {
                     return all;
                 }
-                let is = quote_spanned!(pattern.span()=> #stage.is_variant(#value, #variant));
+                let is = quote_spanned!(near(pattern.span())=> #stage.is_variant(#value, #variant));
                 Some(match all {
                     None => is,
                     // The members of another variant are not touched.

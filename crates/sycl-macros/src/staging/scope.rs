@@ -44,6 +44,13 @@ pub(super) fn hidden(name: &str, near: Span) -> Ident {
     Ident::new(name, Span::mixed_site().located_at(near))
 }
 
+/// A position of the user for code of the expansion, whose names are those of the expansion.
+///
+/// The user's own span may be that of another macro, where these names mean something else.
+pub(super) fn near(span: Span) -> Span {
+    Span::call_site().located_at(span)
+}
+
 impl Lowering {
     pub(super) fn new() -> Self {
         let here = Span::mixed_site();
