@@ -76,7 +76,7 @@ pub use operators::{Call as OperatorCall, is_staging, operator};
 pub use options::{OptionMethods, ReferenceOptionMethods, SliceMethods, SliceMutMethods};
 pub use parts::{Coerce, Part};
 pub use stage::{Call, Else, For, If, Loop, Parts, Stage, Staged};
-pub use types::{Space, Struct, Type, Variant};
+pub use types::{Described, Space, Struct, Type, Variant};
 pub use work_item::Query;
 
 /// A kernel that `#[kernel]` has expanded.

@@ -127,6 +127,13 @@ impl Stage {
     }
 }
 
+/// A method with one argument.
+type Method<A, R> = fn(&Stage, Operand, Staged<A>) -> Staged<R>;
+/// Two parts of a slice.
+type Halves<'a, T> = (&'a [T], &'a [T]);
+/// Two parts of a slice that is written.
+type HalvesMut<'a, T> = (&'a mut [T], &'a mut [T]);
+
 /// The staged forms of the methods of `Option`.
 #[doc(hidden)]
 pub trait OptionMethods<T: KernelType>: Sized {
@@ -145,7 +152,7 @@ pub trait OptionMethods<T: KernelType>: Sized {
     fn __stage_unwrap_or(self) -> fn(&Stage, Operand, Staged<T>) -> Staged<T> {
         |stage, this, other| stage.choose(this, |value| value, || other)
     }
-    fn __stage_or(self) -> fn(&Stage, Operand, Staged<Option<T>>) -> Staged<Option<T>> {
+    fn __stage_or(self) -> Method<Option<T>, Option<T>> {
         |stage, this, other| stage.choose(this, |value| stage.some(value), || other)
     }
     fn __stage_unwrap_or_else<F: Fn(&Stage) -> Staged<T>>(
@@ -211,7 +218,7 @@ pub trait SliceMethods<'a, T: KernelType + 'a>: Sized {
     fn __stage_as_slice(self) -> fn(&Stage, Operand) -> Staged<&'a [T]> {
         |stage, this| stage.operation(|builder| builder.slice(this, None, None, false))
     }
-    fn __stage_split_at(self) -> fn(&Stage, Operand, Staged<usize>) -> Staged<(&'a [T], &'a [T])> {
+    fn __stage_split_at(self) -> Method<usize, Halves<'a, T>> {
         |stage, this, middle| stage.operation(|builder| builder.split(this, middle.operand()))
     }
 }
@@ -226,9 +233,7 @@ pub trait SliceMutMethods<'a, T: KernelType + 'a>: Sized {
     fn __stage_as_mut_slice(self) -> fn(&Stage, Operand) -> Staged<&'a mut [T]> {
         |stage, this| stage.operation(|builder| builder.slice(this, None, None, false))
     }
-    fn __stage_split_at_mut(
-        self,
-    ) -> fn(&Stage, Operand, Staged<usize>) -> Staged<(&'a mut [T], &'a mut [T])> {
+    fn __stage_split_at_mut(self) -> Method<usize, HalvesMut<'a, T>> {
         |stage, this, middle| stage.operation(|builder| builder.split(this, middle.operand()))
     }
     fn __stage_swap(self) -> fn(&Stage, Operand, Staged<usize>, Staged<usize>) -> Staged<()> {

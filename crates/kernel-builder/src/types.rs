@@ -66,6 +66,9 @@ pub struct Variant {
     pub members: Range<usize>,
 }
 
+/// A variant as it is described: name, number, and names and types of its members.
+pub type Described<'a> = (&'a str, u64, Vec<(&'a str, Type)>);
+
 impl Type {
     /// The unsigned integer of 64 bits, which is `usize`.
     pub const SIZE: Self = Self::Int {
@@ -99,11 +102,7 @@ impl Type {
 
     /// Returns an enum's type: a number of the given type, and after it the members of all variants.
     #[must_use]
-    pub fn enumeration(
-        name: &str,
-        number: Self,
-        variants: Vec<(&str, u64, Vec<(&str, Self)>)>,
-    ) -> Self {
+    pub fn enumeration(name: &str, number: Self, variants: Vec<Described<'_>>) -> Self {
         let mut members = vec![("variant".to_owned(), number)];
         let mut made = Vec::new();
         for (variant, number, of) in variants {

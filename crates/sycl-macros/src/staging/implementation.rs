@@ -105,7 +105,7 @@ fn named(signature: &Signature) -> Signature {
         if let FnArg::Typed(typed) = input
             && let Some(ty) = types.next()
         {
-            typed.ty = Box::new(ty);
+            *typed.ty = ty;
         }
     }
     named
@@ -245,7 +245,7 @@ fn function(function: &ItemFn) -> TokenStream {
 fn strip(attributes: &mut Vec<syn::Attribute>) {
     attributes.retain(|of| {
         let last = of.path().segments.last();
-        !last.is_some_and(|of| of.ident == "device")
+        last.is_none_or(|of| of.ident != "device")
     });
 }
 
