@@ -36,7 +36,8 @@
 //! | `control`, `arithmetic`, `methods`, `integers`, `work_item` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
 //! | `variants`, `parts` | enums and patterns; parts of slices |
-//! | `stage`, `operators`, `options` | the typed face, which the macros call; operators of structures; methods of `Option` and slices |
+//! | `stage` | the typed face, which the macros call |
+//! | `operators`, `options` | operators of structures; methods of `Option` and slices |
 //! | `functions`, `atomic` | functions that only kernels have |
 //!
 //! Invariants

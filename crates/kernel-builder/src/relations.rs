@@ -1,7 +1,7 @@
 //! What is known of the order of integers: indices that are known to be inside are not checked.
 //!
-//! All relations are of unsigned numbers. Some hold always, because of how a value was computed; others, [`Builder::facts`],
-//! hold where a condition does, and end with the code that it guards.
+//! All relations are of unsigned numbers. Some hold always, because of how a value was computed; others, the builder's
+//! facts, hold where a condition does, and end with the code that it guards.
 
 use std::collections::HashSet;
 
