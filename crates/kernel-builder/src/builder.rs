@@ -69,6 +69,8 @@ pub struct Builder {
     refusal: Option<Refusal>,
     pub(crate) exit: Id,
     pub(crate) depth: usize,
+    /// Leaves out the checks of indices.
+    pub(crate) unchecked: bool,
 }
 
 impl std::fmt::Debug for Builder {
@@ -102,6 +104,7 @@ impl Default for Builder {
             refusal: None,
             exit,
             depth: 0,
+            unchecked: false,
         }
     }
 }
@@ -467,6 +470,11 @@ impl Builder {
                 let operands = [pointer, index];
                 Operand::Memory(self.emit(Op::InBoundsPtrAccessChain, &pointer_type, &operands))
             }
+            // A known element of a value needs no memory.
+            (Operand::Value(_), Type::Array(of, count)) if self.known_below(index, count).is_some() => {
+                let at = self.known_below(index, count).unwrap_or(0);
+                self.part(id, at, &of)
+            }
             (Operand::Value(_), Type::Array(..)) => {
                 let place = self.variable(operand);
                 self.index(place, Operand::Value(index))
@@ -484,8 +492,14 @@ impl Builder {
         }
     }
 
+    /// A constant index, if it is inside.
+    fn known_below(&self, index: Id, count: u64) -> Option<usize> {
+        let index = *self.constants.get(&index)?;
+        usize::try_from(index).ok().filter(|_| index < count)
+    }
+
     fn check_bounds(&mut self, index: Id, length: Id) {
-        if self.is_less(index, length) {
+        if self.unchecked || self.is_less(index, length) {
             return;
         }
         let inside = self.emit(Op::ULessThan, &Type::Bool, &[index, length]);

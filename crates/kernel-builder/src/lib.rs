@@ -39,7 +39,7 @@
 //!
 //! Invariants
 //! - A module that [`spirv`] returns is valid for any device with capability Kernel and 64-bit addresses.
-//! - An index outside its slice or array ends the work-item before memory is touched.
+//! - An index outside its slice or array ends the work-item before memory is touched, except in [`spirv_unchecked`].
 //! - What cannot be staged is refused with the line, the reason and the way out.
 //! - Code that is never reached leaves no instruction.
 //!
@@ -83,6 +83,18 @@ pub trait Kernel: Copy + 'static {
 /// The construct that kernels do not have, with its line.
 pub fn spirv<K: Kernel>() -> Result<Vec<u32>, Refusal> {
     let stage = Stage::default();
+    K::stage(&stage);
+    stage.finish(K::NAME, K::FILE)
+}
+
+/// Stages a kernel without bounds checks of slices and arrays, and returns its SPIR-V: for measuring what they cost.
+///
+/// A launch of it is not memory-safe: an index outside its slice touches other memory.
+///
+/// # Errors
+/// As [`spirv`].
+pub fn spirv_unchecked<K: Kernel>() -> Result<Vec<u32>, Refusal> {
+    let stage = Stage::unchecked();
     K::stage(&stage);
     stage.finish(K::NAME, K::FILE)
 }

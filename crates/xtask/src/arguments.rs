@@ -322,16 +322,18 @@ pub(crate) enum Area {
     Sycl,
     /// Ray tracing's acceleration structures.
     Rtas,
+    /// Kernels in Rust beside the same in OpenCL C.
+    Rust,
 }
 
 /// `bench`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
-    /// What to measure (default: all but check, sycl and rtas; with --against all but check)
+    /// What to measure (default: all but check, rust, sycl and rtas; with --against all but check and rust)
     #[arg(value_enum)]
     pub(crate) area: Option<Area>,
-    /// Cases of kernels, xpti, check, sycl, rtas
+    /// Cases of kernels, xpti, check, sycl, rtas, rust
     pub(crate) cases: Vec<String>,
     /// Print lines of JSON
     #[arg(long)]

@@ -43,6 +43,7 @@ const LEVELS: &[(&str, u32)] = &[
     ("kernel-builder", 2),
     ("level-zero", 3),
     ("sycl-macros", 3),
+    ("sycl-build", 3),
     ("timeline", 3),
     ("ze-driver", 3),
     ("xpti", 3),

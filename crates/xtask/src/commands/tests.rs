@@ -68,6 +68,7 @@ const LINES: [(&str, &[&str]); 14] = [
             "bench check saxpy --json",
             "bench sycl chain --json",
             "bench rtas --json",
+            "bench rust saxpy --json",
             "bench dpnp sum sort --turns 3 --device gpu --json out.json",
             "bench dpnp sum --turns 3 --record",
             "bench --against before",
@@ -154,7 +155,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
             "bench nonsense",
             &[
                 "'nonsense'",
-                "loader, driver, kernels, compile, xpti, check, sycl, rtas",
+                "loader, driver, kernels, compile, xpti, check, sycl, rtas, rust",
             ],
         ),
         ("bench --rounds 0", &["'0'", "1..=1000"]),

@@ -1,0 +1,12 @@
+//! The sum of each row of a matrix: one work-item for a row.
+
+#[sycl::kernel]
+pub fn row_by_item(matrix: &[f32], sums: &mut [f32], width: u32) {
+    let row = sycl::item::<1>().id();
+    let width = width as usize;
+    let mut sum = 0.0;
+    for column in 0..width {
+        sum += matrix[row * width + column];
+    }
+    sums[row] = sum;
+}

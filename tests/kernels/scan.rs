@@ -1,0 +1,42 @@
+//! Work-efficient exclusive scan of 512 values per group of 256 (up- and down-sweep).
+
+use sycl::{barrier, item, local};
+
+#[sycl::kernel]
+pub fn scan_block(input: &[u32], output: &mut [u32], sums: &mut [u32]) {
+    let mut t = local::<[u32; 512]>();
+    let (l, group) = (item::<1>().local_id(), item::<1>().group_id());
+    let base = group * 512;
+    t[2 * l] = input[base + 2 * l];
+    t[2 * l + 1] = input[base + 2 * l + 1];
+    let mut offset = 1;
+    let mut d = 256;
+    while d > 0 {
+        barrier();
+        if l < d {
+            t[offset * (2 * l + 2) - 1] += t[offset * (2 * l + 1) - 1];
+        }
+        offset *= 2;
+        d /= 2;
+    }
+    barrier();
+    if l == 0 {
+        sums[group] = t[511];
+        t[511] = 0;
+    }
+    d = 1;
+    while d < 512 {
+        offset /= 2;
+        barrier();
+        if l < d {
+            let (a, b) = (offset * (2 * l + 1) - 1, offset * (2 * l + 2) - 1);
+            let x = t[a];
+            t[a] = t[b];
+            t[b] += x;
+        }
+        d *= 2;
+    }
+    barrier();
+    output[base + 2 * l] = t[2 * l];
+    output[base + 2 * l + 1] = t[2 * l + 1];
+}
