@@ -3,7 +3,5 @@
 #[sycl::kernel]
 pub fn saxpy(y: &mut [f32], x: &[f32], a: f32) {
     let i = sycl::item::<1>().id();
-    if i < y.len() && i < x.len() {
-        y[i] = a.mul_add(x[i], y[i]);
-    }
+    y[i] = a.mul_add(x[i], y[i]);
 }

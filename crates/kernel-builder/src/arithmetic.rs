@@ -268,6 +268,9 @@ impl Builder {
                 {
                     self.constants.insert(cast, known);
                 }
+                if b >= a && !signed {
+                    self.bounds.insert(cast, self.most(id));
+                }
                 Operand::Value(cast)
             }
             (Type::Int { signed, .. }, Type::Float(_)) => {

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use spirv::Op;
 
 use crate::module::{Id, Instruction, Module, storage_class};
+use crate::threading;
 use crate::types::{Space, Type};
 
 /// A value or a place in the staged code.
@@ -31,9 +32,9 @@ pub struct Refusal {
     pub text: String,
 }
 
-struct Block {
-    label: Id,
-    body: Vec<Instruction>,
+pub(crate) struct Block {
+    pub(crate) label: Id,
+    pub(crate) body: Vec<Instruction>,
 }
 
 /// Facts of a comparison or a conjunction, by the id of its result.
@@ -53,6 +54,10 @@ pub struct Builder {
     types: HashMap<Id, Type>,
     parts: HashMap<Id, Vec<Operand>>,
     pub(crate) constants: HashMap<Id, u64>,
+    /// The greatest value that an unsigned number can have, where that is less than its type's.
+    pub(crate) bounds: HashMap<Id, u64>,
+    /// The constants of type `bool`.
+    truths: HashMap<Id, bool>,
     pub(crate) conditions: HashMap<Id, Condition>,
     /// Pairs of ids, the first of which is less than the second here.
     pub(crate) facts: Vec<(Id, Id)>,
@@ -88,6 +93,8 @@ impl Default for Builder {
             types: HashMap::new(),
             parts: HashMap::new(),
             constants: HashMap::new(),
+            bounds: HashMap::new(),
+            truths: HashMap::new(),
             conditions: HashMap::new(),
             facts: Vec::new(),
             parameters: Vec::new(),
@@ -204,6 +211,7 @@ impl Builder {
         };
         let id = self.module.constant(op, of, &[]);
         self.types.insert(id, Type::Bool);
+        self.truths.insert(id, value);
         Operand::Value(id)
     }
 
@@ -508,7 +516,70 @@ impl Builder {
         self.fault_unless(Operand::Value(inside));
     }
 
+    /// The greatest value that a number can have.
+    pub(crate) fn most(&self, id: Id) -> u64 {
+        let all = match self.type_of(id) {
+            Type::Int { bits, signed } => (u64::MAX >> (64 - bits)) >> u32::from(signed),
+            _ => u64::MAX,
+        };
+        let known = self.constants.get(&id).map(|value| value & all);
+        known.or_else(|| self.bounds.get(&id).copied()).unwrap_or(all)
+    }
+
     // Blocks.
+
+    /// The label of the block in the making.
+    pub(crate) fn block(&self) -> Id {
+        self.blocks.last().map_or(0, |block| block.label)
+    }
+
+    pub(crate) fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Appends the last block to the one before, whose conditional jump leads to it, if it only computes values.
+    pub(crate) fn join_pure(&mut self, most: usize) -> bool {
+        let Some([.., before, last]) = self.blocks.get(..) else {
+            return false;
+        };
+        let jumps_there = before.body.last().is_some_and(|jump| {
+            jump.op == Op::BranchConditional && jump.operands.get(1) == Some(&last.label)
+        });
+        let is_pure = last.body.iter().all(|instruction| self.is_pure(instruction));
+        if !jumps_there || !is_pure || last.body.len() > most {
+            return false;
+        }
+        if let Some(last) = self.blocks.pop()
+            && let Some(before) = self.blocks.last_mut()
+        {
+            before.body.pop();
+            before.body.extend(last.body);
+        }
+        true
+    }
+
+    /// Whether an instruction only computes a value, cheaply and for any operands.
+    fn is_pure(&self, instruction: &Instruction) -> bool {
+        match instruction.op {
+            // Of a variable, not of an element that a condition may protect.
+            Op::Load => instruction.operands.get(2).is_some_and(|from| {
+                self.variables.iter().any(|variable| variable.operands.get(1) == Some(from))
+            }),
+            Op::IAdd | Op::ISub | Op::IMul | Op::FAdd | Op::FSub | Op::FMul => true,
+            Op::SNegate | Op::FNegate | Op::Not | Op::Select | Op::CopyObject => true,
+            Op::BitwiseAnd | Op::BitwiseOr | Op::BitwiseXor => true,
+            Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => true,
+            Op::UConvert | Op::SConvert | Op::FConvert | Op::ConvertUToF | Op::ConvertSToF => true,
+            Op::IEqual | Op::INotEqual | Op::ULessThan | Op::ULessThanEqual => true,
+            Op::UGreaterThan | Op::UGreaterThanEqual | Op::SLessThan | Op::SLessThanEqual => true,
+            Op::SGreaterThan | Op::SGreaterThanEqual | Op::FOrdEqual | Op::FUnordNotEqual => true,
+            Op::FOrdLessThan | Op::FOrdLessThanEqual | Op::FOrdGreaterThan => true,
+            Op::FOrdGreaterThanEqual | Op::CompositeExtract | Op::Bitcast => true,
+            Op::LogicalAnd | Op::LogicalOr | Op::LogicalNot | Op::LogicalEqual => true,
+            Op::LogicalNotEqual => true,
+            _ => false,
+        }
+    }
 
     pub(crate) fn label(&mut self) -> Id {
         self.module.id()
@@ -565,6 +636,8 @@ impl Builder {
                 let pointer = Type::Pointer(*space, of.clone());
                 let pointer = self.raw_parameter(&pointer, name);
                 let length = self.raw_parameter(&Type::SIZE, &format!("{name}.len"));
+                // No slice has more bytes than half of the addresses.
+                self.bounds.insert(length, u64::MAX >> 1);
                 self.compose(ty, &[Operand::Value(pointer), Operand::Value(length)])
             }
             Type::Unit => Operand::Unit,
@@ -593,6 +666,7 @@ impl Builder {
         if let Some(refusal) = self.refusal {
             return Err(refusal);
         }
+        threading::thread(&mut self.blocks, &self.truths);
         let types: Vec<Id> = self.parameters.iter().map(|(of, _)| *of).collect();
         let ty = self.module.function_type(&types);
         let void = self.module.type_id(&Type::Unit);

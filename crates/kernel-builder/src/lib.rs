@@ -31,6 +31,7 @@
 //! |---|---|
 //! | `types` | types, with address spaces |
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
+//! | `threading` | jumps of conditions with `&&` and `\|\|` |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
 //! | `control`, `arithmetic`, `methods`, `work_item` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
@@ -55,6 +56,7 @@ mod kernel_type;
 mod methods;
 mod module;
 mod stage;
+mod threading;
 mod types;
 mod work_item;
 
