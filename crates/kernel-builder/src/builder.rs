@@ -264,6 +264,7 @@ impl Builder {
         }
         let value = match self.type_of(pointer).pointee() {
             None | Some(Type::Unit) => Operand::Unit,
+            Some(_) if self.is_split(pointer) => self.read_members(pointer),
             Some(ty) => {
                 let of = self.module.memory_type(ty);
                 let id = self.emit_as(Op::Load, ty, of, &[pointer]);
@@ -330,7 +331,11 @@ impl Builder {
                     );
                     return;
                 }
-                self.effect(Op::Store, vec![pointer, value]);
+                if self.is_split(pointer) {
+                    self.store_members(pointer, value);
+                } else {
+                    self.effect(Op::Store, vec![pointer, value]);
+                }
             }
             Operand::Value(_) | Operand::Unit | Operand::Never => {}
         }

@@ -33,6 +33,7 @@
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
 //! | `threading` | jumps of conditions with `&&` and `\|\|` |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
+//! | `members` | structures and arrays in memory, in parts |
 //! | `control`, `arithmetic`, `methods`, `work_item` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
 //! | `stage` | the typed face, which the macros call |
@@ -53,6 +54,7 @@ mod builder;
 mod control;
 mod functions;
 mod kernel_type;
+mod members;
 mod methods;
 mod module;
 mod stage;

@@ -272,6 +272,11 @@ impl Module {
         id
     }
 
+    /// A pointer to a type that Rust's values do not have.
+    pub(crate) fn pointer_to(&mut self, space: Space, to: Id) -> Id {
+        self.declare(Op::TypePointer, &[storage_class(space) as u32, to])
+    }
+
     pub(crate) fn vector_type(&mut self, of: Id, count: u32) -> Id {
         self.declare(Op::TypeVector, &[of, count])
     }
