@@ -157,13 +157,20 @@ impl Builder {
             Binary::Or => Op::BitwiseOr,
             Binary::Xor => Op::BitwiseXor,
             Binary::Div | Binary::Rem => {
-                self.check_division((bits, signed), l, r);
-                match (operator, signed) {
+                let good = self.check_division((bits, signed), l, r);
+                let op = match (operator, signed) {
                     (Binary::Div, true) => Op::SDiv,
                     (Binary::Div, false) => Op::UDiv,
                     (_, true) => Op::SRem,
                     (_, false) => Op::UMod,
-                }
+                };
+                let Some(good) = good else {
+                    return self.value(op, ty, &[l, r]);
+                };
+                let (one, zero) = (self.module.integer(bits, 1), self.module.integer(bits, 0));
+                let divisor = self.emit(Op::Select, ty, &[good, r, one]);
+                let quotient = self.emit(op, ty, &[l, divisor]);
+                return self.value(Op::Select, ty, &[good, quotient, zero]);
             }
             Binary::Shl | Binary::Shr => {
                 let Operand::Value(r) = self.cast(Operand::Value(r), ty) else {
@@ -193,12 +200,13 @@ impl Builder {
         self.value(op, ty, &[l, r])
     }
 
-    /// Ends the work-item if a division has no result: by zero, or of the least number by -1.
-    fn check_division(&mut self, (bits, signed): (u32, bool), l: u32, r: u32) {
+    /// Ends the work-item if a division has no result: by zero, or of the least number by -1. In a kernel with barriers the
+    /// result is zero then: the condition is returned.
+    fn check_division(&mut self, (bits, signed): (u32, bool), l: u32, r: u32) -> Option<u32> {
         let all = u64::MAX >> (64 - bits);
         let known = self.constants.get(&r).map(|value| value & all);
         if known != Some(0) && known.is_some_and(|value| !signed || value != all) {
-            return;
+            return None;
         }
         let zero = self.module.integer(bits, 0);
         let mut good = self.emit(Op::INotEqual, &Type::Bool, &[r, zero]);
@@ -210,7 +218,11 @@ impl Builder {
             let either = self.emit(Op::LogicalOr, &Type::Bool, &[l, r]);
             good = self.emit(Op::LogicalAnd, &Type::Bool, &[good, either]);
         }
+        if self.masked {
+            return Some(good);
+        }
         self.fault_unless(Operand::Value(good));
+        None
     }
 
     /// `operator operand`.

@@ -76,6 +76,14 @@ pub struct Builder {
     pub(crate) depth: usize,
     /// Leaves out the checks of indices.
     pub(crate) unchecked: bool,
+    /// Work-items wait for each other: none may end at a failed check.
+    pub(crate) has_barrier: bool,
+    /// Indices outside are masked, because the kernel has barriers.
+    pub(crate) masked: bool,
+    /// The conditions under which pointers are inside.
+    pub(crate) guards: HashMap<Id, Id>,
+    /// Conditions that hold in the code that follows.
+    pub(crate) open_guards: Vec<Id>,
 }
 
 impl std::fmt::Debug for Builder {
@@ -112,6 +120,10 @@ impl Default for Builder {
             exit,
             depth: 0,
             unchecked: false,
+            has_barrier: false,
+            masked: false,
+            guards: HashMap::new(),
+            open_guards: Vec::new(),
         }
     }
 }
@@ -142,6 +154,7 @@ impl Builder {
         if !self.live {
             return;
         }
+        self.keep_guards(op, &operands);
         let line = self.line;
         if let Some(block) = self.blocks.last_mut() {
             block.body.push(Instruction { op, operands, line });
@@ -267,7 +280,7 @@ impl Builder {
             Some(_) if self.is_split(pointer) => self.read_members(pointer),
             Some(ty) => {
                 let of = self.module.memory_type(ty);
-                let id = self.emit_as(Op::Load, ty, of, &[pointer]);
+                let id = self.load(ty, of, &[pointer]);
                 self.loaded(id, ty)
             }
         };
@@ -331,11 +344,10 @@ impl Builder {
                     );
                     return;
                 }
-                if self.is_split(pointer) {
-                    self.store_members(pointer, value);
-                } else {
-                    self.effect(Op::Store, vec![pointer, value]);
-                }
+                self.where_inside(pointer, |builder| match builder.is_split(pointer) {
+                    true => builder.store_members(pointer, value),
+                    false => builder.effect(Op::Store, vec![pointer, value]),
+                });
             }
             Operand::Value(_) | Operand::Unit | Operand::Never => {}
         }
@@ -479,9 +491,13 @@ impl Builder {
                 let (Operand::Value(pointer), Operand::Value(length)) = (pointer, length) else {
                     return Operand::Never;
                 };
-                self.check_bounds(index, length);
+                let guard = self.check_bounds(index, length);
                 let operands = [pointer, index];
-                Operand::Memory(self.emit(Op::InBoundsPtrAccessChain, &pointer_type, &operands))
+                let place = self.emit(Op::InBoundsPtrAccessChain, &pointer_type, &operands);
+                if let Some(condition) = guard {
+                    self.guard(place, pointer, condition);
+                }
+                Operand::Memory(place)
             }
             // A known element of a value needs no memory.
             (Operand::Value(_), Type::Array(of, count)) if self.known_below(index, count).is_some() => {
@@ -495,9 +511,13 @@ impl Builder {
             (Operand::Memory(_), Type::Pointer(space, to)) => match &*to {
                 Type::Array(of, count) => {
                     let length = self.size(*count);
-                    self.check_bounds(index, length);
+                    let guard = self.check_bounds(index, length);
                     let ty = Type::Pointer(space, of.clone());
-                    Operand::Memory(self.emit(Op::InBoundsAccessChain, &ty, &[id, index]))
+                    let place = self.emit(Op::InBoundsAccessChain, &ty, &[id, index]);
+                    if let Some(condition) = guard {
+                        self.guard(place, id, condition);
+                    }
+                    Operand::Memory(place)
                 }
                 other => self.refuse(format!("an element of {other}, which has none")),
             },
@@ -511,14 +531,19 @@ impl Builder {
         usize::try_from(index).ok().filter(|_| index < count)
     }
 
-    fn check_bounds(&mut self, index: Id, length: Id) {
+    /// Checks an index, or returns the condition under which it is inside.
+    fn check_bounds(&mut self, index: Id, length: Id) -> Option<Id> {
         if self.unchecked || self.is_less(index, length) {
-            return;
+            return None;
         }
         let inside = self.emit(Op::ULessThan, &Type::Bool, &[index, length]);
         self.conditions
             .insert(inside, Condition::Less(index, length));
+        if self.masked {
+            return Some(inside);
+        }
         self.fault_unless(Operand::Value(inside));
+        None
     }
 
     /// The greatest value that a number can have.

@@ -33,6 +33,7 @@
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
 //! | `threading` | jumps of conditions with `&&` and `\|\|` |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
+//! | `guards` | checks of indices where work-items wait for each other |
 //! | `members` | structures and arrays in memory, in parts |
 //! | `control`, `arithmetic`, `methods`, `work_item` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
@@ -53,6 +54,7 @@ pub mod atomic;
 mod builder;
 mod control;
 mod functions;
+mod guards;
 mod kernel_type;
 mod members;
 mod methods;
@@ -86,9 +88,7 @@ pub trait Kernel: Copy + 'static {
 /// # Errors
 /// The construct that kernels do not have, with its line.
 pub fn spirv<K: Kernel>() -> Result<Vec<u32>, Refusal> {
-    let stage = Stage::default();
-    K::stage(&stage);
-    stage.finish(K::NAME, K::FILE)
+    Stage::staged(K::stage).finish(K::NAME, K::FILE)
 }
 
 /// Stages a kernel without bounds checks of slices and arrays, and returns its SPIR-V: for measuring what they cost.

@@ -81,19 +81,30 @@ impl Builder {
         if let Some((place, number, count)) = self.vector_at(pointer) {
             let id = self.module.type_id(&number);
             let id = self.module.vector_type(id, count);
-            let vector = self.emit_as(Op::Load, &Type::Unit, id, &aligned(&[place], &number));
+            let vector = self.load(&Type::Unit, id, &aligned(&[place], &number));
             let mut parts = (0..count)
                 .map(|index| self.value(Op::CompositeExtract, &number, &[vector, index]))
                 .collect::<Vec<Operand>>()
                 .into_iter();
             return self.gathered(&of, &mut parts);
         }
-        let members = self.members(pointer);
-        let values: Vec<Operand> = members
-            .into_iter()
-            .map(|(member, _)| self.read(Operand::Memory(member)))
-            .collect();
-        self.compose(&of, &values)
+        let numbers = self.values_inside(pointer, |builder| {
+            let mut numbers = Vec::new();
+            builder.read_numbers(pointer, &of, &mut numbers);
+            numbers
+        });
+        self.gathered(&of, &mut numbers.into_iter())
+    }
+
+    /// Reads the numbers of a composite in order.
+    fn read_numbers(&mut self, pointer: Id, ty: &Type, numbers: &mut Vec<Operand>) {
+        if !matches!(ty, Type::Struct(_) | Type::Array(..)) {
+            let number = self.read(Operand::Memory(pointer));
+            return numbers.push(number);
+        }
+        for (member, ty) in self.members(pointer) {
+            self.read_numbers(member, &ty, numbers);
+        }
     }
 
     /// Writes a composite.
