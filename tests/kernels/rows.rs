@@ -2,11 +2,10 @@
 
 #[sycl::kernel]
 pub fn row_by_item(matrix: &[f32], sums: &mut [f32], width: u32) {
-    let row = sycl::item::<1>().id();
-    let width = width as usize;
+    let row = sycl::item::<1>().id() as u32;
     let mut sum = 0.0;
     for column in 0..width {
-        sum += matrix[row * width + column];
+        sum += matrix[(row * width + column) as usize];
     }
-    sums[row] = sum;
+    sums[row as usize] = sum;
 }

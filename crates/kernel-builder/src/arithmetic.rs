@@ -1,5 +1,5 @@
 //! Operators and casts, with Rust's meaning: integers wrap, a shift uses the low bits of its count, `as` saturates.
-//! A division by zero ends the work-item.
+//! A division by zero gives zero.
 
 use spirv::{Decoration, Op};
 
@@ -157,7 +157,7 @@ impl Builder {
             Binary::Or => Op::BitwiseOr,
             Binary::Xor => Op::BitwiseXor,
             Binary::Div | Binary::Rem => {
-                let good = self.check_division((bits, signed), l, r);
+                let good = self.has_quotient((bits, signed), l, r);
                 let op = match (operator, signed) {
                     (Binary::Div, true) => Op::SDiv,
                     (Binary::Div, false) => Op::UDiv,
@@ -200,9 +200,8 @@ impl Builder {
         self.value(op, ty, &[l, r])
     }
 
-    /// Ends the work-item if a division has no result: by zero, or of the least number by -1. In a kernel with barriers the
-    /// result is zero then: the condition is returned.
-    fn check_division(&mut self, (bits, signed): (u32, bool), l: u32, r: u32) -> Option<u32> {
+    /// The condition under which a division has a result: not by zero, nor of the least number by -1. `None` if always.
+    fn has_quotient(&mut self, (bits, signed): (u32, bool), l: u32, r: u32) -> Option<u32> {
         let all = u64::MAX >> (64 - bits);
         let known = self.constants.get(&r).map(|value| value & all);
         if known != Some(0) && known.is_some_and(|value| !signed || value != all) {
@@ -218,11 +217,7 @@ impl Builder {
             let either = self.emit(Op::LogicalOr, &Type::Bool, &[l, r]);
             good = self.emit(Op::LogicalAnd, &Type::Bool, &[good, either]);
         }
-        if self.masked {
-            return Some(good);
-        }
-        self.fault_unless(Operand::Value(good));
-        None
+        Some(good)
     }
 
     /// `operator operand`.

@@ -76,10 +76,6 @@ pub struct Builder {
     pub(crate) depth: usize,
     /// Leaves out the checks of indices.
     pub(crate) unchecked: bool,
-    /// Work-items wait for each other: none may end at a failed check.
-    pub(crate) has_barrier: bool,
-    /// Indices outside are masked, because the kernel has barriers.
-    pub(crate) masked: bool,
     /// The conditions under which pointers are inside.
     pub(crate) guards: HashMap<Id, Id>,
     /// Conditions that hold in the code that follows.
@@ -120,8 +116,6 @@ impl Default for Builder {
             exit,
             depth: 0,
             unchecked: false,
-            has_barrier: false,
-            masked: false,
             guards: HashMap::new(),
             open_guards: Vec::new(),
         }
@@ -531,7 +525,7 @@ impl Builder {
         usize::try_from(index).ok().filter(|_| index < count)
     }
 
-    /// Checks an index, or returns the condition under which it is inside.
+    /// The condition under which an index is inside; `None` if it always is.
     fn check_bounds(&mut self, index: Id, length: Id) -> Option<Id> {
         if self.unchecked || self.is_less(index, length) {
             return None;
@@ -539,11 +533,7 @@ impl Builder {
         let inside = self.emit(Op::ULessThan, &Type::Bool, &[index, length]);
         self.conditions
             .insert(inside, Condition::Less(index, length));
-        if self.masked {
-            return Some(inside);
-        }
-        self.fault_unless(Operand::Value(inside));
-        None
+        Some(inside)
     }
 
     /// The greatest value that a number can have.

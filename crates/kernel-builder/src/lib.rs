@@ -33,7 +33,7 @@
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
 //! | `threading` | jumps of conditions with `&&` and `\|\|` |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
-//! | `guards` | checks of indices where work-items wait for each other |
+//! | `guards` | what may be outside of its slice: reads give zero, writes are left out |
 //! | `members` | structures and arrays in memory, in parts |
 //! | `control`, `arithmetic`, `methods`, `work_item` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
@@ -42,7 +42,7 @@
 //!
 //! Invariants
 //! - A module that [`spirv`] returns is valid for any device with capability Kernel and 64-bit addresses.
-//! - An index outside its slice or array ends the work-item before memory is touched, except in [`spirv_unchecked`].
+//! - Memory is touched only after its index was checked, except in [`spirv_unchecked`].
 //! - What cannot be staged is refused with the line, the reason and the way out.
 //! - Code that is never reached leaves no instruction.
 //!
@@ -88,7 +88,9 @@ pub trait Kernel: Copy + 'static {
 /// # Errors
 /// The construct that kernels do not have, with its line.
 pub fn spirv<K: Kernel>() -> Result<Vec<u32>, Refusal> {
-    Stage::staged(K::stage).finish(K::NAME, K::FILE)
+    let stage = Stage::default();
+    K::stage(&stage);
+    stage.finish(K::NAME, K::FILE)
 }
 
 /// Stages a kernel without bounds checks of slices and arrays, and returns its SPIR-V: for measuring what they cost.

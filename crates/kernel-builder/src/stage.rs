@@ -114,25 +114,6 @@ impl Stage {
         stage
     }
 
-    /// A stage for a kernel with barriers.
-    fn masked() -> Self {
-        let stage = Self::default();
-        stage.with(|builder| builder.masked = true);
-        stage
-    }
-
-    /// Stages a kernel: a second time if it has barriers, because only then checks are known to be masked.
-    pub(crate) fn staged(kernel: impl Fn(&Self)) -> Self {
-        let stage = Self::default();
-        kernel(&stage);
-        if !stage.with(|builder| builder.has_barrier) {
-            return stage;
-        }
-        let stage = Self::masked();
-        kernel(&stage);
-        stage
-    }
-
     /// Ends the kernel.
     pub(crate) fn finish(self, name: &str, file: &str) -> Result<Vec<u32>, Refusal> {
         self.0.into_inner().finish(name, file)

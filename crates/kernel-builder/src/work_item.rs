@@ -57,7 +57,6 @@ impl Builder {
 
     /// Waits for the work-group; what it wrote to local and global memory is visible after it.
     pub fn barrier(&mut self) {
-        self.has_barrier = true;
         let scope = self.module.integer(32, Scope::Workgroup as u64);
         let semantics = MemorySemantics::SEQUENTIALLY_CONSISTENT
             | MemorySemantics::WORKGROUP_MEMORY
