@@ -5,14 +5,14 @@
 
 #![forbid(unsafe_code)]
 
-mod render;
+mod tracer;
 
 use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use render::{Ball, Vector, render, scene};
+use tracer::{Ball, Vector, render, scene};
 use sycl::{Buffer, Queue, Read, ReadWrite, info};
 
 /// Paths of each pixel in one launch.
