@@ -29,35 +29,7 @@ macro_rules! kernels {
         }
     };
 }
-kernels! {
-    bitonic "../../../tests/kernels/bitonic.rs": bitonic;
-    bits "../../../tests/kernels/bits.rs": bits;
-    blackscholes "../../../tests/kernels/blackscholes.rs": blackscholes;
-    bytesearch "../../../tests/kernels/bytesearch.rs": bytesearch;
-    conv "../../../tests/kernels/conv.rs": conv5x5;
-    empty "../../../tests/kernels/empty.rs": empty;
-    fft "../../../tests/kernels/fft.rs": fft256;
-    gemm "../../../tests/kernels/gemm.rs": gemm_naive gemm_tiled;
-    hash64 "../../../tests/kernels/hash64.rs": hash64;
-    histogram "../../../tests/kernels/histogram.rs": hist_local hist_global;
-    interp "../../../tests/kernels/interp.rs": interp;
-    layout "../../../tests/kernels/layout.rs": step_aos step_soa;
-    mandelbrot "../../../tests/kernels/mandelbrot.rs": mandelbrot;
-    manyargs "../../../tests/kernels/manyargs.rs": manyargs;
-    matvec4 "../../../tests/kernels/matvec4.rs": matvec4;
-    montecarlo "../../../tests/kernels/montecarlo.rs": mc_pi;
-    nbody "../../../tests/kernels/nbody.rs": nbody;
-    privarr "../../../tests/kernels/privarr.rs": pa_sort pa_count;
-    reduce "../../../tests/kernels/reduce.rs": reduce_f32;
-    rows "../../../tests/kernels/rows.rs": row_by_item;
-    saxpy "../../../tests/kernels/saxpy.rs": saxpy;
-    scan "../../../tests/kernels/scan.rs": scan_block;
-    spmv "../../../tests/kernels/spmv.rs": spmv;
-    stencil "../../../tests/kernels/stencil.rs": stencil2d stencil3d;
-    transpose "../../../tests/kernels/transpose.rs": transpose;
-    vadd "../../../tests/kernels/vadd.rs": vadd_f32 vadd_f64;
-    wrap "../../../tests/kernels/wrap.rs": wrap_remainder wrap_frame;
-}
+include!("../../../tests/kernels/kernels.rs");
 
 fn main() -> ExitCode {
     let folder = env::args_os().nth(1);

@@ -197,7 +197,11 @@ impl Builder {
                 return self.compare(op, Operand::Value(l), Operand::Value(r));
             }
         };
-        self.value(op, ty, &[l, r])
+        let value = self.emit(op, ty, &[l, r]);
+        if op == Op::BitwiseAnd && !signed {
+            self.bounds.insert(value, self.most(l).min(self.most(r)));
+        }
+        Operand::Value(value)
     }
 
     /// The condition under which a division has a result: not by zero, nor of the least number by -1. `None` if always.

@@ -106,6 +106,11 @@ impl Builder {
     /// Whether the first is known to be less than the second here.
     pub(crate) fn is_less(&self, index: Id, length: Id) -> bool {
         let known = |id| self.constants.get(&id).copied();
+        if let Type::Int { signed: false, .. } = self.type_of(index)
+            && known(length).is_some_and(|length| self.most(index) < length)
+        {
+            return true;
+        }
         match (known(index), known(length)) {
             (Some(index), Some(length)) => index < length,
             (None, Some(most)) => self.facts.iter().any(|(less, more)| {

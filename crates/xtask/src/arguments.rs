@@ -56,7 +56,8 @@ pub(crate) enum Verb {
     Wheels(Wheels),
     /// Run Level Zero conformance programs built in DIR, compared with tests/cts/expect
     Cts(Cts),
-    /// Compare random OpenCL C kernels in all execution modes of Solum and in other runtimes
+    /// Compare random OpenCL C kernels in all execution modes of Solum and in other runtimes, or kernels in Rust with plain
+    /// Rust
     Random(Random),
     /// Benchmark Solum beside a peer, or this build beside an installation
     Bench(Bench),
@@ -286,6 +287,9 @@ pub(crate) enum Peer {
 /// `random`.
 #[derive(Args, Debug)]
 pub(crate) struct Random {
+    /// Kernels in Rust instead, beside plain Rust; the first seed is another one each day
+    #[arg(long, conflicts_with_all = ["peer", "keep", "clang"])]
+    pub(crate) rust: bool,
     /// Kernels, or unlimited: until one differs
     #[arg(long)]
     pub(crate) count: Option<String>,

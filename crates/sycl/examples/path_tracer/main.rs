@@ -1,7 +1,7 @@
 //! A path tracer in Rust alone: scene, kernel and host program. Writes a picture, and renders a small one on the host too:
 //! both are the same, bit for bit.
 //!
-//! `cargo run --release -p sycl --example path_tracer [FILE [WIDTH [PATHS]]]`
+//! `cargo run --release -p sycl --example path_tracer [FOLDER [WIDTH [PATHS]]]`
 
 #![forbid(unsafe_code)]
 
@@ -57,7 +57,7 @@ fn save(file: &Path, picture: &[Vector], [height, width]: [usize; 2], paths: u32
 #[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
-    let file = arguments.next().map_or_else(|| PathBuf::from("path_tracer.png"), PathBuf::from);
+    let folder = arguments.next().map_or_else(|| PathBuf::from("."), PathBuf::from);
     let mut number = |default: u32| -> Result<u32, Box<dyn Error>> {
         match arguments.next() {
             None => Ok(default),
@@ -68,6 +68,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let size = [width * 3 / 4, width];
     let queue = Queue::new()?;
     println!("device: {}", queue.device().info::<info::device::Name>()?);
+    let began = Instant::now();
+    let words = sycl::kernel::spirv(&render)?.len();
+    let staged = began.elapsed().as_secs_f64() * 1e3;
+    println!("kernel: {words} words of SPIR-V, staged in {staged:.2} ms");
     let scene = scene();
 
     let small = [24, 32];
@@ -82,9 +86,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds = began.elapsed().as_secs_f64();
     let rays = picture.len() as f64 * f64::from(paths) / 1e6;
     println!("{width} x {} pixels, {paths} paths each: {:.2} s, {:.1} million paths a second", size[0], seconds, rays / seconds);
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)?;
-    }
+    std::fs::create_dir_all(&folder)?;
+    let file = folder.join("path_tracer.png");
     save(&file, &picture, size, paths)?;
     println!("picture: {}", file.display());
     Ok(())

@@ -62,7 +62,7 @@ fn rust(session: &Session) -> Result<()> {
     session.run(&Program::new(session.release("examples/blur")).arg("target/demo"))?;
     session.say("a path tracer in Rust alone, kernels included (docs/rust-kernels.md)");
     let tracer = Program::new(session.release("examples/path_tracer"));
-    session.run(&tracer.arg("target/demo/path_tracer.png"))
+    session.run(&tracer.arg("target/demo"))
 }
 
 /// A race that no result shows, found by `solum check`.

@@ -27,6 +27,7 @@ const STEPS: [(&str, &str); 10] = [
     ("awkward ends, limits and hostile peers", "soak 60"),
     ("two builds of a release", "check reproducible"),
     ("random kernels", "random --count 2000"),
+    ("random kernels in Rust", "random --rust"),
 ];
 
 /// Runs all of them.

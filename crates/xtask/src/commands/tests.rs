@@ -55,6 +55,8 @@ const LINES: [(&str, &[&str]); 14] = [
         &[
             "random",
             "random --count unlimited --first 7 --peer pocl --peer intel",
+            "random --rust",
+            "random --rust --count 20 --first 5000",
         ],
     ),
     (
@@ -163,6 +165,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
         ("bench --against", &["--against <PREFIX>", "value"]),
         ("bench dpnp --device both", &["'both'", "cpu, gpu"]),
         ("release --prepare", &["<VERSION>"]),
+        ("random --rust --peer pocl", &["--peer <PEER>", "--rust"]),
         ("random --peer amd", &["'amd'", "pocl, intel"]),
         ("soak long", &["'long'", "[MINUTES]"]),
     ];
