@@ -3,7 +3,7 @@
 use sycl::{barrier, item, local};
 
 #[sycl::kernel]
-pub fn bitonic(input: &[u32], output: &mut [u32]) {
+pub(crate) fn bitonic(input: &[u32], output: &mut [u32]) {
     let mut s = local::<[u32; 512]>();
     let l = item::<1>().local_id() as u32;
     let base = item::<1>().group_id() as u32 * 512;

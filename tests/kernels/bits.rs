@@ -1,7 +1,7 @@
 //! Population count, leading zeros, rotates and bit reversal inside each byte.
 
 #[sycl::kernel]
-pub fn bits(input: &[u32], output: &mut [u32]) {
+pub(crate) fn bits(input: &[u32], output: &mut [u32]) {
     let i = sycl::item::<1>().id();
     let v = input[i];
     let mut r = v;

@@ -9,12 +9,12 @@ fn cdf(x: f32) -> f32 {
     let p = k.mul_add(p, 1.781_477_9);
     let p = k.mul_add(p, -0.356_563_78);
     let p = k * k.mul_add(p, 0.319_381_54);
-    let r = 1.0 - 0.398_942_28 * (-0.5 * a * a).exp() * p;
+    let r = 1.0 - 0.398_942_3 * (-0.5 * a * a).exp() * p;
     if x < 0.0 { 1.0 - r } else { r }
 }
 
 #[sycl::kernel]
-pub fn blackscholes(
+pub(crate) fn blackscholes(
     price: &[f32],
     strike: &[f32],
     time: &[f32],

@@ -3,7 +3,7 @@
 use sycl::{atomic, item};
 
 #[sycl::kernel]
-pub fn bytesearch(text: &[u8], pattern: &[u8], m: u32, count: &mut [u32], flags: &mut [u8]) {
+pub(crate) fn bytesearch(text: &[u8], pattern: &[u8], m: u32, count: &mut [u32], flags: &mut [u8]) {
     let i = item::<1>().id();
     let m = m as usize;
     let mut k = 0;

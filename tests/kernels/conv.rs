@@ -3,7 +3,7 @@
 use sycl::item;
 
 #[sycl::kernel]
-pub fn conv5x5(input: &[[u8; 4]], output: &mut [[u8; 4]], weights: &[f32], w: i32, h: i32) {
+pub(crate) fn conv5x5(input: &[[u8; 4]], output: &mut [[u8; 4]], weights: &[f32], w: i32, h: i32) {
     let place = item::<2>().id();
     let (y, x) = (place[0], place[1]);
     let (x, y) = (x as i32, y as i32);

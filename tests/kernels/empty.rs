@@ -1,4 +1,4 @@
 //! Launch latency: no arguments, no work.
 
 #[sycl::kernel]
-pub fn empty() {}
+pub(crate) fn empty() {}

@@ -5,7 +5,7 @@ use sycl::{barrier, item, local};
 /// A complex number.
 #[derive(Clone, Copy, sycl::Device)]
 #[repr(C)]
-pub struct Complex {
+pub(crate) struct Complex {
     re: f32,
     im: f32,
 }
@@ -13,11 +13,17 @@ pub struct Complex {
 impl Complex {
     #[sycl::device]
     fn plus(self, other: Complex) -> Complex {
-        Complex { re: self.re + other.re, im: self.im + other.im }
+        Complex {
+            re: self.re + other.re,
+            im: self.im + other.im,
+        }
     }
     #[sycl::device]
     fn minus(self, other: Complex) -> Complex {
-        Complex { re: self.re - other.re, im: self.im - other.im }
+        Complex {
+            re: self.re - other.re,
+            im: self.im - other.im,
+        }
     }
     #[sycl::device]
     fn times(self, other: Complex) -> Complex {
@@ -29,7 +35,7 @@ impl Complex {
 }
 
 #[sycl::kernel]
-pub fn fft256(input: &[Complex], output: &mut [Complex], twiddles: &[Complex]) {
+pub(crate) fn fft256(input: &[Complex], output: &mut [Complex], twiddles: &[Complex]) {
     let mut passed = local::<[Complex; 256]>();
     let l = item::<1>().local_id();
     let base = item::<1>().group_id() * 256;
@@ -42,7 +48,10 @@ pub fn fft256(input: &[Complex], output: &mut [Complex], twiddles: &[Complex]) {
         v2 = v2.times(twiddles[2 * k]);
         v3 = v3.times(twiddles[3 * k]);
         let (a, b, c, d) = (v0.plus(v2), v0.minus(v2), v1.plus(v3), v1.minus(v3));
-        let e = Complex { re: d.im, im: -d.re };
+        let e = Complex {
+            re: d.im,
+            im: -d.re,
+        };
         let at = (l / size) * size * 4 + (l & (size - 1));
         barrier();
         passed[at] = a.plus(c);

@@ -3,7 +3,7 @@
 use sycl::{barrier, item, local};
 
 #[sycl::kernel]
-pub fn gemm_naive(a: &[f32], b: &[f32], c: &mut [f32], n: u32) {
+pub(crate) fn gemm_naive(a: &[f32], b: &[f32], c: &mut [f32], n: u32) {
     let place = item::<2>().id();
     let (i, j) = (place[0] as u32, place[1] as u32);
     let mut sum = 0.0;
@@ -17,7 +17,7 @@ pub fn gemm_naive(a: &[f32], b: &[f32], c: &mut [f32], n: u32) {
 const T: usize = 16;
 
 #[sycl::kernel]
-pub fn gemm_tiled(a: &[f32], b: &[f32], c: &mut [f32], n: u32) {
+pub(crate) fn gemm_tiled(a: &[f32], b: &[f32], c: &mut [f32], n: u32) {
     let (mut ta, mut tb) = (local::<[[f32; T]; T]>(), local::<[[f32; T]; T]>());
     let own = item::<2>().local_id();
     let (ly, lx) = (own[0], own[1]);

@@ -1,7 +1,7 @@
 //! 64-bit finaliser rounds: multiply, rotate, xor-shift.
 
 #[sycl::kernel]
-pub fn hash64(input: &[u64], output: &mut [u64], rounds: i32) {
+pub(crate) fn hash64(input: &[u64], output: &mut [u64], rounds: i32) {
     let i = sycl::item::<1>().id();
     let mut h = input[i] ^ 0x9E37_79B9_7F4A_7C15;
     for r in 0..rounds {

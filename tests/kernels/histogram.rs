@@ -3,7 +3,7 @@
 use sycl::{atomic, barrier, item, local};
 
 #[sycl::kernel]
-pub fn hist_local(input: &[u8], bins: &mut [u32], per: u32) {
+pub(crate) fn hist_local(input: &[u8], bins: &mut [u32], per: u32) {
     let mut counts = local::<[u32; 256]>();
     let (l, size) = (item::<1>().local_id(), item::<1>().local_range());
     for i in (l..256).step_by(size) {
@@ -24,6 +24,6 @@ pub fn hist_local(input: &[u8], bins: &mut [u32], per: u32) {
 }
 
 #[sycl::kernel]
-pub fn hist_global(input: &[u8], bins: &mut [u32]) {
+pub(crate) fn hist_global(input: &[u8], bins: &mut [u32]) {
     atomic::add(&mut bins[input[item::<1>().id()] as usize], 1);
 }

@@ -1,7 +1,7 @@
 //! Byte-code machine: every work-item runs its own program, a 12-way switch per step.
 
 #[sycl::kernel]
-pub fn interp(code: &[u8], data: &[i32], output: &mut [i32], length: u32) {
+pub(crate) fn interp(code: &[u8], data: &[i32], output: &mut [i32], length: u32) {
     let i = sycl::item::<1>().id();
     let length = length as usize;
     let first = (i & 63) * length;
@@ -15,11 +15,15 @@ pub fn interp(code: &[u8], data: &[i32], output: &mut [i32], length: u32) {
             3 => a = a.wrapping_mul(5).wrapping_add(1),
             4 => b = b.wrapping_sub(c),
             5 => {
-                let t = a;
-                a = b;
-                b = t;
+                (a, b) = (b, a);
             }
-            6 => c = if a > b { c.wrapping_add(1) } else { c.wrapping_sub(2) },
+            6 => {
+                c = if a > b {
+                    c.wrapping_add(1)
+                } else {
+                    c.wrapping_sub(2)
+                }
+            }
             7 => a = data[((a ^ c) as u32 & 4095) as usize],
             8 => b = (b << 7) | (b as u32 >> 25) as i32,
             9 => {

@@ -5,7 +5,7 @@ use sycl::item;
 /// A particle: place, velocity, mass.
 #[derive(Clone, Copy, sycl::Device)]
 #[repr(C)]
-pub struct Particle {
+pub(crate) struct Particle {
     x: f32,
     y: f32,
     z: f32,
@@ -16,7 +16,7 @@ pub struct Particle {
 }
 
 #[sycl::kernel]
-pub fn step_aos(before: &[Particle], after: &mut [Particle], dt: f32) {
+pub(crate) fn step_aos(before: &[Particle], after: &mut [Particle], dt: f32) {
     let i = item::<1>().id();
     let mut p = before[i];
     let f = dt / p.mass;
@@ -30,8 +30,11 @@ pub fn step_aos(before: &[Particle], after: &mut [Particle], dt: f32) {
 }
 
 #[sycl::kernel]
-#[expect(clippy::too_many_arguments, reason = "seven arrays in, six out: what is measured")]
-pub fn step_soa(
+#[expect(
+    clippy::too_many_arguments,
+    reason = "seven arrays in, six out: what is measured"
+)]
+pub(crate) fn step_soa(
     x: &[f32],
     y: &[f32],
     z: &[f32],
@@ -49,7 +52,11 @@ pub fn step_soa(
 ) {
     let i = item::<1>().id();
     let f = -(dt / mass[i]);
-    let (a, b, c) = (f.mul_add(x[i], vx[i]), f.mul_add(y[i], vy[i]), f.mul_add(z[i], vz[i]));
+    let (a, b, c) = (
+        f.mul_add(x[i], vx[i]),
+        f.mul_add(y[i], vy[i]),
+        f.mul_add(z[i], vz[i]),
+    );
     ovx[i] = a;
     ovy[i] = b;
     ovz[i] = c;

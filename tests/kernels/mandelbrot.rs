@@ -1,7 +1,7 @@
 //! Escape-time loop whose trip count differs per lane.
 
 #[sycl::kernel]
-pub fn mandelbrot(output: &mut [i32], w: u32, x0: f32, y0: f32, step: f32, most: i32) {
+pub(crate) fn mandelbrot(output: &mut [i32], w: u32, x0: f32, y0: f32, step: f32, most: i32) {
     let place = sycl::item::<2>().id();
     let (py, px) = (place[0], place[1]);
     let (cx, cy) = ((px as f32).mul_add(step, x0), (py as f32).mul_add(step, y0));

@@ -2,7 +2,7 @@
 
 #[sycl::kernel]
 #[expect(clippy::too_many_arguments, reason = "what is measured")]
-pub fn manyargs(
+pub(crate) fn manyargs(
     o: &mut [i32],
     a: &[i32],
     b: &[i32],
@@ -30,9 +30,15 @@ pub fn manyargs(
 ) {
     let i = sycl::item::<1>().id();
     let mut v = a[i];
-    v = v.wrapping_add(b[i].wrapping_mul(2)).wrapping_add(c[i].wrapping_mul(3));
-    v = v.wrapping_add(d[i].wrapping_mul(4)).wrapping_add(e[i].wrapping_mul(5));
-    v = v.wrapping_add(f[i].wrapping_mul(6)).wrapping_add(g[i].wrapping_mul(7));
+    v = v
+        .wrapping_add(b[i].wrapping_mul(2))
+        .wrapping_add(c[i].wrapping_mul(3));
+    v = v
+        .wrapping_add(d[i].wrapping_mul(4))
+        .wrapping_add(e[i].wrapping_mul(5));
+    v = v
+        .wrapping_add(f[i].wrapping_mul(6))
+        .wrapping_add(g[i].wrapping_mul(7));
     v = v.wrapping_add(s0 + s1 as i32 + s2 as i32 + s3 as i32);
     v = v.wrapping_add(s4 as i32 + s5 as i32 + s6 as i32 + s7 as i32 + s8 as i32 + s9 as i32);
     v = v.wrapping_add(s10[0] + s10[1] + s11[0] + s11[1] + s11[2] + s11[3]);

@@ -1,7 +1,7 @@
 //! y = A*x with loads of four numbers, one row per work-item (rows are far apart in memory).
 
 #[sycl::kernel]
-pub fn matvec4(a: &[[f32; 4]], x: &[[f32; 4]], y: &mut [f32], n4: u32) {
+pub(crate) fn matvec4(a: &[[f32; 4]], x: &[[f32; 4]], y: &mut [f32], n4: u32) {
     let r = sycl::item::<1>().id();
     let n4 = n4 as usize;
     let (mut s0, mut s1, mut s2, mut s3) = (0.0, 0.0, 0.0, 0.0);

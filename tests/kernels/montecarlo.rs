@@ -10,7 +10,7 @@ fn next(state: &mut u32) -> f32 {
 }
 
 #[sycl::kernel]
-pub fn mc_pi(seed: &[u32], hits: &mut [i32], rounds: i32) {
+pub(crate) fn mc_pi(seed: &[u32], hits: &mut [i32], rounds: i32) {
     let i = sycl::item::<1>().id();
     let mut state = seed[i];
     let mut count = 0;

@@ -3,7 +3,7 @@
 use sycl::{barrier, item, local};
 
 #[sycl::kernel]
-pub fn nbody(bodies: &[[f32; 4]], forces: &mut [[f32; 4]], n: u32, softening: f32) {
+pub(crate) fn nbody(bodies: &[[f32; 4]], forces: &mut [[f32; 4]], n: u32, softening: f32) {
     let mut tile = local::<[[f32; 4]; 128]>();
     let (l, size) = (item::<1>().local_id(), item::<1>().local_range());
     let body = bodies[item::<1>().id()];

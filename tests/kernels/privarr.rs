@@ -3,8 +3,7 @@
 use sycl::item;
 
 #[sycl::kernel]
-#[expect(clippy::needless_range_loop, reason = "indices are what is measured")]
-pub fn pa_sort(input: &[f32], output: &mut [f32]) {
+pub(crate) fn pa_sort(input: &[f32], output: &mut [f32]) {
     let (g, n) = (item::<1>().id(), item::<1>().range());
     let mut v = [0.0f32; 16];
     for i in 0..16 {
@@ -24,7 +23,7 @@ pub fn pa_sort(input: &[f32], output: &mut [f32]) {
 }
 
 #[sycl::kernel]
-pub fn pa_count(input: &[u32], output: &mut [u32], words: u32) {
+pub(crate) fn pa_count(input: &[u32], output: &mut [u32], words: u32) {
     let (g, n) = (item::<1>().id(), item::<1>().range());
     let mut counts = [0u32; 16];
     for w in 0..words as usize {

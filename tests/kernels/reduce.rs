@@ -3,7 +3,7 @@
 use sycl::{barrier, item, local};
 
 #[sycl::kernel]
-pub fn reduce_f32(input: &[f32], output: &mut [f32], n: u32) {
+pub(crate) fn reduce_f32(input: &[f32], output: &mut [f32], n: u32) {
     let mut sums = local::<[f32; 256]>();
     let (l, size) = (item::<1>().local_id(), item::<1>().local_range());
     let mut sum = 0.0;

@@ -1,7 +1,7 @@
 //! The sum of each row of a matrix: one work-item for a row.
 
 #[sycl::kernel]
-pub fn row_by_item(matrix: &[f32], sums: &mut [f32], width: u32) {
+pub(crate) fn row_by_item(matrix: &[f32], sums: &mut [f32], width: u32) {
     let row = sycl::item::<1>().id() as u32;
     let mut sum = 0.0;
     for column in 0..width {

@@ -3,7 +3,7 @@
 use sycl::{barrier, item, local};
 
 #[sycl::kernel]
-pub fn scan_block(input: &[u32], output: &mut [u32], sums: &mut [u32]) {
+pub(crate) fn scan_block(input: &[u32], output: &mut [u32], sums: &mut [u32]) {
     let mut t = local::<[u32; 512]>();
     let (l, group) = (item::<1>().local_id(), item::<1>().group_id());
     let base = group * 512;

@@ -1,7 +1,7 @@
 //! CSR, one row per work-item: irregular trip counts and gathers.
 
 #[sycl::kernel]
-pub fn spmv(rows: &[u32], columns: &[u32], values: &[f32], x: &[f32], y: &mut [f32]) {
+pub(crate) fn spmv(rows: &[u32], columns: &[u32], values: &[f32], x: &[f32], y: &mut [f32]) {
     let r = sycl::item::<1>().id();
     let mut sum = 0.0;
     for k in rows[r] as usize..rows[r + 1] as usize {

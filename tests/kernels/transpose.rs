@@ -3,7 +3,7 @@
 use sycl::{barrier, item, local};
 
 #[sycl::kernel]
-pub fn transpose(input: &[f32], output: &mut [f32], n: u32) {
+pub(crate) fn transpose(input: &[f32], output: &mut [f32], n: u32) {
     let mut tile = local::<[[f32; 33]; 32]>();
     let local_id = item::<2>().local_id();
     let (ly, lx) = (local_id[0] as u32, local_id[1] as u32);

@@ -3,7 +3,7 @@
 use sycl::item;
 
 #[sycl::kernel]
-pub fn wrap_remainder(input: &[f32], output: &mut [f32], width: u32, height: u32) {
+pub(crate) fn wrap_remainder(input: &[f32], output: &mut [f32], width: u32, height: u32) {
     let place = item::<2>().id();
     let (y, x) = (place[0], place[1]);
     let (x, y) = (x as u32, y as u32);
@@ -16,7 +16,7 @@ pub fn wrap_remainder(input: &[f32], output: &mut [f32], width: u32, height: u32
 }
 
 #[sycl::kernel]
-pub fn wrap_frame(input: &[f32], output: &mut [f32], width: u32, height: u32) {
+pub(crate) fn wrap_frame(input: &[f32], output: &mut [f32], width: u32, height: u32) {
     let place = item::<2>().id();
     let (y, x) = (place[0], place[1]);
     let (pitch, height) = (width as usize + 2, height as usize);

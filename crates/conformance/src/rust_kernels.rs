@@ -1,3 +1,5 @@
+//! `rust-kernels --staging`: prints how many microseconds the staging of each kernel takes, and the lines of its file.
+//!
 //! `rust-kernels FOLDER`: writes the kernels in Rust of `tests/kernels` as SPIR-V, and what their parameters are.
 //!
 //! `FOLDER/KERNEL.spv` is the kernel, `FOLDER/unchecked/KERNEL.spv` the same without bounds checks. `KERNEL.args` beside
@@ -9,6 +11,7 @@
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 use std::{env, fs};
 
 use spirv_reflection::{Module, Parameter, ParameterKind};
@@ -27,6 +30,17 @@ macro_rules! kernels {
             $($(write_one(folder, &$module::$kernel)?;)*)*
             Ok(())
         }
+
+        /// Prints what staging costs.
+        fn stage() -> Result<(), Box<dyn Error>> {
+            $(
+                let mut spent = 0.0;
+                $(spent += staging(&$module::$kernel)?;)*
+                let lines = include_str!($file).lines().count();
+                println!("{} {lines} {spent:.1}", stringify!($module));
+            )*
+            Ok(())
+        }
     };
 }
 include!("../../../tests/kernels/kernels.rs");
@@ -34,6 +48,7 @@ include!("../../../tests/kernels/kernels.rs");
 fn main() -> ExitCode {
     let folder = env::args_os().nth(1);
     let written = match &folder {
+        Some(option) if option == "--staging" => stage(),
         Some(folder) => write(Path::new(folder)),
         None => Err("name a folder to write to".into()),
     };
@@ -44,6 +59,19 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The microseconds of staging a kernel once, the least of some.
+fn staging<K: kernel_builder::Kernel>(_kernel: &K) -> Result<f64, Box<dyn Error>> {
+    let mut least = f64::INFINITY;
+    for _ in 0..20 {
+        let began = Instant::now();
+        let words = kernel_builder::spirv::<K>()?;
+        let spent = began.elapsed().as_secs_f64() * 1e6;
+        drop(words);
+        least = least.min(spent);
+    }
+    Ok(least)
 }
 
 /// Writes a kernel with and without checks, and its parameters.
@@ -71,9 +99,14 @@ fn arguments(bytes: &[u8]) -> Result<String, Box<dyn Error>> {
     let mut lines = String::new();
     for parameter in kernel.parameters.iter().filter(|it| !is_length(it)) {
         let line = match &parameter.kind {
-            ParameterKind::Pointer { element: Some(element), .. } => ("slice", element.size()),
+            ParameterKind::Pointer {
+                element: Some(element),
+                ..
+            } => ("slice", element.size()),
             ParameterKind::Value(value) => ("value", value.size()),
-            kind => return Err(format!("a parameter that the harness does not know: {kind:?}").into()),
+            kind => {
+                return Err(format!("a parameter that the harness does not know: {kind:?}").into());
+            }
         };
         lines += &format!("{}:{}\n", line.0, line.1);
     }

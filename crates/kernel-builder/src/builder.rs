@@ -343,6 +343,9 @@ impl Builder {
                     false => builder.effect(Op::Store, vec![pointer, value]),
                 });
             }
+            Operand::Value(_) if self.live => {
+                self.refuse("an assignment to a value, which has no place in memory");
+            }
             Operand::Value(_) | Operand::Unit | Operand::Never => {}
         }
     }
@@ -494,7 +497,9 @@ impl Builder {
                 Operand::Memory(place)
             }
             // A known element of a value needs no memory.
-            (Operand::Value(_), Type::Array(of, count)) if self.known_below(index, count).is_some() => {
+            (Operand::Value(_), Type::Array(of, count))
+                if self.known_below(index, count).is_some() =>
+            {
                 let at = self.known_below(index, count).unwrap_or(0);
                 self.part(id, at, &of)
             }
@@ -543,7 +548,9 @@ impl Builder {
             _ => u64::MAX,
         };
         let known = self.constants.get(&id).map(|value| value & all);
-        known.or_else(|| self.bounds.get(&id).copied()).unwrap_or(all)
+        known
+            .or_else(|| self.bounds.get(&id).copied())
+            .unwrap_or(all)
     }
 
     // Blocks.
@@ -565,7 +572,10 @@ impl Builder {
         let jumps_there = before.body.last().is_some_and(|jump| {
             jump.op == Op::BranchConditional && jump.operands.get(1) == Some(&last.label)
         });
-        let is_pure = last.body.iter().all(|instruction| self.is_pure(instruction));
+        let is_pure = last
+            .body
+            .iter()
+            .all(|instruction| self.is_pure(instruction));
         if !jumps_there || !is_pure || last.body.len() > most {
             return false;
         }
@@ -583,7 +593,9 @@ impl Builder {
         match instruction.op {
             // Of a variable, not of an element that a condition may protect.
             Op::Load => instruction.operands.get(2).is_some_and(|from| {
-                self.variables.iter().any(|variable| variable.operands.get(1) == Some(from))
+                self.variables
+                    .iter()
+                    .any(|variable| variable.operands.get(1) == Some(from))
             }),
             Op::IAdd | Op::ISub | Op::IMul | Op::FAdd | Op::FSub | Op::FMul => true,
             Op::SNegate | Op::FNegate | Op::Not | Op::Select | Op::CopyObject => true,

@@ -294,7 +294,10 @@ impl Builder {
     ) -> (Counter, Operand) {
         let (start, mut end) = (self.read(start), self.read(end));
         let mut inclusive = inclusive;
-        if inclusive && !reversed && let Some(after) = self.known_successor(end) {
+        if inclusive
+            && !reversed
+            && let Some(after) = self.known_successor(end)
+        {
             (end, inclusive) = (after, false);
         }
         let place = self.variable(if reversed { end } else { start });
@@ -395,7 +398,9 @@ impl Builder {
             (true, Some(known)) if known.cast_signed() < 0 => 0,
             _ => self.most(end),
         };
-        self.most(step).checked_add(end).is_some_and(|most| most <= last)
+        self.most(step)
+            .checked_add(end)
+            .is_some_and(|most| most <= last)
     }
 
     fn add_one(&mut self, value: Operand, op: Op) -> Operand {

@@ -53,7 +53,10 @@ impl Builder {
             return;
         }
         let Some(pointers) = pointers(op, operands) else {
-            let of = operands.get(2).and_then(|base| self.guards.get(base)).copied();
+            let of = operands
+                .get(2)
+                .and_then(|base| self.guards.get(base))
+                .copied();
             if let (Some(condition), Some(result)) = (of, operands.get(1)) {
                 self.guards.insert(*result, condition);
             }
@@ -94,7 +97,9 @@ impl Builder {
 
     /// Loads a number or a vector; zero where the pointer's guard does not hold.
     pub(crate) fn load(&mut self, ty: &Type, type_id: Id, operands: &[Id]) -> Id {
-        let guard = operands.first().and_then(|pointer| self.closed_guard(*pointer));
+        let guard = operands
+            .first()
+            .and_then(|pointer| self.closed_guard(*pointer));
         let Some(condition) = guard else {
             return self.emit_as(Op::Load, ty, type_id, operands);
         };

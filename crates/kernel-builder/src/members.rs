@@ -70,14 +70,21 @@ impl Builder {
         for (index, ty) in (0..).zip(types) {
             let index = self.module.integer(32, index);
             let to = Type::Pointer(space, ty.clone().into());
-            members.push((self.emit(Op::InBoundsAccessChain, &to, &[pointer, index]), ty));
+            members.push((
+                self.emit(Op::InBoundsAccessChain, &to, &[pointer, index]),
+                ty,
+            ));
         }
         members
     }
 
     /// Reads a composite.
     pub(crate) fn read_members(&mut self, pointer: Id) -> Operand {
-        let of = self.type_of(pointer).pointee().cloned().unwrap_or(Type::Unit);
+        let of = self
+            .type_of(pointer)
+            .pointee()
+            .cloned()
+            .unwrap_or(Type::Unit);
         if let Some((place, number, count)) = self.vector_at(pointer) {
             let id = self.module.type_id(&number);
             let id = self.module.vector_type(id, count);
@@ -110,7 +117,11 @@ impl Builder {
     /// Writes a composite.
     pub(crate) fn store_members(&mut self, pointer: Id, value: Id) {
         if let Some((place, number, count)) = self.vector_at(pointer) {
-            let of = self.type_of(pointer).pointee().cloned().unwrap_or(Type::Unit);
+            let of = self
+                .type_of(pointer)
+                .pointee()
+                .cloned()
+                .unwrap_or(Type::Unit);
             let mut parts = Vec::new();
             self.scattered(value, &of, &mut parts);
             let id = self.module.type_id(&number);
@@ -140,7 +151,11 @@ impl Builder {
         let id = self.module.type_id(&number);
         let id = self.module.vector_type(id, count);
         let to = self.module.pointer_to(space, id);
-        Some((self.emit_as(Op::Bitcast, &Type::Unit, to, &[pointer]), number, count))
+        Some((
+            self.emit_as(Op::Bitcast, &Type::Unit, to, &[pointer]),
+            number,
+            count,
+        ))
     }
 
     /// A composite from its numbers in order.
@@ -150,7 +165,10 @@ impl Builder {
             Type::Struct(of) => of.members.iter().map(|(_, ty)| ty.clone()).collect(),
             _ => return numbers.next().unwrap_or(Operand::Never),
         };
-        let values: Vec<Operand> = members.iter().map(|ty| self.gathered(ty, numbers)).collect();
+        let values: Vec<Operand> = members
+            .iter()
+            .map(|ty| self.gathered(ty, numbers))
+            .collect();
         self.compose(ty, &values)
     }
 

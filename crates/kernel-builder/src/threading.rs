@@ -87,7 +87,11 @@ fn can_thread(blocks: &[Block], label: Id, choice: &Choice) -> bool {
         let last = block.body.last();
         last.is_some_and(|jump| jump.op != Op::Return && jump.operands.contains(&label))
     };
-    let from: Vec<Id> = blocks.iter().filter(|it| leads(it)).map(|it| it.label).collect();
+    let from: Vec<Id> = blocks
+        .iter()
+        .filter(|it| leads(it))
+        .map(|it| it.label)
+        .collect();
     from.len() == choice.values.len()
         && blocks
             .iter()
@@ -131,7 +135,9 @@ fn redirect(blocks: &mut [Block], label: Id, choice: &Choice, known: &HashMap<Id
             phi.operands.truncate(2);
             for (value, block) in pairs {
                 match block == label {
-                    true => from.iter().for_each(|from| phi.operands.extend([value, *from])),
+                    true => from
+                        .iter()
+                        .for_each(|from| phi.operands.extend([value, *from])),
                     false => phi.operands.extend([value, block]),
                 }
             }

@@ -68,7 +68,9 @@ impl Scope {
                 format!("{value}{name}")
             }
             Type::Float(_) => {
-                let value = self.random.pick(&["0.0", "0.5", "1.0", "2.0", "3.25", "0.1", "1e6"]);
+                let value = self
+                    .random
+                    .pick(&["0.0", "0.5", "1.0", "2.0", "3.25", "0.1", "1e6"]);
                 format!("{value}{name}")
             }
         }
@@ -95,13 +97,29 @@ impl Scope {
         }
         match self.random.below(6) {
             0 => format!("(!{})", self.condition(depth - 1)),
-            1 => format!("({} && {})", self.condition(depth - 1), self.condition(depth - 1)),
-            2 => format!("({} || {})", self.condition(depth - 1), self.condition(depth - 1)),
-            3 => format!("({} ^ {})", self.condition(depth - 1), self.condition(depth - 1)),
+            1 => format!(
+                "({} && {})",
+                self.condition(depth - 1),
+                self.condition(depth - 1)
+            ),
+            2 => format!(
+                "({} || {})",
+                self.condition(depth - 1),
+                self.condition(depth - 1)
+            ),
+            3 => format!(
+                "({} ^ {})",
+                self.condition(depth - 1),
+                self.condition(depth - 1)
+            ),
             _ => {
                 let ty = self.random.pick(&TYPES[1..]);
                 let operator = self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
-                format!("({} {operator} {})", self.value(ty, depth - 1), self.value(ty, depth - 1))
+                format!(
+                    "({} {operator} {})",
+                    self.value(ty, depth - 1),
+                    self.value(ty, depth - 1)
+                )
             }
         }
     }
@@ -132,7 +150,10 @@ impl Scope {
         let (a, b) = (self.value(ty, depth), self.value(ty, depth));
         match self.random.below(3) {
             0 => {
-                let (on, c) = (self.value(Type::Int(32, false), depth), self.value(ty, depth));
+                let (on, c) = (
+                    self.value(Type::Int(32, false), depth),
+                    self.value(ty, depth),
+                );
                 format!("(match {on} & 3 {{ 0 | 3 => {a}, 1 => {b}, _ => {c} }})")
             }
             1 => {

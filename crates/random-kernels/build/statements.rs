@@ -107,7 +107,10 @@ pub(crate) fn kernel(seed: u64) -> String {
             Type::Float(bits) => format!("bits{bits}({name})"),
             _ => format!("{name} as u64"),
         };
-        kernel.line(&format!("output[first + {}] = {bits} ^ pair.low as u64;", at + 1));
+        kernel.line(&format!(
+            "output[first + {}] = {bits} ^ pair.low as u64;",
+            at + 1
+        ));
     }
     format!(
         "#[sycl::kernel]\nfn kernel{seed}(input: &[u32], numbers: &[f32], output: &mut [u64]) {{\n{}}}\n",
@@ -155,7 +158,13 @@ impl Kernel {
     }
 
     fn assign(&mut self) {
-        let mutable: Vec<Variable> = self.scope.variables.iter().filter(|it| it.mutable).cloned().collect();
+        let mutable: Vec<Variable> = self
+            .scope
+            .variables
+            .iter()
+            .filter(|it| it.mutable)
+            .cloned()
+            .collect();
         let target = mutable[self.scope.random.below(mutable.len())].clone();
         let value = self.scope.value(target.ty, 3);
         let operator = match (target.ty, self.scope.random.below(5)) {
@@ -240,7 +249,10 @@ impl Kernel {
         let head = match kind {
             0 | 1 => format!("for {counter} in 0u32..{bound}"),
             2 => format!("for {counter} in (1u32..={bound}).rev()"),
-            3 => format!("for {counter} in (0u32..{bound}).step_by({})", 1 + self.scope.random.below(3)),
+            3 => format!(
+                "for {counter} in (0u32..{bound}).step_by({})",
+                1 + self.scope.random.below(3)
+            ),
             4 => {
                 self.line(&format!("let mut {counter} = 0u32;"));
                 let condition = self.scope.condition(2);

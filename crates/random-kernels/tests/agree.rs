@@ -38,8 +38,21 @@ fn input(seed: u64) -> Vec<u32> {
 }
 
 fn numbers() -> Vec<f32> {
-    let edges = [0.0, -0.0, 1.0, -2.5, 0.1, 1e-40, 3.0e38, f32::INFINITY, f32::NAN];
-    edges.into_iter().chain((0..8).map(|i| i as f32 * 1.7 - 6.0)).collect()
+    let edges = [
+        0.0,
+        -0.0,
+        1.0,
+        -2.5,
+        0.1,
+        1e-40,
+        3.0e38,
+        f32::INFINITY,
+        f32::NAN,
+    ];
+    edges
+        .into_iter()
+        .chain((0..8).map(|i| i as f32 * 1.7 - 6.0))
+        .collect()
 }
 
 /// What plain Rust leaves.
@@ -56,7 +69,10 @@ fn block(info: &KernelInfo, input: &[u32], numbers: &[f32], output: &mut [u64]) 
         (numbers.as_ptr() as u64, numbers.len() as u64),
         (output.as_mut_ptr() as u64, output.len() as u64),
     ];
-    raw::block(info, &slices.map(|(address, length)| [address, length]).concat())
+    raw::block(
+        info,
+        &slices.map(|(address, length)| [address, length]).concat(),
+    )
 }
 
 #[test]
@@ -84,7 +100,9 @@ fn compare(seed: u64, words: &[u32], expected: &[u64]) {
         sub_group_size: 16,
         ..Request::default()
     });
-    let module = front.unwrap_or_else(|error| panic!("seed {seed}: {error:?}")).module;
+    let module = front
+        .unwrap_or_else(|error| panic!("seed {seed}: {error:?}"))
+        .module;
     let (input, numbers) = (input(seed), numbers());
     let launch = |info: &KernelInfo| raw::launch(info, [group_size(seed), 1, 1], GROUPS);
 

@@ -32,7 +32,12 @@ fn a_program_without_sycl_runs_the_file() -> Result<(), Box<dyn std::error::Erro
     const N: usize = 100;
     let mut x = context.allocate_shared::<f32>(device, N)?;
     let mut y = context.allocate_shared::<f32>(device, N)?;
-    for (i, (x, y)) in x.as_mut_slice().iter_mut().zip(y.as_mut_slice()).enumerate() {
+    for (i, (x, y)) in x
+        .as_mut_slice()
+        .iter_mut()
+        .zip(y.as_mut_slice())
+        .enumerate()
+    {
         (*x, *y) = (i as f32, 1.0);
     }
     let mut kernel = module.create_kernel("saxpy")?;
@@ -65,7 +70,10 @@ fn an_unchanged_file_is_left_alone() -> Result<(), Box<dyn std::error::Error>> {
     let folder = Folder::new(folder("again"));
     let file = folder.write(&kernels::saxpy)?;
     let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
-    std::fs::File::options().write(true).open(&file)?.set_modified(old)?;
+    std::fs::File::options()
+        .write(true)
+        .open(&file)?
+        .set_modified(old)?;
     folder.write(&kernels::saxpy)?;
     assert_eq!(std::fs::metadata(&file)?.modified()?, old);
     std::fs::write(&file, "other")?;
@@ -82,24 +90,35 @@ fn a_generic_kernel_has_a_file_for_each_type() -> Result<(), Box<dyn std::error:
     let single = folder.write_as(&kernels::fill::kernel::<f32>(), "fill_f32")?;
     let double = folder.write_as(&kernels::fill::kernel::<f64>(), "fill_f64")?;
     assert_ne!(std::fs::read(single)?, std::fs::read(double)?);
-    let error = folder.write_as(&kernels::saxpy, "../saxpy").expect_err("leaves the folder");
+    let error = folder
+        .write_as(&kernels::saxpy, "../saxpy")
+        .expect_err("leaves the folder");
     assert!(matches!(error, Error::Name(_)), "{error}");
     Ok(())
 }
 
 #[test]
 fn a_refused_kernel_is_an_error_with_its_line() {
-    let error = Folder::new(folder("refused")).write(&kernels::recursive).expect_err("recursion");
+    let error = Folder::new(folder("refused"))
+        .write(&kernels::recursive)
+        .expect_err("recursion");
     let text = error.to_string();
-    let line = include_str!("files/kernels.rs").lines().position(|line| line.contains("countdown(n - 1)"));
+    let line = include_str!("files/kernels.rs")
+        .lines()
+        .position(|line| line.contains("countdown(n - 1)"));
     let place = format!("files/kernels.rs:{}:", line.map_or(0, |line| line + 1));
-    assert!(text.contains(&place) && text.contains("recursion"), "{text}");
+    assert!(
+        text.contains(&place) && text.contains("recursion"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_folder_that_cannot_be_made_is_an_error_with_its_path() {
     let file = folder("file");
     std::fs::write(&file, "").expect("a file");
-    let error = Folder::new(file.join("inside")).write(&kernels::saxpy).expect_err("no folder");
+    let error = Folder::new(file.join("inside"))
+        .write(&kernels::saxpy)
+        .expect_err("no folder");
     assert!(error.to_string().contains("sycl-build-file"), "{error}");
 }

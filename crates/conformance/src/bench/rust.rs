@@ -3,6 +3,8 @@
 //! `./x bench rust` builds what this needs: in the folder of the harness (`SOLUM_KERNELS`) is `rust`, with a module for
 //! each kernel, and `rust/unchecked`, with the same without bounds checks. A ratio above 1 means that Rust is faster.
 
+use std::process::Command;
+
 use level_zero::Result;
 
 use crate::Row;
@@ -115,7 +117,44 @@ pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Re
             runs: mean.count as usize,
         });
     }
+    if only.is_empty() {
+        match staging() {
+            Some((lines, spent)) => emit(Row {
+                bench: "rust",
+                case: "staging 100 lines".into(),
+                unit: "us",
+                ours: spent * 100.0 / lines,
+                peer: "goal",
+                peer_value: GOAL,
+                ratio: GOAL * lines / (spent * 100.0),
+                min: spent * 100.0 / lines,
+                median: spent * 100.0 / lines,
+                runs: 1,
+            }),
+            None => {
+                eprintln!("bench: rust: rust-kernels --staging does not say what staging costs");
+                good = false;
+            }
+        }
+    }
     Ok(good)
+}
+
+/// The microseconds that staging a kernel of 100 lines may take.
+const GOAL: f64 = 1000.0;
+
+/// The lines of all kernels in Rust, and the microseconds of staging them.
+fn staging() -> Option<(f64, f64)> {
+    let program = conformance::artefacts().join("rust-kernels");
+    let output = Command::new(program).arg("--staging").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let mut sum = (0.0, 0.0);
+    for line in text.lines() {
+        let mut words = line.split(' ').skip(1).map(str::parse::<f64>);
+        let (lines, spent) = (words.next()?.ok()?, words.next()?.ok()?);
+        sum = (sum.0 + lines, sum.1 + spent);
+    }
+    (sum.0 > 0.0).then_some(sum)
 }
 
 /// A geometric mean in the making.
@@ -154,7 +193,12 @@ fn sides(ours: &Peer, case: &str, rounds: usize) -> Option<[Best; 3]> {
                 }
             };
             let folder = folder.iter().map(String::as_str);
-            let words: Vec<&str> = options.iter().copied().chain(folder).chain([case]).collect();
+            let words: Vec<&str> = options
+                .iter()
+                .copied()
+                .chain(folder)
+                .chain([case])
+                .collect();
             match measured((ours.command)(&words)) {
                 Ok(times) => all.push(times),
                 Err(text) => {

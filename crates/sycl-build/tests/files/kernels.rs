@@ -2,7 +2,7 @@
 
 /// Adds a multiple.
 #[sycl::kernel]
-pub fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
+pub(crate) fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
     let i = sycl::item::<1>().id();
     if i < y.len() {
         y[i] += a * x[i];
@@ -11,7 +11,7 @@ pub fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
 
 /// Fills with a value of any type.
 #[sycl::kernel]
-pub fn fill<T: sycl::kernel::KernelType + sycl::DeviceData>(value: T, output: &mut [T]) {
+pub(crate) fn fill<T: sycl::kernel::KernelType + sycl::DeviceData>(value: T, output: &mut [T]) {
     output[sycl::item::<1>().id()] = value;
 }
 
@@ -22,6 +22,6 @@ fn countdown(n: u32) -> u32 {
 
 /// Is refused: it calls a function that calls itself.
 #[sycl::kernel]
-pub fn recursive(output: &mut [u32]) {
+pub(crate) fn recursive(output: &mut [u32]) {
     output[0] = countdown(3);
 }

@@ -12,16 +12,25 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use tracer::{Ball, Vector, render, scene};
 use sycl::{Buffer, Queue, Read, ReadWrite, info};
+use tracer::{Ball, Vector, render, scene};
 
 /// Paths of each pixel in one launch.
 const AT_ONCE: u32 = 8;
 
-const BLACK: Vector = Vector { x: 0.0, y: 0.0, z: 0.0 };
+const BLACK: Vector = Vector {
+    x: 0.0,
+    y: 0.0,
+    z: 0.0,
+};
 
 /// Renders on the device.
-fn on_device(queue: &Queue, scene: &[Ball], size: [usize; 2], paths: u32) -> sycl::Result<Vec<Vector>> {
+fn on_device(
+    queue: &Queue,
+    scene: &[Ball],
+    size: [usize; 2],
+    paths: u32,
+) -> sycl::Result<Vec<Vector>> {
     let scene = Buffer::from_slice(scene, [scene.len()])?;
     let pixels = size[0] * size[1];
     let picture = Buffer::from_vec(vec![BLACK; pixels], [pixels])?;
@@ -45,19 +54,30 @@ fn on_host(scene: &[Ball], size: [usize; 2], paths: u32) -> Vec<Vector> {
     picture
 }
 
-fn save(file: &Path, picture: &[Vector], [height, width]: [usize; 2], paths: u32) -> Result<(), Box<dyn Error>> {
+fn save(
+    file: &Path,
+    picture: &[Vector],
+    [height, width]: [usize; 2],
+    paths: u32,
+) -> Result<(), Box<dyn Error>> {
     let mut encoder = png::Encoder::new(File::create(file)?, width as u32, height as u32);
     encoder.set_color(png::ColorType::Rgb);
     let byte = |light: f32| ((light / paths as f32).min(1.0).powf(1.0 / 2.2) * 255.0) as u8;
-    let bytes = picture.iter().flat_map(|it| [byte(it.x), byte(it.y), byte(it.z)]);
-    encoder.write_header()?.write_image_data(&bytes.collect::<Vec<u8>>())?;
+    let bytes = picture
+        .iter()
+        .flat_map(|it| [byte(it.x), byte(it.y), byte(it.z)]);
+    encoder
+        .write_header()?
+        .write_image_data(&bytes.collect::<Vec<u8>>())?;
     Ok(())
 }
 
 #[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
-    let folder = arguments.next().map_or_else(|| PathBuf::from("."), PathBuf::from);
+    let folder = arguments
+        .next()
+        .map_or_else(|| PathBuf::from("."), PathBuf::from);
     let mut number = |default: u32| -> Result<u32, Box<dyn Error>> {
         match arguments.next() {
             None => Ok(default),
@@ -85,7 +105,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let picture = on_device(&queue, &scene, size, paths)?;
     let seconds = began.elapsed().as_secs_f64();
     let rays = picture.len() as f64 * f64::from(paths) / 1e6;
-    println!("{width} x {} pixels, {paths} paths each: {:.2} s, {:.1} million paths a second", size[0], seconds, rays / seconds);
+    println!(
+        "{width} x {} pixels, {paths} paths each: {:.2} s, {:.1} million paths a second",
+        size[0],
+        seconds,
+        rays / seconds
+    );
     std::fs::create_dir_all(&folder)?;
     let file = folder.join("path_tracer.png");
     save(&file, &picture, size, paths)?;

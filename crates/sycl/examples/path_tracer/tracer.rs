@@ -5,60 +5,76 @@ use sycl::item;
 /// A vector, a point or a colour.
 #[derive(Clone, Copy, Debug, PartialEq, sycl::Device)]
 #[repr(C)]
-pub struct Vector {
-    pub x: f32,
-    pub y: f32,
-    pub z: f32,
+pub(crate) struct Vector {
+    pub(crate) x: f32,
+    pub(crate) y: f32,
+    pub(crate) z: f32,
 }
 
 /// A surface that scatters light in all directions.
-pub const MATT: u32 = 0;
+pub(crate) const MATT: u32 = 0;
 /// A mirror.
-pub const MIRROR: u32 = 1;
+pub(crate) const MIRROR: u32 = 1;
 /// Glass.
-pub const GLASS: u32 = 2;
+pub(crate) const GLASS: u32 = 2;
 /// A light.
-pub const LIGHT: u32 = 3;
+pub(crate) const LIGHT: u32 = 3;
 
 /// A ball of some material.
 #[derive(Clone, Copy, Debug, sycl::Device)]
 #[repr(C)]
-pub struct Ball {
-    pub centre: Vector,
-    pub radius: f32,
-    pub colour: Vector,
-    pub material: u32,
+pub(crate) struct Ball {
+    pub(crate) centre: Vector,
+    pub(crate) radius: f32,
+    pub(crate) colour: Vector,
+    pub(crate) material: u32,
 }
 
 impl Vector {
     #[sycl::device]
-    pub fn plus(self, other: Vector) -> Vector {
-        Vector { x: self.x + other.x, y: self.y + other.y, z: self.z + other.z }
+    pub(crate) fn plus(self, other: Vector) -> Vector {
+        Vector {
+            x: self.x + other.x,
+            y: self.y + other.y,
+            z: self.z + other.z,
+        }
     }
 
     #[sycl::device]
-    pub fn minus(self, other: Vector) -> Vector {
-        Vector { x: self.x - other.x, y: self.y - other.y, z: self.z - other.z }
+    pub(crate) fn minus(self, other: Vector) -> Vector {
+        Vector {
+            x: self.x - other.x,
+            y: self.y - other.y,
+            z: self.z - other.z,
+        }
     }
 
     #[sycl::device]
-    pub fn scaled(self, by: f32) -> Vector {
-        Vector { x: self.x * by, y: self.y * by, z: self.z * by }
+    pub(crate) fn scaled(self, by: f32) -> Vector {
+        Vector {
+            x: self.x * by,
+            y: self.y * by,
+            z: self.z * by,
+        }
     }
 
     /// Light of this colour after a surface of the other.
     #[sycl::device]
-    pub fn filtered(self, by: Vector) -> Vector {
-        Vector { x: self.x * by.x, y: self.y * by.y, z: self.z * by.z }
+    pub(crate) fn filtered(self, by: Vector) -> Vector {
+        Vector {
+            x: self.x * by.x,
+            y: self.y * by.y,
+            z: self.z * by.z,
+        }
     }
 
     #[sycl::device]
-    pub fn dot(self, other: Vector) -> f32 {
+    pub(crate) fn dot(self, other: Vector) -> f32 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
 
     #[sycl::device]
-    pub fn unit(self) -> Vector {
+    pub(crate) fn unit(self) -> Vector {
         self.scaled(1.0 / self.dot(self).sqrt())
     }
 
@@ -80,8 +96,12 @@ impl Random {
     /// A number in [0, 1).
     #[sycl::device]
     fn next(&mut self) -> f32 {
-        self.state = self.state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-        let word = ((self.state >> ((self.state >> 28) + 4)) ^ self.state).wrapping_mul(277_803_737);
+        self.state = self
+            .state
+            .wrapping_mul(747_796_405)
+            .wrapping_add(2_891_336_453);
+        let word =
+            ((self.state >> ((self.state >> 28) + 4)) ^ self.state).wrapping_mul(277_803_737);
         (((word >> 22) ^ word) >> 8) as f32 * (1.0 / 16_777_216.0)
     }
 
@@ -133,7 +153,9 @@ fn through_glass(direction: Vector, normal: Vector, random: &mut Random) -> Vect
     if square < 0.0 || random.next() < reflected {
         direction.reflected(normal)
     } else {
-        direction.scaled(ratio).plus(normal.scaled(ratio * cosine - square.sqrt()))
+        direction
+            .scaled(ratio)
+            .plus(normal.scaled(ratio * cosine - square.sqrt()))
     }
 }
 
@@ -141,7 +163,11 @@ fn through_glass(direction: Vector, normal: Vector, random: &mut Random) -> Vect
 #[sycl::device]
 fn light_along(scene: &[Ball], origin: Vector, direction: Vector, random: &mut Random) -> Vector {
     let (mut origin, mut direction) = (origin, direction);
-    let mut light = Vector { x: 1.0, y: 1.0, z: 1.0 };
+    let mut light = Vector {
+        x: 1.0,
+        y: 1.0,
+        z: 1.0,
+    };
     for _ in 0..10 {
         let mut nearest = f32::INFINITY;
         let mut hit = 0;
@@ -155,7 +181,11 @@ fn light_along(scene: &[Ball], origin: Vector, direction: Vector, random: &mut R
         if nearest == f32::INFINITY {
             // A sky, darker below.
             let height = 0.5 + 0.5 * direction.y;
-            return light.filtered(Vector { x: 0.35 * height, y: 0.45 * height, z: 0.6 * height });
+            return light.filtered(Vector {
+                x: 0.35 * height,
+                y: 0.45 * height,
+                z: 0.6 * height,
+            });
         }
         let ball = scene[hit];
         light = light.filtered(ball.colour);
@@ -170,33 +200,55 @@ fn light_along(scene: &[Ball], origin: Vector, direction: Vector, random: &mut R
             _ => normal.plus(random.inside().unit()).unit(),
         };
     }
-    Vector { x: 0.0, y: 0.0, z: 0.0 }
+    Vector {
+        x: 0.0,
+        y: 0.0,
+        z: 0.0,
+    }
 }
 
 /// Adds paths to each pixel of a picture of `height` rows and `width` columns.
 #[sycl::kernel]
-pub fn render(scene: &[Ball], picture: &mut [Vector], paths: u32, seed: u32) {
+pub(crate) fn render(scene: &[Ball], picture: &mut [Vector], paths: u32, seed: u32) {
     let (place, range) = (item::<2>().id(), item::<2>().range());
     let pixel = place[0] * range[1] + place[1];
-    let mut random = Random { state: (pixel as u32).wrapping_mul(9781) ^ seed.wrapping_mul(26_699) };
-    let eye = Vector { x: 0.0, y: 1.2, z: 6.0 };
+    let mut random = Random {
+        state: (pixel as u32).wrapping_mul(9781) ^ seed.wrapping_mul(26_699),
+    };
+    let eye = Vector {
+        x: 0.0,
+        y: 1.2,
+        z: 6.0,
+    };
     let mut sum = picture[pixel];
     for _ in 0..paths {
         let x = (place[1] as f32 + random.next()) / range[1] as f32 - 0.5;
         let y = 0.5 - (place[0] as f32 + random.next()) / range[0] as f32;
         let shape = range[1] as f32 / range[0] as f32;
-        let direction = Vector { x: x * shape, y: y - 0.08, z: -1.2 };
+        let direction = Vector {
+            x: x * shape,
+            y: y - 0.08,
+            z: -1.2,
+        };
         sum = sum.plus(light_along(scene, eye, direction.unit(), &mut random));
     }
     picture[pixel] = sum;
 }
 
 /// Balls on a floor: matt, mirror, glass, and a light.
-pub fn scene() -> Vec<Ball> {
+pub(crate) fn scene() -> Vec<Ball> {
     let ball = |place: [f32; 3], radius, colour: [f32; 3], material| Ball {
-        centre: Vector { x: place[0], y: place[1], z: place[2] },
+        centre: Vector {
+            x: place[0],
+            y: place[1],
+            z: place[2],
+        },
         radius,
-        colour: Vector { x: colour[0], y: colour[1], z: colour[2] },
+        colour: Vector {
+            x: colour[0],
+            y: colour[1],
+            z: colour[2],
+        },
         material,
     };
     let mut all = vec![

@@ -58,7 +58,10 @@ fn rust(session: &Session, options: &Random) -> Result<()> {
             now.trim().parse::<u64>().unwrap_or_default() / 86_400 * 1000
         }
     };
-    session.say(&format!("random kernels in Rust: seeds {first} to {}", first + count));
+    session.say(&format!(
+        "random kernels in Rust: seeds {first} to {}",
+        first + count
+    ));
     let test = Program::cargo("test --quiet -p random-kernels")
         .env("SOLUM_RANDOM_RUST_FIRST", first.to_string())
         .env("SOLUM_RANDOM_RUST_KERNELS", count.to_string());
