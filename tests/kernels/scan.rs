@@ -5,16 +5,17 @@ use sycl::{barrier, item, local};
 #[sycl::kernel]
 pub(crate) fn scan_block(input: &[u32], output: &mut [u32], sums: &mut [u32]) {
     let mut t = local::<[u32; 512]>();
-    let (l, group) = (item::<1>().local_id(), item::<1>().group_id());
-    let base = group * 512;
-    t[2 * l] = input[base + 2 * l];
-    t[2 * l + 1] = input[base + 2 * l + 1];
+    let l = item::<1>().local_id() as u32;
+    let group = item::<1>().group_id();
+    let base = group as u32 * 512;
+    t[2 * l as usize] = input[(base + 2 * l) as usize];
+    t[2 * l as usize + 1] = input[(base + 2 * l + 1) as usize];
     let mut offset = 1;
     let mut d = 256;
     while d > 0 {
         barrier();
         if l < d {
-            t[offset * (2 * l + 2) - 1] += t[offset * (2 * l + 1) - 1];
+            t[(offset * (2 * l + 2) - 1) as usize] += t[(offset * (2 * l + 1) - 1) as usize];
         }
         offset *= 2;
         d /= 2;
@@ -30,13 +31,13 @@ pub(crate) fn scan_block(input: &[u32], output: &mut [u32], sums: &mut [u32]) {
         barrier();
         if l < d {
             let (a, b) = (offset * (2 * l + 1) - 1, offset * (2 * l + 2) - 1);
-            let x = t[a];
-            t[a] = t[b];
-            t[b] += x;
+            let (x, y) = (t[a as usize], t[b as usize]);
+            t[a as usize] = y;
+            t[b as usize] = y + x;
         }
         d *= 2;
     }
     barrier();
-    output[base + 2 * l] = t[2 * l];
-    output[base + 2 * l + 1] = t[2 * l + 1];
+    output[(base + 2 * l) as usize] = t[2 * l as usize];
+    output[(base + 2 * l + 1) as usize] = t[2 * l as usize + 1];
 }

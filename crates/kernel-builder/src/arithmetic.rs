@@ -156,6 +156,19 @@ impl Builder {
             Binary::And => Op::BitwiseAnd,
             Binary::Or => Op::BitwiseOr,
             Binary::Xor => Op::BitwiseXor,
+            Binary::Div | Binary::Rem if !signed && self.is_power_of_two(r) => {
+                let power = self.most(r);
+                let (op, other) = match operator {
+                    Binary::Div => (Op::ShiftRightLogical, u64::from(power.trailing_zeros())),
+                    _ => (Op::BitwiseAnd, power - 1),
+                };
+                let other = self.module.integer(bits, other);
+                let value = self.emit(op, ty, &[l, other]);
+                if operator == Binary::Rem {
+                    self.bounds.insert(value, power - 1);
+                }
+                return Operand::Value(value);
+            }
             Binary::Div | Binary::Rem => {
                 let good = self.has_quotient((bits, signed), l, r);
                 let op = match (operator, signed) {
@@ -202,6 +215,11 @@ impl Builder {
             self.bounds.insert(value, self.most(l).min(self.most(r)));
         }
         Operand::Value(value)
+    }
+
+    /// Whether a number is a constant power of two: passes that follow a loop's counter know shifts.
+    fn is_power_of_two(&self, id: u32) -> bool {
+        self.constants.contains_key(&id) && self.most(id).is_power_of_two()
     }
 
     /// The condition under which a division has a result: not by zero, nor of the least number by -1. `None` if always.

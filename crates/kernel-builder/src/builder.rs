@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use spirv::Op;
 
 use crate::module::{Id, Instruction, Module, storage_class};
+use crate::rotation;
 use crate::threading;
 use crate::types::{Space, Type};
 
@@ -699,6 +700,7 @@ impl Builder {
             return Err(refusal);
         }
         threading::thread(&mut self.blocks, &self.truths);
+        rotation::rotate(&mut self.blocks, || self.module.id());
         let types: Vec<Id> = self.parameters.iter().map(|(of, _)| *of).collect();
         let ty = self.module.function_type(&types);
         let void = self.module.type_id(&Type::Unit);

@@ -31,6 +31,7 @@
 //! |---|---|
 //! | `types` | types, with address spaces |
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
+//! | `rotation` | loops that test their condition at the end |
 //! | `threading` | jumps of conditions with `&&` and `\|\|` |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
 //! | `guards` | what may be outside of its slice: reads give zero, writes are left out |
@@ -59,6 +60,7 @@ mod kernel_type;
 mod members;
 mod methods;
 mod module;
+mod rotation;
 mod stage;
 mod threading;
 mod types;
