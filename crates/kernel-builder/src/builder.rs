@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use spirv::Op;
 
-use crate::module::{Id, Instruction, Module, storage_class};
+use crate::module::{Block, Id, Instruction, Module, storage_class};
 use crate::rotation;
 use crate::threading;
 use crate::types::{Space, Type};
@@ -31,11 +31,6 @@ pub struct Refusal {
     pub line: (u32, u32),
     /// The construct, the reason, and the way out.
     pub text: String,
-}
-
-pub(crate) struct Block {
-    pub(crate) label: Id,
-    pub(crate) body: Vec<Instruction>,
 }
 
 /// Facts of a comparison or a conjunction, by the id of its result.

@@ -21,6 +21,12 @@ pub(crate) struct Instruction {
     pub(crate) line: (u32, u32),
 }
 
+/// A block of the kernel.
+pub(crate) struct Block {
+    pub(crate) label: Id,
+    pub(crate) body: Vec<Instruction>,
+}
+
 impl Instruction {
     pub(crate) fn new(op: Op, operands: Vec<u32>) -> Self {
         Self {

@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use spirv::Op;
 
-use crate::builder::Block;
-use crate::module::{Id, Instruction};
+use crate::module::{Block, Id, Instruction};
 
 /// The longest header that is repeated.
 const LONGEST: usize = 16;

@@ -7,8 +7,7 @@ use std::collections::HashMap;
 
 use spirv::Op;
 
-use crate::builder::Block;
-use crate::module::{Id, Instruction};
+use crate::module::{Block, Id, Instruction};
 
 /// A block that only chooses: the values and their blocks, and where true and false lead.
 struct Choice {

@@ -132,7 +132,7 @@ pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Re
                 runs: 1,
             }),
             None => {
-                eprintln!("bench: rust: rust-kernels --staging does not say what staging costs");
+                eprintln!("bench: rust: rust_kernels --staging does not say what staging costs");
                 good = false;
             }
         }
@@ -145,7 +145,7 @@ const GOAL: f64 = 1000.0;
 
 /// The lines of all kernels in Rust, and the microseconds of staging them.
 fn staging() -> Option<(f64, f64)> {
-    let program = conformance::artefacts().join("rust-kernels");
+    let program = conformance::artefacts().join("examples/rust_kernels");
     let output = Command::new(program).arg("--staging").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let mut sum = (0.0, 0.0);

@@ -84,7 +84,8 @@ fn areas(session: &Session, options: &Bench) -> Result<()> {
     }
     if options.area == Some(Area::Rust) {
         let folder = session.path("target/kernels/rust");
-        session.run(&Program::new(session.release("rust-kernels")).arg(folder))?;
+        artefacts::build_more(session, "-p conformance --example rust_kernels")?;
+        session.run(&Program::new(session.release("examples/rust_kernels")).arg(folder))?;
     }
     if is_measured(Area::Xpti) {
         let without = "no column for Intel's XPTI framework";

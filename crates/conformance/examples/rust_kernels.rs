@@ -1,6 +1,6 @@
-//! `rust-kernels --staging`: prints how many microseconds the staging of each kernel takes, and the lines of its file.
+//! `rust_kernels --staging`: prints how many microseconds the staging of each kernel takes, and the lines of its file.
 //!
-//! `rust-kernels FOLDER`: writes the kernels in Rust of `tests/kernels` as SPIR-V, and what their parameters are.
+//! `rust_kernels FOLDER`: writes the kernels in Rust of `tests/kernels` as SPIR-V, and what their parameters are.
 //!
 //! `FOLDER/KERNEL.spv` is the kernel, `FOLDER/unchecked/KERNEL.spv` the same without bounds checks. `KERNEL.args` beside
 //! each has a word for each parameter, which the harness needs to pass arguments of the twin in OpenCL C: `slice:4` is a
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("rust-kernels: {error}");
+            eprintln!("rust_kernels: {error}");
             ExitCode::FAILURE
         }
     }
