@@ -2,9 +2,9 @@
 //!
 //! `rust_kernels FOLDER`: writes the kernels in Rust of `tests/kernels` as SPIR-V, and what their parameters are.
 //!
-//! `FOLDER/KERNEL.spv` is the kernel, `FOLDER/unchecked/KERNEL.spv` the same without bounds checks. `KERNEL.args` beside
-//! each has a word for each parameter, which the harness needs to pass arguments of the twin in OpenCL C: `slice:4` is a
-//! pointer to elements of 4 bytes and a length, `value:8` a value of 8 bytes.
+//! `FOLDER/KERNEL.spv` is the kernel, `FOLDER/unchecked/KERNEL.spv` the same without bounds checks. `KERNEL.args`
+//! beside each has a word for each parameter, which the harness needs to pass arguments of the twin in OpenCL C:
+//! `slice:4` is a pointer to elements of 4 bytes and a length, `value:8` a value of 8 bytes.
 
 #![expect(clippy::print_stderr, reason = "a program that talks")]
 

@@ -1,7 +1,7 @@
 //! Loops test their condition at the end, as compilers write them: before the first round once, and then after each.
 //!
-//! The header of a `for` or `while` loop is repeated where the loop jumps back to it. Passes that peel loops, or compare
-//! the rounds of neighbouring work-items, know loops of that form.
+//! The header of a `for` or `while` loop is repeated where the loop jumps back to it. Passes that peel loops, or
+//! compare the rounds of neighbouring work-items, know loops of that form.
 
 use std::collections::HashMap;
 use std::ops::Range;

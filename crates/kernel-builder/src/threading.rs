@@ -1,7 +1,7 @@
 //! `if a && b` jumps for `a` and for `b`, as compilers write it, rather than computing `a && b` first.
 //!
-//! When the body is complete, a block that only chooses by a truth value, which is known on some of the ways to it, is left
-//! out: each way jumps on by itself. Loops that end by two conditions so become loops with two exits.
+//! When the body is complete, a block that only chooses by a truth value, which is known on some of the ways to it,
+//! is left out: each way jumps on by itself. Loops that end by two conditions so become loops with two exits.
 
 use std::collections::HashMap;
 
