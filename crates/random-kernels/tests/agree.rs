@@ -111,7 +111,7 @@ fn compare(seed: u64, words: &[u32], expected: &[u64]) {
     let mut output = vec![0; expected.len()];
     let args = block(info, &input, &numbers, &mut output);
     raw::interpret(&program, &args, &launch(info)).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-    check(seed, "the interpreter", &output, expected);
+    check(seed, "the interpreter", &output, expected, &String::new);
 
     let mut prepared = module;
     kernel_ir::passes::prepare(&mut prepared).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
@@ -127,19 +127,20 @@ fn compare(seed: u64, words: &[u32], expected: &[u64]) {
     let args = block(info, &input, &numbers, &mut output);
     // SAFETY: the kernel compares each index with the length of its slice.
     unsafe { native.run_all(&args, &launch(info)) };
-    check(seed, "machine code", &output, expected);
+    check(seed, "machine code", &output, expected, &|| native.text());
 }
 
-fn check(seed: u64, what: &str, found: &[u64], expected: &[u64]) {
+fn check(seed: u64, what: &str, found: &[u64], expected: &[u64], code: &dyn Fn() -> String) {
     let pairs = found.iter().zip(expected);
     if let Some(at) = pairs.into_iter().position(|(a, b)| a != b) {
         panic!(
-            "seed {seed}: {what} has {:#x} at word {} of work-item {}, plain Rust {:#x}; it is kernel{seed} in {}",
+            "seed {seed}: {what} has {:#x} at word {} of work-item {}, plain Rust {:#x}; it is kernel{seed} in {}\n{}",
             found[at],
             at % WORDS,
             at / WORDS,
             expected[at],
-            concat!(env!("OUT_DIR"), "/kernels.rs")
+            concat!(env!("OUT_DIR"), "/kernels.rs"),
+            code()
         );
     }
 }
