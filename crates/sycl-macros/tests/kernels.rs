@@ -10,6 +10,8 @@ mod device;
 mod golden;
 #[path = "kernels/numbers.rs"]
 mod numbers;
+#[path = "kernels/path_tracer.rs"]
+mod path_tracer;
 #[path = "kernels/refused.rs"]
 mod refused;
 #[path = "kernels/safety.rs"]
