@@ -49,7 +49,10 @@ impl Builder {
             .module
             .integer(32, u64::from(MemorySemantics::RELAXED.bits()));
         let ty = (**of).clone();
-        self.value(op, &ty, &[pointer, scope, order, value])
+        let old = self.values_inside(pointer, |builder| {
+            vec![builder.value(op, &ty, &[pointer, scope, order, value])]
+        });
+        old.first().copied().unwrap_or(Operand::Never)
     }
 }
 

@@ -85,8 +85,11 @@ impl Builder {
         let Type::Int { bits, signed } = ty else {
             return None;
         };
-        let good = self.has_quotient((bits, signed), l, r);
-        let mut state = self.if_begin(Operand::Value(good));
+        let good = match self.has_quotient((bits, signed), l, r) {
+            Some(good) => Operand::Value(good),
+            None => self.bool(true),
+        };
+        let mut state = self.if_begin(good);
         let op = match (operator, signed) {
             (Binary::Div, true) => Op::SDiv,
             (Binary::Div, false) => Op::UDiv,
@@ -128,7 +131,7 @@ impl Builder {
                 }
                 "saturating" if operator == Binary::Mul => {
                     let (of, wraps) = self.overflowing(operator, l, r)?;
-                    let most = self.most(bits, signed, l, r);
+                    let most = self.saturated(bits, signed, l, r);
                     return Some(self.chosen(wraps, most, of));
                 }
                 _ => return None,
@@ -202,7 +205,7 @@ impl Builder {
     }
 
     /// The end of the range on the side of a product.
-    fn most(&mut self, bits: u32, signed: bool, l: u32, r: u32) -> Operand {
+    fn saturated(&mut self, bits: u32, signed: bool, l: u32, r: u32) -> Operand {
         if !signed {
             return self.integer(bits, false, u64::MAX >> (64 - bits));
         }

@@ -32,7 +32,11 @@
 //! | `types` | types, with address spaces |
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
 //! | `facts`, `relations` | what is known of the order of integers |
+//! | `rotation` | loops that test their condition at the end |
+//! | `threading` | jumps of conditions with `&&` and `\|\|` |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
+//! | `guards` | what may be outside of its slice: reads give zero, writes are left out |
+//! | `members` | structures and arrays in memory, in parts |
 //! | `control`, `arithmetic`, `methods`, `integers`, `work_item` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
 //! | `variants`, `parts` | enums and patterns; parts of slices |
@@ -42,7 +46,7 @@
 //!
 //! Invariants
 //! - A module that [`spirv`] returns is valid for any device with capability Kernel and 64-bit addresses.
-//! - An index outside its slice or array ends the work-item before memory is touched.
+//! - Memory is touched only after its index was checked, except in [`spirv_unchecked`].
 //! - What cannot be staged is refused with the line, the reason and the way out.
 //! - Code that is never reached leaves no instruction.
 //!
@@ -55,15 +59,19 @@ mod builder;
 mod control;
 mod facts;
 mod functions;
+mod guards;
 mod integers;
 mod kernel_type;
+mod members;
 mod methods;
 mod module;
 mod operators;
 mod options;
 mod parts;
 mod relations;
+mod rotation;
 mod stage;
+mod threading;
 mod types;
 mod variants;
 mod work_item;
@@ -96,6 +104,18 @@ pub trait Kernel: Copy + 'static {
 /// The construct that kernels do not have, with its line.
 pub fn spirv<K: Kernel>() -> Result<Vec<u32>, Refusal> {
     let stage = Stage::default();
+    K::stage(&stage);
+    stage.finish(K::NAME, K::FILE)
+}
+
+/// Stages a kernel without bounds checks of slices and arrays, and returns its SPIR-V: for measuring what they cost.
+///
+/// A launch of it is not memory-safe: an index outside its slice touches other memory.
+///
+/// # Errors
+/// As [`spirv`].
+pub fn spirv_unchecked<K: Kernel>() -> Result<Vec<u32>, Refusal> {
+    let stage = Stage::unchecked();
     K::stage(&stage);
     stage.finish(K::NAME, K::FILE)
 }

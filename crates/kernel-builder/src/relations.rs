@@ -27,6 +27,9 @@ impl Builder {
 
     /// The largest number of a narrow type.
     fn type_limit(&self, id: Id) -> Option<u64> {
+        if let Some(bound) = self.bounds.get(&id) {
+            return Some(*bound);
+        }
         match self.type_of(id) {
             Type::Int { bits, .. } if bits < 64 => Some((1 << bits) - 1),
             _ => None,
@@ -118,7 +121,7 @@ impl Builder {
         self.learn_again(op, result, left, right);
         match op {
             Op::UMod => {
-                // The divisor is not zero, which was checked.
+                // The divisor is a constant that is not zero.
                 self.always(result, right, true);
                 self.always(result, left, false);
             }

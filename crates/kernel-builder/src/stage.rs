@@ -107,6 +107,13 @@ impl Stage {
         self.with(|builder| builder.at(line, column));
     }
 
+    /// A stage that emits no bounds checks.
+    pub(crate) fn unchecked() -> Self {
+        let stage = Self::default();
+        stage.with(|builder| builder.unchecked = true);
+        stage
+    }
+
     /// Ends the kernel.
     pub(crate) fn finish(self, name: &str, file: &str) -> Result<Vec<u32>, Refusal> {
         std::mem::take(&mut *self.0.borrow_mut()).finish(name, file)

@@ -41,8 +41,10 @@ impl Builder {
         let mut parts = Vec::new();
         for axis in (0..dimensions).rev() {
             let axis = u32::try_from(axis).unwrap_or(0);
-            let part = self.value(Op::CompositeExtract, &Type::SIZE, &[all, axis]);
-            parts.push(self.small(part));
+            let part = self.emit(Op::CompositeExtract, &Type::SIZE, &[all, axis]);
+            // Fewer work-items than half of 64 bits can count: a loop over them cannot wrap around.
+            self.bounds.insert(part, u64::MAX >> 1);
+            parts.push(self.small(Operand::Value(part)));
         }
         match parts[..] {
             [only] => only,

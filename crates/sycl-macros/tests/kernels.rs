@@ -18,6 +18,8 @@ mod golden;
 mod methods;
 #[path = "kernels/numbers.rs"]
 mod numbers;
+#[path = "kernels/path_tracer.rs"]
+mod path_tracer;
 #[path = "kernels/refused.rs"]
 mod refused;
 #[path = "kernels/safety.rs"]

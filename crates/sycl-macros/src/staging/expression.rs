@@ -1,7 +1,7 @@
 //! Expressions: as values, as places, and as statements.
 
 use kernel_builder::METHODS;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -521,14 +521,8 @@ impl Lowering {
             },
             Expr::Binary(of) => self.binary(&of.left, &of.op, &of.right),
             Expr::Assign(of) => {
-                if let Expr::Infer(_) = &*of.left {
-                    let value = self.value(&of.right);
-                    return quote!({ let _ = #value; #stage.unit() });
-                }
-                let (value, place) = (self.value(&of.right), self.place(&of.left));
-                let assign =
-                    quote_spanned!(near(of.right.span())=> #stage.assign(__place, __value));
-                quote!({ let __value = #value; let __place = #place; #assign })
+                let value = self.value(&of.right);
+                self.assign(&of.left, &value, of.right.span())
             }
             Expr::Cast(of) => {
                 let (value, v) = (self.value(&of.expr), hidden("__v", of.expr.span()));
@@ -566,6 +560,34 @@ impl Lowering {
             other => {
                 let (span, text) = refusal::expression(other);
                 self.refuse(span, text)
+            }
+        }
+    }
+
+    /// `left = value`, where the left side may be a tuple.
+    fn assign(&mut self, left: &Expr, value: &TokenStream, span: Span) -> TokenStream {
+        let stage = self.stage.clone();
+        match left {
+            Expr::Infer(_) => quote!({ let _ = #value; #stage.unit() }),
+            Expr::Paren(inner) => self.assign(&inner.expr, value, span),
+            Expr::Tuple(of) => {
+                let whole = self.name("whole");
+                let mut all = TokenStream::new();
+                for (index, part) in of.elems.iter().enumerate() {
+                    let member = self.member(&quote!(#whole), &Member::from(index));
+                    let assign = self.assign(part, &quote!(#stage.read(#member)), span);
+                    all.extend(quote!(#assign;));
+                }
+                quote!({ let #whole = #value; #all #stage.unit() })
+            }
+            Expr::Array(_) | Expr::Struct(_) | Expr::Call(_) => self.refuse(
+                left.span(),
+                "an assignment to this pattern in a kernel is not supported: assign to a tuple, or one by one",
+            ),
+            _ => {
+                let place = self.place(left);
+                let assign = quote_spanned!(near(span)=> #stage.assign(__place, __value));
+                quote!({ let __value = #value; let __place = #place; #assign })
             }
         }
     }

@@ -40,13 +40,13 @@ kernels! {
     shorter 1 0 |x, y, i| { if x.len() >= y.len() && i < y.len() { y[i] = x[i]; } }
     smallest 1 0 |x, y, i| { if i < x.len().min(y.len()) { y[i] = x[i]; } }
     returned 0 0 |x, y, i| { if i >= x.len() || i >= y.len() { return; } y[i] = x[i]; }
-    rest 0 0 |x, y, i| { y[i % y.len()] = x[i % x.len()]; }
+    rest 0 2 |x, y, i| { y[i % y.len()] = x[i % x.len()]; }
     halves 1 0 |x, y, i| { if i < y.len() { y[i / 2] = y[i] + y[i >> 3]; } }
-    masked 0 0 |_x, y, i| { let mut table = [0; 256]; table[i & 255] = 1; table[7] = 2; y[i % y.len()] = table[i & 15]; }
+    masked 0 1 |_x, y, i| { let mut table = [0; 256]; table[i & 255] = 1; table[7] = 2; y[i % y.len()] = table[i & 15]; }
     neighbours 1 0 |_x, y, i| { if i + 1 < y.len() { y[i + 1] = y[i]; } }
     before 1 0 |_x, y, i| { if i > 0 && i < y.len() { y[i] = y[i - 1]; } }
     constants 1 0 |_x, y, i| { if y.len() > 4 && i < 3 { y[4] = y[2] + y[i]; } }
-    bytes 0 0 |x, y, i| { let mut table = [0; 256]; let key = x[i % x.len()] as u8; table[key as usize] = 1; y[i % y.len()] = table[3]; }
+    bytes 0 2 |x, y, i| { let mut table = [0; 256]; let key = x[i % x.len()] as u8; table[key as usize] = 1; y[i % y.len()] = table[3]; }
     part 1 1 |x, y, i| { for v in &x[..4] { y[i] += *v; } }
     wraps 1 1 |_x, y, i| { if i < y.len() { y[i - 1] = 1; } }
     other_length 1 1 |x, y, i| { if i < x.len() { y[i] = x[i]; } }
