@@ -1,6 +1,11 @@
 //! Writes random kernels for the test: `SOLUM_RANDOM_RUST_FIRST` is the first seed, `SOLUM_RANDOM_RUST_KERNELS` says how
 //! many follow. A seed always gives the same kernel.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "Cargo reads the output of build scripts"
+)]
+
 mod expressions;
 mod random;
 mod statements;
