@@ -411,14 +411,19 @@ impl Builder {
             Operand::Memory(_) => ty.pointee().cloned().unwrap_or(Type::Unit),
             _ => ty.clone(),
         };
-        let Type::Struct(layout) = &of else {
-            return self.refuse(format!("a member of {of}, which has none"));
+        let found = match &of {
+            Type::Struct(layout) => {
+                let found = layout.members.iter().position(|(known, _)| known == name);
+                found.map(|index| (index, layout.members[index].1.clone()))
+            }
+            Type::Vector(lane, _) => {
+                crate::types::lane(name).map(|index| (index, (**lane).clone()))
+            }
+            _ => return self.refuse(format!("a member of {of}, which has none")),
         };
-        let found = layout.members.iter().position(|(known, _)| known == name);
-        let Some(index) = found else {
+        let Some((index, member)) = found else {
             return self.refuse(format!("{of} has no member {name}"));
         };
-        let member = layout.members[index].1.clone();
         match (operand, &ty) {
             (Operand::Memory(id), Type::Pointer(space, _)) => {
                 let index = self
@@ -467,11 +472,17 @@ impl Builder {
                 let operands = [pointer, index];
                 Operand::Memory(self.emit(Op::InBoundsPtrAccessChain, &pointer_type, &operands))
             }
-            (Operand::Value(_), Type::Array(..)) => {
+            (Operand::Value(_), Type::Array(..) | Type::Vector(..)) => {
                 let place = self.variable(operand);
                 self.index(place, Operand::Value(index))
             }
             (Operand::Memory(_), Type::Pointer(space, to)) => match &*to {
+                Type::Vector(of, count) => {
+                    let length = self.size(u64::from(*count));
+                    self.check_bounds(index, length);
+                    let ty = Type::Pointer(space, of.clone());
+                    Operand::Memory(self.emit(Op::InBoundsAccessChain, &ty, &[id, index]))
+                }
                 Type::Array(of, count) => {
                     let length = self.size(*count);
                     self.check_bounds(index, length);

@@ -32,10 +32,13 @@
 //! | `types` | types, with address spaces |
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
-//! | `control`, `arithmetic`, `methods`, `work_item` | operations, in terms of the builder |
+//! | `control`, `arithmetic`, `methods`, `work_item`, `collective`, `lanes` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
 //! | `stage` | the typed face, which the macros call |
-//! | `functions`, `atomic` | functions that only kernels have |
+//! | `vector`, `vector_storage`, `vector_functions`, `swizzles` | vectors such as `f32x4`, on the host and staged |
+//! | `operation` | the operations by which a group combines values |
+//! | `host` | the work-item that a thread of the host runs |
+//! | `functions`, `groups`, `atomic` | functions that only kernels have |
 //!
 //! Invariants
 //! - A module that [`spirv`] returns is valid for any device with capability Kernel and 64-bit addresses.
@@ -49,22 +52,37 @@
 mod arithmetic;
 pub mod atomic;
 mod builder;
+mod collective;
 mod control;
 mod functions;
+mod groups;
+mod host;
 mod kernel_type;
+mod lanes;
 mod methods;
 mod module;
+mod operation;
 mod stage;
+mod swizzles;
 mod types;
+mod vector;
+mod vector_functions;
+mod vector_storage;
 mod work_item;
 
 pub use arithmetic::{Binary, Unary};
 pub use builder::{Builder, Operand, Refusal};
-pub use functions::{Item, Local, Rank, barrier, for_each, item, local};
+pub use functions::{Item, Local, Rank, barrier, item, local};
+pub use groups::{Group, GroupNumber, SubGroup, group, sub_group};
+pub use host::for_each;
 pub use kernel_type::{Constant, KernelType};
 pub use methods::METHODS;
+pub use operation::{BitAnd, BitOr, BitXor, Combine, Maximum, Minimum, Multiplies, Plus};
 pub use stage::{Call, Else, For, If, Loop, Parts, Stage, Staged};
 pub use types::{Space, Struct, Type};
+pub use vector::{Vector, is_vector_name, vectors};
+pub use vector_functions::CastFrom;
+pub use vector_storage::{Element, Lanes, Storage};
 pub use work_item::Query;
 
 /// A kernel that `#[kernel]` has expanded.

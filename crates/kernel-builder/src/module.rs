@@ -65,6 +65,11 @@ pub(crate) fn storage_class(space: Space) -> StorageClass {
 pub(crate) struct Module {
     last: Id,
     capabilities: BTreeSet<u32>,
+    extensions: BTreeSet<&'static str>,
+    /// The version in words of the header, if an instruction needs a newer one than all modules have.
+    version: Option<u32>,
+    /// Execution modes of the kernel: their words after its id.
+    modes: Vec<Vec<u32>>,
     names: Vec<Instruction>,
     decorations: Vec<Instruction>,
     globals: Vec<Instruction>,
@@ -84,6 +89,23 @@ impl Module {
 
     pub(crate) fn need(&mut self, capability: Capability) {
         self.capabilities.insert(capability as u32);
+    }
+
+    /// An instruction of a later version than 1.2 is used.
+    pub(crate) fn need_version(&mut self, minor: u32) {
+        let wanted = 0x0001_0000 | minor << 8;
+        self.version = self.version.max(Some(wanted));
+    }
+
+    pub(crate) fn need_extension(&mut self, name: &'static str) {
+        self.extensions.insert(name);
+    }
+
+    /// An execution mode of the kernel, with its operands.
+    pub(crate) fn execution_mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
+        let mut words = vec![mode as u32];
+        words.extend_from_slice(operands);
+        self.modes.push(words);
     }
 
     /// The set of OpenCL's functions.
@@ -196,6 +218,13 @@ impl Module {
                 }
                 self.declare(Op::TypeFloat, &[*bits])
             }
+            Type::Vector(of, count) => {
+                if *count > 4 {
+                    self.need(Capability::Vector16);
+                }
+                let of = self.type_id(of);
+                self.vector_type(of, *count)
+            }
             Type::Pointer(space, to) => {
                 let to = self.memory_type(to);
                 self.declare(Op::TypePointer, &[storage_class(*space) as u32, to])
@@ -297,10 +326,14 @@ impl Module {
         self.need(Capability::Kernel);
         let path = self.id();
         // 1.2 is the oldest version that Level Zero's devices have in common with OpenCL 2.2.
-        let mut words = vec![0x0723_0203, 0x0001_0200, 0, self.last + 1, 0];
+        let version = self.version.unwrap_or(0x0001_0200);
+        let mut words = vec![0x0723_0203, version, 0, self.last + 1, 0];
         let mut write = |op, operands: Vec<u32>| Instruction::new(op, operands).write(&mut words);
         for capability in &self.capabilities {
             write(Op::Capability, vec![*capability]);
+        }
+        for extension in &self.extensions {
+            write(Op::Extension, text(extension));
         }
         if let Some(math) = self.math {
             let mut operands = vec![math];
@@ -319,6 +352,11 @@ impl Module {
         // Rust never fuses a multiplication with an addition.
         let off = vec![entry, ExecutionMode::ContractionOff as u32];
         write(Op::ExecutionMode, off);
+        for mode in &self.modes {
+            let mut operands = vec![entry];
+            operands.extend(mode);
+            write(Op::ExecutionMode, operands);
+        }
         let mut operands = vec![path];
         operands.extend(text(file));
         write(Op::String, operands);

@@ -33,6 +33,8 @@ pub enum Type {
     },
     /// `f32` or `f64`, by its bits.
     Float(u32),
+    /// A vector of numbers, such as `f32x4`.
+    Vector(Rc<Type>, u32),
     /// `&T`.
     Pointer(Space, Rc<Type>),
     /// `&[T]`: a pointer and a length of 64 bits.
@@ -97,6 +99,11 @@ impl Type {
     }
 }
 
+/// The position of a vector's member: `x`, `y`, `z` or `w`.
+pub(crate) fn lane(name: &str) -> Option<usize> {
+    ["x", "y", "z", "w"].iter().position(|known| *known == name)
+}
+
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -104,6 +111,7 @@ impl fmt::Display for Type {
             Self::Bool => f.write_str("bool"),
             Self::Int { bits, signed } => write!(f, "{}{bits}", if *signed { 'i' } else { 'u' }),
             Self::Float(bits) => write!(f, "f{bits}"),
+            Self::Vector(of, count) => write!(f, "{of}x{count}"),
             Self::Pointer(_, to) => write!(f, "&{to}"),
             Self::Slice(_, to) => write!(f, "&[{to}]"),
             Self::Array(of, count) => write!(f, "[{of}; {count}]"),

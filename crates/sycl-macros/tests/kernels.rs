@@ -1,5 +1,7 @@
 //! Kernels in Rust compute the same as plain functions on the host and as SPIR-V on the driver, bit for bit.
 
+#[path = "kernels/atomic_orders.rs"]
+mod atomic_orders;
 #[path = "kernels/atomics.rs"]
 mod atomics;
 #[path = "kernels/control.rs"]
@@ -8,6 +10,8 @@ mod control;
 mod device;
 #[path = "kernels/golden.rs"]
 mod golden;
+#[path = "kernels/groups.rs"]
+mod groups;
 #[path = "kernels/numbers.rs"]
 mod numbers;
 #[path = "kernels/refused.rs"]
@@ -16,3 +20,5 @@ mod refused;
 mod safety;
 #[path = "kernels/structures.rs"]
 mod structures;
+#[path = "kernels/vectors.rs"]
+mod vectors;

@@ -31,9 +31,11 @@ use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 pub use kernel_builder::{
-    Binary, Builder, Constant, Kernel, KernelType, Operand, Refusal, Stage, Staged, Type, Unary,
-    for_each,
+    Binary, Builder, Combine, Constant, Element, GroupNumber, Kernel, KernelType, Lanes, Operand,
+    Refusal, Stage, Staged, Type, Unary, for_each,
 };
+
+use kernel_builder::Vector;
 
 use crate::accessor::{Accessor, Mode, Writes};
 use crate::arguments::ArgSink;
@@ -120,6 +122,12 @@ impl<T: DeviceData, const N: usize> Argument for [T; N] {
     }
 }
 impl<T: DeviceData, const N: usize> Value<'_, [T; N]> for [T; N] {}
+impl<T: DeviceData + Lanes<N>, const N: usize> Argument for Vector<T, N> {
+    fn pass_to(self, to: &mut ArgSink<'_>) {
+        to.value(self);
+    }
+}
+impl<T: DeviceData + Lanes<N>, const N: usize> Value<'_, Vector<T, N>> for Vector<T, N> {}
 
 /// A staged kernel, which lives as long as the program.
 struct Known {

@@ -67,6 +67,7 @@ mod accessor;
 mod arguments;
 mod buffer;
 mod bundle;
+mod command_group;
 mod context;
 mod device;
 pub mod embedded;
@@ -76,7 +77,6 @@ mod environment;
 mod error;
 mod event;
 mod graph;
-mod group;
 mod group_command;
 mod handle;
 mod handler;
@@ -139,13 +139,15 @@ pub use image::{
     SampledImage, Sampler, Texel, TexelKind, UnsampledImage,
 };
 pub use kernel_args::{AtOffset, KernelArg, KernelArgs, Launch, Val};
-pub use kernel_builder::{Item, Local, atomic, barrier, item, local};
+pub use kernel_builder::vectors::*;
+pub use kernel_builder::{BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Plus};
+pub use kernel_builder::{
+    Group, Item, Local, SubGroup, Vector, atomic, barrier, group, item, local, sub_group,
+};
 pub use platform::{Backend, Platform};
 pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};
 pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};
-pub use reduction::{
-    BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Number, Operation, Plus, Reduction,
-};
+pub use reduction::{Number, Operation, Reduction};
 pub use scope::QueueScope;
 pub use selector::{
     AcceleratorSelector, AspectSelector, CpuSelector, DefaultSelector, FilterSelector, GpuSelector,

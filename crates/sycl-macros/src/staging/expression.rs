@@ -606,7 +606,9 @@ impl Lowering {
             .checked_sub(2)
             .and_then(|at| names.get(at))
             .cloned();
-        let is_type = |name: &str| name.starts_with(char::is_uppercase);
+        let is_type = |name: &str| {
+            name.starts_with(char::is_uppercase) || kernel_builder::is_vector_name(name)
+        };
         if let Some(text) = names.iter().find_map(|name| refusal::owner(name)) {
             return self.refuse(of.span(), text);
         }

@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericParam, ItemFn, ReceiverKind, ReturnType, Type};
 
+use super::options::Options;
 use super::scope::Lowering;
 use super::statement::Use;
 
@@ -222,8 +223,9 @@ fn argument(ty: &Type, errors: &mut Vec<Error>) -> TokenStream {
 }
 
 /// A kernel.
-pub(crate) fn kernel(function: &ItemFn) -> TokenStream {
+pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
     let stage = Lowering::new().stage;
+    let sizes = options.stage(&stage);
     let Body {
         code,
         parameters,
@@ -364,6 +366,7 @@ pub(crate) fn kernel(function: &ItemFn) -> TokenStream {
             const NAME: &'static str = #text;
             const FILE: &'static str = ::core::file!();
             fn stage(#stage: &::sycl::kernel::Stage) {
+                #sizes
                 #(let #names: ::sycl::kernel::Staged<#types> = #stage.parameter(#shown);)*
                 let __body = || -> ::sycl::kernel::Staged<()> { #code };
                 __body();

@@ -7,6 +7,7 @@
 mod derive;
 mod expression;
 mod function;
+mod options;
 mod pattern;
 mod refusal;
 mod scope;
@@ -14,3 +15,4 @@ mod statement;
 
 pub(crate) use derive::derive_device;
 pub(crate) use function::{device, kernel};
+pub(crate) use options::Options;
