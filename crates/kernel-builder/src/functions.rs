@@ -5,7 +5,9 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 use crate::builder::Operand;
+use crate::collective::Team;
 use crate::host::HostItem;
+use crate::host_groups;
 use crate::kernel_type::KernelType;
 use crate::stage::{Stage, Staged};
 use crate::types::{Space, Type};
@@ -114,8 +116,10 @@ queries! {
 
 /// Waits until all work-items of the work-group are here; what they wrote before is visible after it.
 ///
-/// On the host each work-item is a work-group of its own.
-pub fn barrier() {}
+/// Under [`crate::for_each`] each work-item is a work-group of its own.
+pub fn barrier() {
+    host_groups::exchange(Team::Group, ());
+}
 
 #[doc(hidden)]
 #[expect(
@@ -135,27 +139,51 @@ impl barrier {
 }
 
 /// Memory that the work-items of a work-group share. Its contents are undefined at first.
+///
+/// On the host it is a work-item's copy, which barriers and operations of the group renew.
 #[derive(Debug)]
-pub struct Local<T>(Box<T>);
+pub struct Local<T> {
+    value: Box<T>,
+    /// Its number in the group.
+    number: Option<usize>,
+}
 
 /// Allocates memory that the work-items of a work-group share: `let mut tile = local::<[f32; 256]>();`
 #[must_use]
-pub fn local<T: KernelType>() -> Local<T> {
-    Local(Box::new(T::example()))
+pub fn local<T: KernelType + Copy + Send + Sync + 'static>() -> Local<T> {
+    let (value, number) = host_groups::local(T::example);
+    Local {
+        value: Box::new(value),
+        number,
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> Local<T> {
+    /// Gives the copy to the group; the expansion of `#[kernel]` calls this.
+    #[doc(hidden)]
+    pub fn put(&mut self) {
+        host_groups::put_local(self.number, &*self.value);
+    }
+
+    /// Renews the copy.
+    #[doc(hidden)]
+    pub fn take(&mut self) {
+        host_groups::take_local(self.number, &mut *self.value);
+    }
 }
 
 impl<T> Deref for Local<T> {
     type Target = T;
     fn deref(&self) -> &T {
-        &self.0
+        &self.value
     }
 }
 impl<T> DerefMut for Local<T> {
     fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
+        &mut self.value
     }
 }
-impl<T: KernelType> KernelType for Local<T> {
+impl<T: KernelType + Copy + Send + Sync + 'static> KernelType for Local<T> {
     fn describe() -> Type {
         Type::Pointer(Space::Local, Rc::new(T::describe()))
     }
@@ -174,7 +202,9 @@ pub enum local {}
 impl local {
     #[doc(hidden)]
     #[must_use]
-    pub fn __stage<T: KernelType>(stage: &Stage) -> Staged<Local<T>> {
+    pub fn __stage<T: KernelType + Copy + Send + Sync + 'static>(
+        stage: &Stage,
+    ) -> Staged<Local<T>> {
         stage.operation(|builder| builder.local_variable(&T::describe()))
     }
 }

@@ -5,6 +5,7 @@
 use crate::builder::Operand;
 use crate::collective::{Extent, Shuffle, Team, TeamQuery};
 use crate::host::{self, HostItem};
+use crate::host_groups;
 use crate::kernel_type::{Constant, KernelType};
 use crate::operation::Combine;
 use crate::stage::{Stage, Staged};
@@ -15,7 +16,7 @@ use crate::types::Type;
     message = "work-items of a group do not exchange values of `{Self}`",
     note = "they exchange i32, u32, i64, u64, isize, usize, f32 and f64"
 )]
-pub trait GroupNumber: Constant + Send + 'static {}
+pub trait GroupNumber: Constant + Send + Sync + 'static {}
 impl GroupNumber for i32 {}
 impl GroupNumber for u32 {}
 impl GroupNumber for i64 {}
@@ -79,41 +80,41 @@ macro_rules! team {
             }
             #[doc = concat!("Waits until all work-items of the ", $of, " are here; what they wrote before is visible after it.")]
             pub fn barrier(self) {
-                host::exchange(Team::$team, ());
+                host_groups::exchange(Team::$team, ());
             }
             #[doc = concat!("Returns whether the condition holds for all work-items of the ", $of, ".")]
             #[must_use]
             pub fn all(self, condition: bool) -> bool {
-                host::exchange(Team::$team, condition).into_iter().all(|holds| holds)
+                host_groups::exchange(Team::$team, condition).into_iter().all(|holds| holds)
             }
             #[doc = concat!("Returns whether the condition holds for any work-item of the ", $of, ".")]
             #[must_use]
             pub fn any(self, condition: bool) -> bool {
-                host::exchange(Team::$team, condition).into_iter().any(|holds| holds)
+                host_groups::exchange(Team::$team, condition).into_iter().any(|holds| holds)
             }
             /// Returns the value of the work-item at a position, which is the same for all.
             #[must_use]
             pub fn broadcast<T: GroupNumber>(self, value: T, position: usize) -> T {
-                host::exchange(Team::$team, value)[position]
+                host_groups::exchange(Team::$team, value)[position]
             }
             #[doc = concat!("Combines the values of the ", $of, ": `reduce(x, Plus)` is the sum.")]
             ///
             /// The order of the operations is the device's: the last digits of a floating-point sum may differ.
             #[must_use]
             pub fn reduce<T: GroupNumber, O: Combine<T>>(self, value: T, operation: O) -> T {
-                scanned(&host::exchange(Team::$team, value), operation)
+                scanned(&host_groups::exchange(Team::$team, value), operation)
             }
             /// Combines the values of the work-items up to this one.
             #[must_use]
             pub fn inclusive_scan<T: GroupNumber, O: Combine<T>>(self, value: T, operation: O) -> T {
                 let own = self.local_id();
-                scanned(&host::exchange(Team::$team, value)[..=own], operation)
+                scanned(&host_groups::exchange(Team::$team, value)[..=own], operation)
             }
             /// Combines the values of the work-items before this one; the first gets the neutral value.
             #[must_use]
             pub fn exclusive_scan<T: GroupNumber, O: Combine<T>>(self, value: T, operation: O) -> T {
                 let own = self.local_id();
-                scanned(&host::exchange(Team::$team, value)[..own], operation)
+                scanned(&host_groups::exchange(Team::$team, value)[..own], operation)
             }
             /// Adds the values: `reduce(value, Plus)`.
             #[must_use]
@@ -296,7 +297,7 @@ macro_rules! shuffles {
             #[must_use]
             pub fn $name<T: GroupNumber>(self, value: T, $by: usize) -> T {
                 let $own = self.local_id();
-                let all = host::exchange(Team::SubGroup, value);
+                let all = host_groups::exchange(Team::SubGroup, value);
                 let from: Option<usize> = $from;
                 from.and_then(|from| all.get(from).copied()).unwrap_or(value)
             }

@@ -11,11 +11,13 @@ pub(crate) struct HostItem {
     pub(crate) range: [usize; 3],
     pub(crate) local_id: [usize; 3],
     pub(crate) local_range: [usize; 3],
+    /// Work-items of a sub-group.
+    pub(crate) sub_group: usize,
 }
 
 thread_local! {
     static ITEM: Cell<HostItem> = const {
-        Cell::new(HostItem { id: [0; 3], range: [1; 3], local_id: [0; 3], local_range: [1; 3] })
+        Cell::new(HostItem { id: [0; 3], range: [1; 3], local_id: [0; 3], local_range: [1; 3], sub_group: 1 })
     };
 }
 
@@ -84,6 +86,7 @@ pub fn for_each<const D: usize>(range: [usize; D], mut work_item: impl FnMut()) 
             range,
             local_id: [0; 3],
             local_range: [1; 3],
+            sub_group: 1,
         };
         item.set();
         work_item();
@@ -91,24 +94,24 @@ pub fn for_each<const D: usize>(range: [usize; D], mut work_item: impl FnMut()) 
     before.set();
 }
 
-/// The position of this work-item in its team, and the number of its members.
+/// The position of this work-item in its team, and the number of members.
 pub(crate) fn position(team: Team) -> (usize, usize) {
     let item = HostItem::current();
+    let own = linear(item.local_id, item.local_range);
+    let all = size(item.local_range);
     match team {
-        Team::Group => (
-            linear(item.local_id, item.local_range),
-            size(item.local_range),
-        ),
-        Team::SubGroup => (0, 1),
+        Team::Group => (own, all),
+        Team::SubGroup => {
+            let before = own - own % item.sub_group;
+            (own % item.sub_group, item.sub_group.min(all - before))
+        }
     }
-}
-
-/// Gives a value to the other members of the team, and returns all members' values in their order.
-pub(crate) fn exchange<T: Clone + Send + 'static>(_team: Team, value: T) -> Vec<T> {
-    vec![value]
 }
 
 /// The position of this work-item's sub-group in the work-group, and the number of sub-groups.
 pub(crate) fn sub_groups() -> (usize, usize) {
-    (0, 1)
+    let item = HostItem::current();
+    let own = linear(item.local_id, item.local_range);
+    let all = size(item.local_range);
+    (own / item.sub_group, all.div_ceil(item.sub_group))
 }

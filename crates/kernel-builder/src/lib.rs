@@ -37,7 +37,7 @@
 //! | `stage` | the typed face, which the macros call |
 //! | `vector`, `vector_storage`, `vector_functions`, `swizzles` | vectors such as `f32x4`, on the host and staged |
 //! | `operation` | the operations by which a group combines values |
-//! | `host` | the work-item that a thread of the host runs |
+//! | `host`, `host_groups` | the work-item that a thread of the host runs, and how it meets others |
 //! | `functions`, `groups`, `atomic` | functions that only kernels have |
 //!
 //! Invariants
@@ -57,6 +57,7 @@ mod control;
 mod functions;
 mod groups;
 mod host;
+mod host_groups;
 mod kernel_type;
 mod lanes;
 mod methods;
@@ -75,6 +76,7 @@ pub use builder::{Builder, Operand, Refusal};
 pub use functions::{Item, Local, Rank, barrier, item, local};
 pub use groups::{Group, GroupNumber, SubGroup, group, sub_group};
 pub use host::for_each;
+pub use host_groups::{GroupKernel, HostGroups, SharedSlice, given};
 pub use kernel_type::{Constant, KernelType};
 pub use methods::METHODS;
 pub use operation::{BitAnd, BitOr, BitXor, Combine, Maximum, Minimum, Multiplies, Plus};

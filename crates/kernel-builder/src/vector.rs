@@ -32,6 +32,11 @@ impl<T: Lanes<N>, const N: usize> Vector<T, N> {
         Self(T::Store::of(lanes))
     }
 
+    /// A vector with this memory.
+    pub(crate) const fn from_store(store: T::Store) -> Self {
+        Self(store)
+    }
+
     /// A vector whose lanes have one value.
     #[must_use]
     pub fn splat(value: T) -> Self {

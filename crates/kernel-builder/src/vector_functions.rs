@@ -5,15 +5,15 @@ use crate::builder::{Builder, Operand};
 use crate::kernel_type::KernelType;
 use crate::stage::{Stage, Staged};
 use crate::vector::Vector;
-use crate::vector_storage::{Element, Lanes};
+use crate::vector_storage::{Element, Lanes, Xy, Xyz, Xyzw};
 
 macro_rules! constructors {
-    ($($count:literal ($($lane:ident $index:literal),*);)*) => { $(
+    ($($count:literal $store:ident ($($lane:ident),*);)*) => { $(
         impl<T: Element> Vector<T, $count> {
             /// A vector of these lanes.
             #[must_use]
-            pub fn new($($lane: T),*) -> Self {
-                Self::from_array([$($lane),*])
+            pub const fn new($($lane: T),*) -> Self {
+                Self::from_store($store::from_lanes($($lane),*))
             }
             #[doc(hidden)]
             pub fn __stage_new(stage: &Stage, $($lane: Staged<T>),*) -> Staged<Self> {
@@ -23,9 +23,9 @@ macro_rules! constructors {
     )* };
 }
 constructors! {
-    2 (x 0, y 1);
-    3 (x 0, y 1, z 2);
-    4 (x 0, y 1, z 2, w 3);
+    2 Xy (x, y);
+    3 Xyz (x, y, z);
+    4 Xyzw (x, y, z, w);
 }
 
 /// The staged forms of [`Vector`]'s own functions.

@@ -65,7 +65,7 @@ pub trait Lanes<const N: usize>: Element {
 }
 
 macro_rules! named {
-    ($($(#[$doc:meta])* $name:ident $count:literal $align:ident [$($lane:ident $index:literal)*] [$($pad:ident)?];)*) => { $(
+    ($($(#[$doc:meta])* $name:ident $count:literal $align:ident [$($lane:ident $index:literal)*] [$($pad:ident = $copy:ident)?];)*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
@@ -76,6 +76,12 @@ macro_rules! named {
                 pub $lane: T,
             )*
             $( $pad: T, )?
+        }
+        impl<T: Element> $name<T> {
+            /// These lanes.
+            pub(crate) const fn from_lanes($($lane: T),*) -> Self {
+                Self { align: [], $($lane,)* $( $pad: $copy, )? }
+            }
         }
         impl<T: Element> Storage<T> for $name<T> {
             fn of(lanes: impl Fn(usize) -> T) -> Self {
@@ -107,7 +113,7 @@ named! {
     /// The lanes of a vector with two.
     Xy 2 Two [x 0 y 1] [];
     /// The lanes of a vector with three.
-    Xyz 3 Four [x 0 y 1 z 2] [pad];
+    Xyz 3 Four [x 0 y 1 z 2] [pad = x];
     /// The lanes of a vector with four.
     Xyzw 4 Four [x 0 y 1 z 2 w 3] [];
 }

@@ -12,6 +12,8 @@ mod device;
 mod golden;
 #[path = "kernels/groups.rs"]
 mod groups;
+#[path = "kernels/host_groups.rs"]
+mod host_groups;
 #[path = "kernels/numbers.rs"]
 mod numbers;
 #[path = "kernels/refused.rs"]

@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericParam, ItemFn, ReceiverKind, ReturnType, Type};
 
+use super::group_form;
 use super::options::Options;
 use super::scope::Lowering;
 use super::statement::Use;
@@ -338,6 +339,7 @@ pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
         };
         (name.clone(), items)
     };
+    let groups = group_form::implementation(function, &marker, options);
     // Type parameters live as long as the program, because the kernel is cached.
     let mut generics = signature.generics.clone();
     for parameter in generics.type_params_mut() {
@@ -361,6 +363,8 @@ pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
         .collect();
     quote! {
         #items
+        #quiet
+        #groups
         #quiet
         impl #impl_generics ::sycl::kernel::Kernel for #marker #type_generics #where_clause {
             const NAME: &'static str = #text;

@@ -7,6 +7,7 @@
 mod derive;
 mod expression;
 mod function;
+mod group_form;
 mod options;
 mod pattern;
 mod refusal;

@@ -55,4 +55,20 @@ impl Options {
             .map(|size| quote_spanned!(size.span()=> #stage.work_group_size(#size);));
         quote!(#sub_group #group)
     }
+
+    /// Statements that tell groups on the host.
+    pub(super) fn host(&self) -> TokenStream {
+        let sub_group = self
+            .sub_group_size
+            .as_ref()
+            .map(|size| quote!(let __groups = __groups.sub_group_size(#size);));
+        let group = self.work_group_size.as_ref().map(|size| {
+            quote! {
+                if !__groups.has_local_range(#size) {
+                    return ::core::result::Result::Err("the kernel requires work-groups of another size");
+                }
+            }
+        });
+        quote!(#sub_group #group)
+    }
 }
