@@ -188,6 +188,35 @@ impl Builder {
         let words = if bits == 64 { &words[..] } else { &words[..1] };
         let id = self.module.constant(Op::Constant, of, words);
         self.types.insert(id, ty);
+        self.constants.insert(id, value);
+        Operand::Value(id)
+    }
+
+    /// A constant that the program may set before it builds the module.
+    pub(crate) fn specialised(&mut self, number: Operand, default: Operand) -> Operand {
+        let known = |builder: &Self, operand| match operand {
+            Operand::Value(id) => builder.constants.get(&id).copied(),
+            _ => None,
+        };
+        let (Some(number), Some(value)) = (known(self, number), known(self, default)) else {
+            return self.refuse(
+                "a specialization constant whose number or default is computed: give constants",
+            );
+        };
+        let Operand::Value(default) = default else {
+            return Operand::Never;
+        };
+        let ty = self.type_of(default);
+        let bits = match ty {
+            Type::Int { bits, .. } | Type::Float(bits) => bits,
+            _ => return self.refuse(format!("a specialization constant of {ty}")),
+        };
+        let words = [value as u32, (value >> 32) as u32];
+        let narrow = [value as u32 & (u32::MAX >> (32 - bits.min(32)))];
+        let words = if bits == 64 { &words[..] } else { &narrow[..] };
+        let of = self.module.type_id(&ty);
+        let id = self.module.specialised(number as u32, of, words);
+        self.types.insert(id, ty);
         Operand::Value(id)
     }
 

@@ -38,6 +38,7 @@
 //! | `vector`, `vector_storage`, `vector_functions`, `swizzles` | vectors such as `f32x4`, on the host and staged |
 //! | `operation` | the operations by which a group combines values |
 //! | `host`, `host_groups` | the work-item that a thread of the host runs, and how it meets others |
+//! | `print` | `print!`, staged |
 //! | `functions`, `groups`, `atomic` | functions that only kernels have |
 //!
 //! Invariants
@@ -63,6 +64,7 @@ mod lanes;
 mod methods;
 mod module;
 mod operation;
+mod print;
 mod stage;
 mod swizzles;
 mod types;
@@ -80,6 +82,7 @@ pub use host_groups::{GroupKernel, HostGroups, SharedSlice, given};
 pub use kernel_type::{Constant, KernelType};
 pub use methods::METHODS;
 pub use operation::{BitAnd, BitOr, BitXor, Combine, Maximum, Minimum, Multiplies, Plus};
+pub use print::Format;
 pub use stage::{Call, Else, For, If, Loop, Parts, Stage, Staged};
 pub use types::{Space, Struct, Type};
 pub use vector::{Vector, is_vector_name, vectors};

@@ -305,6 +305,47 @@ impl Module {
         self.declare(Op::TypeVector, &[of, count])
     }
 
+    /// A pointer to the first of some constants, which lie in an array.
+    pub(crate) fn constant_bytes(&mut self, of: Id, values: &[Id], class: StorageClass) -> Id {
+        let count = self.integer(64, values.len() as u64);
+        let array = self.declare(Op::TypeArray, &[of, count]);
+        let value = self.constant(Op::ConstantComposite, array, values);
+        let key = (Op::Variable as u32, vec![value]);
+        let pointer = self.declare(Op::TypePointer, &[class as u32, of]);
+        let variable = match self.known.get(&key) {
+            Some(id) => *id,
+            None => {
+                let whole = self.declare(Op::TypePointer, &[class as u32, array]);
+                let id = self.id();
+                let operands = vec![whole, id, class as u32, value];
+                self.globals.push(Instruction::new(Op::Variable, operands));
+                self.decorate(id, Decoration::Constant, &[]);
+                self.known.insert(key, id);
+                id
+            }
+        };
+        let zero = self.integer(64, 0);
+        let op = Op::InBoundsPtrAccessChain as u32;
+        // As every compiler of OpenCL C writes it: a constant expression, which readers look through.
+        self.constant(Op::SpecConstantOp, pointer, &[op, variable, zero, zero])
+    }
+
+    /// A constant that the program may set before it builds the module; one for each number.
+    pub(crate) fn specialised(&mut self, number: u32, ty: Id, words: &[u32]) -> Id {
+        let key = (Op::SpecConstant as u32, vec![number, ty]);
+        if let Some(id) = self.known.get(&key) {
+            return *id;
+        }
+        let id = self.id();
+        let mut operands = vec![ty, id];
+        operands.extend_from_slice(words);
+        self.globals
+            .push(Instruction::new(Op::SpecConstant, operands));
+        self.decorate(id, Decoration::SpecId, &[number]);
+        self.known.insert(key, id);
+        id
+    }
+
     /// A variable of a work-group.
     pub(crate) fn local_variable(&mut self, ty: &Type) -> Id {
         let pointer = self.type_id(&Type::Pointer(Space::Local, ty.clone().into()));

@@ -16,6 +16,10 @@ mod groups;
 mod host_groups;
 #[path = "kernels/numbers.rs"]
 mod numbers;
+#[path = "kernels/print.rs"]
+mod print;
+#[path = "kernels/reductions.rs"]
+mod reductions;
 #[path = "kernels/refused.rs"]
 mod refused;
 #[path = "kernels/safety.rs"]

@@ -31,8 +31,9 @@ use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 pub use kernel_builder::{
-    Binary, Builder, Combine, Constant, Element, GroupKernel, GroupNumber, HostGroups, Kernel,
-    KernelType, Lanes, Operand, Refusal, SharedSlice, Stage, Staged, Type, Unary, for_each, given,
+    Binary, Builder, Combine, Constant, Element, Format, GroupKernel, GroupNumber, HostGroups,
+    Kernel, KernelType, Lanes, Operand, Refusal, SharedSlice, Stage, Staged, Type, Unary, for_each,
+    given,
 };
 
 use kernel_builder::Vector;

@@ -104,6 +104,7 @@ mod registry;
 mod reports;
 mod scope;
 mod selector;
+mod specialised;
 mod staging;
 mod storage;
 mod submit;
@@ -153,7 +154,17 @@ pub use selector::{
     AcceleratorSelector, AspectSelector, CpuSelector, DefaultSelector, FilterSelector, GpuSelector,
     Selector,
 };
+pub use specialised::spec_constant;
 pub use sycl_macros::{Device, device, kernel, kernels};
+
+/// Prints from a kernel, with Rust's formats: `sycl::print!("{i}: {:.3}\n", x[i])`.
+///
+/// Numbers and characters can be printed, with a width, zeros, digits after the point, or in hexadecimal. On a device
+/// floating-point numbers without digits are printed with six, as C's `%g`; the lines appear when the driver writes them.
+#[macro_export]
+macro_rules! print {
+    ($($arguments:tt)*) => { ::std::print!($($arguments)*) };
+}
 
 /// The samples of the page that a registry shows compile.
 #[cfg(doctest)]

@@ -710,6 +710,10 @@ impl Lowering {
             .map(|segment| segment.ident.to_string());
         let name = name.unwrap_or_default();
         let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+        // `print!` alone is the standard library's.
+        if name == "print" && of.path.segments.len() > 1 {
+            return self.print(of);
+        }
         match name.as_str() {
             "panic" | "unreachable" | "todo" | "unimplemented" => match wanted {
                 Use::Value => quote!(#stage.fault()),

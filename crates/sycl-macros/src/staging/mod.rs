@@ -10,6 +10,7 @@ mod function;
 mod group_form;
 mod options;
 mod pattern;
+mod print;
 mod refusal;
 mod scope;
 mod statement;
