@@ -164,11 +164,6 @@ impl Member {
     }
 }
 
-/// Whether this thread is a work-item of a group with others.
-pub(crate) fn is_member() -> bool {
-    MEMBER.with_borrow(Option::is_some)
-}
-
 /// Gives a value to the team, waits for it, and returns all values in the order of the members.
 pub(crate) fn exchange<T: Clone + Send + Sync + 'static>(team: Team, value: T) -> Vec<T> {
     let Some(Member { meeting, position }) = Member::current() else {

@@ -32,7 +32,7 @@
 //! | `types` | types, with address spaces |
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
-//! | `control`, `arithmetic`, `methods`, `work_item`, `collective`, `lanes` | operations, in terms of the builder |
+//! | `control`, `arithmetic`, `methods`, `work_item`, `collective`, `lanes`, `images` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
 //! | `stage` | the typed face, which the macros call |
 //! | `vector`, `vector_storage`, `vector_functions`, `swizzles` | vectors such as `f32x4`, on the host and staged |
@@ -59,6 +59,7 @@ mod functions;
 mod groups;
 mod host;
 mod host_groups;
+mod images;
 mod kernel_type;
 mod lanes;
 mod methods;

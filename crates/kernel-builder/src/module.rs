@@ -139,7 +139,7 @@ impl Module {
     }
 
     /// A declaration without an id of a type.
-    fn declare(&mut self, op: Op, operands: &[u32]) -> Id {
+    pub(crate) fn declare(&mut self, op: Op, operands: &[u32]) -> Id {
         let key = (op as u32, operands.to_vec());
         if let Some(id) = self.known.get(&key) {
             return *id;
@@ -225,6 +225,8 @@ impl Module {
                 let of = self.type_id(of);
                 self.vector_type(of, *count)
             }
+            Type::Image { dimensions, writes } => self.image_type(*dimensions, *writes),
+            Type::Sampler => self.sampler_type(),
             Type::Pointer(space, to) => {
                 let to = self.memory_type(to);
                 self.declare(Op::TypePointer, &[storage_class(*space) as u32, to])

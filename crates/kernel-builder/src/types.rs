@@ -35,6 +35,15 @@ pub enum Type {
     Float(u32),
     /// A vector of numbers, such as `f32x4`.
     Vector(Rc<Type>, u32),
+    /// An image that a kernel reads or writes; a parameter only.
+    Image {
+        /// 1 to 3.
+        dimensions: u32,
+        /// It is written, and not read.
+        writes: bool,
+    },
+    /// A sampler; a parameter only.
+    Sampler,
     /// `&T`.
     Pointer(Space, Rc<Type>),
     /// `&[T]`: a pointer and a length of 64 bits.
@@ -112,6 +121,8 @@ impl fmt::Display for Type {
             Self::Int { bits, signed } => write!(f, "{}{bits}", if *signed { 'i' } else { 'u' }),
             Self::Float(bits) => write!(f, "f{bits}"),
             Self::Vector(of, count) => write!(f, "{of}x{count}"),
+            Self::Image { dimensions, .. } => write!(f, "image of {dimensions} dimensions"),
+            Self::Sampler => f.write_str("sampler"),
             Self::Pointer(_, to) => write!(f, "&{to}"),
             Self::Slice(_, to) => write!(f, "&[{to}]"),
             Self::Array(of, count) => write!(f, "[{of}; {count}]"),

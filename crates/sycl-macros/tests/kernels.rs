@@ -14,6 +14,8 @@ mod golden;
 mod groups;
 #[path = "kernels/host_groups.rs"]
 mod host_groups;
+#[path = "kernels/images.rs"]
+mod images;
 #[path = "kernels/numbers.rs"]
 mod numbers;
 #[path = "kernels/print.rs"]

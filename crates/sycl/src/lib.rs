@@ -135,9 +135,9 @@ pub use host_task::{
     HostView, HostViewArg, HostViews, InteropHandle, NativeView, PlannedView, PlannedViews,
 };
 pub use image::{
-    Addressing, ChannelOrder, ChannelType, Filtering, HostImageAccessor, HostImageView,
+    Addressing, ChannelOrder, ChannelType, Filtering, HostImage, HostImageAccessor, HostImageView,
     HostSampledImageAccessor, HostTaskImageAccessor, ImageAccessor, ImageFormat, ImageView,
-    SampledImage, Sampler, Texel, TexelKind, UnsampledImage,
+    KernelTexel, ReadImage, SampledImage, Sampler, Texel, TexelKind, UnsampledImage, WriteImage,
 };
 pub use kernel_args::{AtOffset, KernelArg, KernelArgs, Launch, Val};
 pub use kernel_builder::vectors::*;

@@ -372,7 +372,8 @@ pub(super) fn implementation(
         let copy = shared.iter().position(|(at, ..)| *at == index);
         match copy.and_then(|copy| copies.get(copy)) {
             Some(copy) => quote!(&mut #copy),
-            None => quote!(#value),
+            // Images are values that can only be cloned.
+            None => quote!(::core::clone::Clone::clone(&#value)),
         }
     });
     Some(quote! {
