@@ -85,7 +85,7 @@ fn orders_and_scopes_are_in_the_module() -> Result<()> {
         let module = rspirv::dr::load_words(words).expect("valid words");
         module.disassemble()
     };
-    let floats = text(sycl::kernel::spirv(&floats)?);
+    let declared = text(sycl::kernel::spirv(&floats)?);
     for wanted in [
         "AtomicFloat32AddEXT",
         "AtomicFloat32MinMaxEXT",
@@ -93,13 +93,13 @@ fn orders_and_scopes_are_in_the_module() -> Result<()> {
         "SPV_EXT_shader_atomic_float_min_max",
         "Version: 1.2",
     ] {
-        assert!(floats.contains(wanted), "{wanted} in\n{floats}");
+        assert!(declared.contains(wanted), "{wanted} in\n{declared}");
     }
-    let multiply = text(sycl::kernel::spirv(&multiply)?);
-    assert!(!multiply.contains("OpExtension"), "{multiply}");
+    let ordered = text(sycl::kernel::spirv(&multiply)?);
+    assert!(!ordered.contains("OpExtension"), "{ordered}");
     // Orders with the memory of work-groups and of buffers: 0x302 acquires, 0x304 releases, 0x308 does both.
     for wanted in ["OpMemoryBarrier", " 770", " 772", " 776"] {
-        assert!(multiply.contains(wanted), "{wanted} in\n{multiply}");
+        assert!(ordered.contains(wanted), "{wanted} in\n{ordered}");
     }
     Ok(())
 }

@@ -72,16 +72,17 @@ fn groups_on_the_host_agree_with_the_device() -> Result<()> {
     Ok(())
 }
 
-/// A group of two dimensions; the kernel is generic, and its slice comes by a pattern with `mut`.
+/// A group of two dimensions, in a generic kernel.
 #[sycl::kernel(work_group_size = [2, 4])]
-fn transpose<T: sycl::kernel::KernelType + sycl::DeviceData>(input: &[T], mut output: &mut [T]) {
+fn transpose<T: sycl::kernel::KernelType + sycl::DeviceData>(input: &[T], output: &mut [T]) {
     let it = item::<2>();
-    let ([row, column], [y, x]) = (it.id(), it.local_id());
+    let (at, own) = (it.id(), it.local_id());
+    let (y, x) = (own[0], own[1]);
     let mut tile = local::<[[T; 4]; 2]>();
-    tile[y][x] = input[row * 8 + column];
+    tile[y][x] = input[at[0] * 8 + at[1]];
     barrier();
     let turned = tile[x % 2][y * 2 + x / 2];
-    output[row * 8 + column] = turned;
+    output[at[0] * 8 + at[1]] = turned;
 }
 
 #[test]

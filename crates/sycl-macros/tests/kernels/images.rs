@@ -11,11 +11,10 @@ use super::device::queue;
 
 #[sycl::kernel]
 fn turn(from: ReadImage<u32x4, 2>, to: WriteImage<u32x4, 2>) {
-    let [y, x] = item::<2>().id();
-    let [height, width] = from.range();
-    let texel = from.read([y, x]);
-    // Outside of the image in the last row and column, which nothing is written for.
-    to.write([width - x, height - y], texel.wzyx() + 1);
+    let (at, range) = (item::<2>().id(), from.range());
+    let texel = from.read(at);
+    // Outside of the image for the first row and column, for which nothing is written.
+    to.write([range[1] - at[1], range[0] - at[0]], texel.wzyx() + 1);
 }
 
 #[test]
@@ -47,13 +46,12 @@ fn texels_are_read_and_written() -> Result<()> {
 
 #[sycl::kernel]
 fn zoom(from: ReadImage<f32x4, 2>, smooth: Sampler, to: WriteImage<f32x4, 2>) {
-    let [y, x] = item::<2>().id();
-    let [height, width] = to.range();
-    let at = [
-        (y as f32 + 0.5) / height as f32 * 1.25,
-        (x as f32 + 0.5) / width as f32 - 0.125,
+    let (at, range) = (item::<2>().id(), to.range());
+    let place = [
+        (at[0] as f32 + 0.5) / range[0] as f32 * 1.25,
+        (at[1] as f32 + 0.5) / range[1] as f32 - 0.125,
     ];
-    to.write([y, x], from.sample(smooth, at));
+    to.write(at, from.sample(smooth, place));
 }
 
 #[test]
@@ -101,10 +99,9 @@ fn samples_agree_with_the_host() -> Result<()> {
 fn images_have_one_to_three_dimensions() -> Result<()> {
     #[sycl::kernel]
     fn spread(from: ReadImage<f32x4, 1>, to: WriteImage<f32x4, 3>) {
-        let [z, y, x] = item::<3>().id();
-        let [depth, _, _] = to.range();
-        let texel = from.read([x]) * (y + 10 * z) as f32;
-        to.write([z, y, x], texel + depth as f32);
+        let (at, depth) = (item::<3>().id(), to.range()[0]);
+        let texel = from.read([at[2]]) * (at[1] + 10 * at[0]) as f32;
+        to.write(at, texel + depth as f32);
     }
     let queue = queue();
     let format = ImageFormat::R32G32B32A32_SFLOAT;
