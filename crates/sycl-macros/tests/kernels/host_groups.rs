@@ -122,7 +122,7 @@ fn mistaken(which: u32, output: &mut [u32]) {
             if i == 0 {
                 barrier();
             } else {
-                group().any(i > 5);
+                let _ = group().any(i > 5);
             }
         }
     }

@@ -9,8 +9,8 @@ use super::device::run;
 
 /// Numbers with digits after the point, negative ones among them.
 fn floats(count: usize) -> Vec<f32> {
-    let integers = (0..count).map(|i| (i * 7919 % 1009) as f32);
-    integers.map(|x| x / 37.0 - 11.0).collect()
+    let whole = (0..count).map(|i| (i * 7919 % 1009) as f32);
+    whole.map(|x| x / 37.0 - 11.0).collect()
 }
 
 fn vectors(count: usize) -> Vec<f32x4> {
