@@ -130,7 +130,7 @@ macro_rules! compare {
                     for (want, got) in want.into_iter().zip(got[at]) {
                         // Products of floating-point numbers are rounded in the device's order.
                         let difference = (got as f64 - want as f64).abs();
-                        assert!(difference <= (want as f64).abs() * 1e-6, "{name}: {got}, not {want}");
+                        assert!(got == want || difference <= (want as f64).abs() * 1e-6, "{name}: {got}, not {want}");
                     }
                 }
             }
