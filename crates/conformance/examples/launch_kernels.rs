@@ -14,7 +14,9 @@ use std::process::ExitCode;
 use conformance::check_kernels::{
     Action, Argument, ArgumentOffset, Element, Fill, KernelFile, Memory,
 };
-use level_zero::{Allocation, CommandList, Context, Device, Kernel, Loader, ModuleSource, Plain};
+use level_zero::{
+    Allocation, CommandList, Context, Device, DeviceKind, Kernel, Loader, ModuleSource, Plain,
+};
 
 #[expect(
     clippy::print_stdout,
@@ -81,8 +83,13 @@ fn carry_out(
 ) -> Result<Vec<i64>, Box<dyn Error>> {
     let driver = Loader::open()?.drivers()?;
     let driver = driver.first().ok_or("no Level Zero driver")?;
-    let device = driver.devices()?;
-    let device = device.first().ok_or("the driver has no device")?;
+    let devices = driver.devices()?;
+    let fits = |device: &&Device| match device.properties() {
+        Ok(properties) => !file.cpu_typed || properties.kind == DeviceKind::Cpu,
+        Err(_) => false,
+    };
+    let device = devices.iter().find(fits);
+    let device = device.ok_or("the driver has no such device")?;
     let context = driver.create_context()?;
     let foreign = driver.create_context()?;
     let module = context.build_module(device, ModuleSource::Spirv(spirv), "")?;

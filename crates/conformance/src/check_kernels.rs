@@ -56,6 +56,8 @@ pub struct KernelFile {
     pub marks: Vec<Mark>,
     /// `// strict`: to be checked with `--strict`.
     pub strict: bool,
+    /// `// device: cpu`: to be run on the CPU-typed device.
+    pub cpu_typed: bool,
     /// `// allow: NAME`: to be checked with `--allow NAME`.
     pub allow: Vec<String>,
     /// `// language: c`: plain C, to be compiled with `-x c`.
@@ -312,6 +314,8 @@ impl KernelFile {
             "expect:" => self.expect.push(kinds(rest)?),
             "strict" if rest.is_empty() => self.strict = true,
             "optimised" if rest.is_empty() && self.case.is_some() => self.optimised = true,
+            "device:" if rest == "cpu" => self.cpu_typed = true,
+            "device:" => return Err(format!("`device: {rest}`: only `cpu` can be chosen")),
             "language:" if rest == "c" => self.plain_c = true,
             "language:" => return Err(format!("`language: {rest}`: only `c` can be chosen")),
             "allow:" if rest == "same-value" => self.allow.push(rest.to_owned()),
@@ -325,7 +329,7 @@ impl KernelFile {
             _ => {
                 return Err(format!(
                     "`{word}` begins no line of a header; allowed are `run`, `copy`, `fill`, `free`, `host`, `wait`, `case`, \
-                     `expect:`, `strict`, `allow:`, `language:` and `note:`"
+                     `expect:`, `strict`, `allow:`, `device:`, `language:` and `note:`"
                 ));
             }
         }
@@ -709,6 +713,7 @@ mod tests {
 // run parallel add global=16x16 local=4x4 args=same(0),shared(u8,3,7),i32(-1)
 // copy parallel same(0) same(0+512) 512
 // strict
+// device: cpu
 // language: c
 // allow: same-value
 // expect: race-commands|race-host
@@ -728,6 +733,7 @@ kernel void add(global int *a) {
         assert!(
             file.strict && file.plain_c && !file.commands[0].parallel && file.commands[1].parallel
         );
+        assert!(file.cpu_typed);
         assert_eq!(file.allow, ["same-value"]);
         assert_eq!(file.expect, [["race-commands", "race-host"]]);
         assert_eq!(file.note, "one two");
@@ -777,10 +783,10 @@ kernel void add(global int *a) {
         assert_eq!(
             file.marks,
             [
-                mark(11, Role::Must(both)),
-                mark(12, Role::Other(11)),
-                mark(13, Role::Other(11)),
-                mark(13, Role::May(vec!["out-of-bounds".to_owned()]))
+                mark(12, Role::Must(both)),
+                mark(13, Role::Other(12)),
+                mark(14, Role::Other(12)),
+                mark(14, Role::May(vec!["out-of-bounds".to_owned()]))
             ]
         );
     }

@@ -1,9 +1,10 @@
 //! Operators and casts, with Rust's meaning: integers wrap, a shift uses the low bits of its count, `as` saturates.
-//! A division by zero ends the work-item.
+//! A division by zero gives zero.
 
 use spirv::{Decoration, Op};
 
-use crate::builder::{Builder, Condition, Operand};
+use crate::builder::{Builder, Operand};
+use crate::facts::Condition;
 use crate::types::Type;
 
 /// A binary operator.
@@ -106,6 +107,10 @@ impl Builder {
     }
 
     fn binary_bool(&mut self, operator: Binary, l: u32, r: u32) -> Operand {
+        // A pattern's tests are often known.
+        if let (Binary::And, Some(known)) = (operator, self.constants.get(&l)) {
+            return Operand::Value(if *known == 0 { l } else { r });
+        }
         let not = |builder: &mut Self, id| builder.emit(Op::LogicalNot, &Type::Bool, &[id]);
         let (op, l, r) = match operator {
             Binary::And => (Op::LogicalAnd, l, r),
@@ -159,14 +164,41 @@ impl Builder {
             Binary::And => Op::BitwiseAnd,
             Binary::Or => Op::BitwiseOr,
             Binary::Xor => Op::BitwiseXor,
+            Binary::Div | Binary::Rem if !signed && self.is_power_of_two(r) => {
+                let power = self.most(r);
+                let (op, other) = match operator {
+                    Binary::Div => (Op::ShiftRightLogical, u64::from(power.trailing_zeros())),
+                    _ => (Op::BitwiseAnd, power - 1),
+                };
+                let other = self.module.integer(bits, other);
+                let value = self.emit(op, ty, &[l, other]);
+                if operator == Binary::Rem {
+                    self.bounds.insert(value, power - 1);
+                }
+                return Operand::Value(value);
+            }
             Binary::Div | Binary::Rem => {
-                self.check_division((bits, signed), l, r);
-                match (operator, signed) {
+                let good = self.has_quotient((bits, signed), l, r);
+                let op = match (operator, signed) {
                     (Binary::Div, true) => Op::SDiv,
                     (Binary::Div, false) => Op::UDiv,
                     (_, true) => Op::SRem,
                     (_, false) => Op::UMod,
+                };
+                let Some(good) = good else {
+                    let result = self.value(op, ty, &[l, r]);
+                    self.learn(op, result, l, r);
+                    return result;
+                };
+                let (one, zero) = (self.module.integer(bits, 1), self.module.integer(bits, 0));
+                let divisor = self.emit(Op::Select, ty, &[good, r, one]);
+                let quotient = self.emit(op, ty, &[l, divisor]);
+                let result = self.value(Op::Select, ty, &[good, quotient, zero]);
+                // Zero where there is no quotient: not less than a divisor of zero.
+                if !signed {
+                    self.learn(Op::UDiv, result, l, r);
                 }
+                return result;
             }
             Binary::Shl | Binary::Shr => {
                 let Operand::Value(r) = self.cast(Operand::Value(r), ty) else {
@@ -179,10 +211,20 @@ impl Builder {
                     (_, true) => Op::ShiftRightArithmetic,
                     (_, false) => Op::ShiftRightLogical,
                 };
-                return self.value(op, ty, &[l, count]);
+                let shifted = self.value(op, ty, &[l, count]);
+                self.learn(op, shifted, l, count);
+                return shifted;
             }
-            Binary::Equal => return self.value(Op::IEqual, &Type::Bool, &[l, r]),
-            Binary::NotEqual => return self.value(Op::INotEqual, &Type::Bool, &[l, r]),
+            Binary::Equal => {
+                let id = self.emit(Op::IEqual, &Type::Bool, &[l, r]);
+                self.conditions.insert(id, Condition::Equal(l, r));
+                return Operand::Value(id);
+            }
+            Binary::NotEqual => {
+                let id = self.emit(Op::INotEqual, &Type::Bool, &[l, r]);
+                self.conditions.insert(id, Condition::Unequal(l, r));
+                return Operand::Value(id);
+            }
             Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => {
                 let op = match operator {
                     Binary::Less => Op::ULessThan,
@@ -193,15 +235,30 @@ impl Builder {
                 return self.compare(op, Operand::Value(l), Operand::Value(r));
             }
         };
-        self.value(op, ty, &[l, r])
+        let value = self.emit(op, ty, &[l, r]);
+        if op == Op::BitwiseAnd && !signed {
+            self.bounds.insert(value, self.most(l).min(self.most(r)));
+        }
+        self.learn(op, Operand::Value(value), l, r);
+        Operand::Value(value)
     }
 
-    /// Ends the work-item if a division has no result: by zero, or of the least number by -1.
-    fn check_division(&mut self, (bits, signed): (u32, bool), l: u32, r: u32) {
+    /// Whether a number is a constant power of two: passes that follow a loop's counter know shifts.
+    fn is_power_of_two(&self, id: u32) -> bool {
+        self.constants.contains_key(&id) && self.most(id).is_power_of_two()
+    }
+
+    /// The condition under which a division has a result: not by zero, nor of the least number by -1. `None` if always.
+    pub(crate) fn has_quotient(
+        &mut self,
+        (bits, signed): (u32, bool),
+        l: u32,
+        r: u32,
+    ) -> Option<u32> {
         let all = u64::MAX >> (64 - bits);
         let known = self.constants.get(&r).map(|value| value & all);
         if known != Some(0) && known.is_some_and(|value| !signed || value != all) {
-            return;
+            return None;
         }
         let zero = self.module.integer(bits, 0);
         let mut good = self.emit(Op::INotEqual, &Type::Bool, &[r, zero]);
@@ -213,7 +270,7 @@ impl Builder {
             let either = self.emit(Op::LogicalOr, &Type::Bool, &[l, r]);
             good = self.emit(Op::LogicalAnd, &Type::Bool, &[good, either]);
         }
-        self.fault_unless(Operand::Value(good));
+        Some(good)
     }
 
     /// `operator operand`.
@@ -253,6 +310,11 @@ impl Builder {
         if from == *to {
             return Operand::Value(id);
         }
+        if from.layout().is_some_and(|of| !of.variants.is_empty()) {
+            // An enum without data.
+            let number = self.variant_number(operand);
+            return self.cast(number, to);
+        }
         match (&from, to) {
             (Type::Bool, Type::Int { bits, .. }) => {
                 let one = self.module.integer(*bits, 1);
@@ -266,6 +328,9 @@ impl Builder {
                     (false, false) => Op::UConvert,
                 };
                 let cast = self.emit(op, to, &[id]);
+                if op != Op::SConvert {
+                    self.learn_conversion(cast, id, b >= a);
+                }
                 if let Some(known) = self
                     .constants
                     .get(&id)
@@ -273,6 +338,9 @@ impl Builder {
                     .filter(|_| b > a && !signed)
                 {
                     self.constants.insert(cast, known);
+                }
+                if b >= a && !signed {
+                    self.bounds.insert(cast, self.most(id));
                 }
                 Operand::Value(cast)
             }

@@ -99,19 +99,19 @@ pub fn with(order: Order, scope: Scope) -> Access {
 macro_rules! coded {
     ($($ty:ident $example:expr, |$value:ident| $code:expr;)*) => { $(
         impl KernelType for $ty {
+            type Plain = Self;
             fn describe() -> Type {
                 Type::Int { bits: 32, signed: false }
             }
             fn example() -> Self {
                 $example
             }
-        }
-        impl Constant for $ty {
-            fn constant(self, builder: &mut Builder) -> Operand {
+            fn copied(self, builder: &mut Builder) -> Operand {
                 let $value = self;
                 builder.integer(32, false, $code)
             }
         }
+        impl Constant for $ty {}
     )* };
 }
 coded! {
@@ -244,7 +244,7 @@ impl Builder {
     }
 
     /// The order and scope that a staged value stands for.
-    fn chosen(&mut self, access: Operand) -> Option<Access> {
+    fn chosen_access(&mut self, access: Operand) -> Option<Access> {
         let access = self.follow(access);
         let Operand::Value(id) = self.read(access) else {
             return None;
@@ -315,7 +315,9 @@ impl Builder {
         }
         self.need_atomics(op, &ty);
         let (scope, semantics) = self.access(access);
-        self.value(op, &ty, &[pointer, scope, semantics, value])
+        self.value_inside(pointer, |builder| {
+            builder.value(op, &ty, &[pointer, scope, semantics, value])
+        })
     }
 
     fn atomic_load(&mut self, access: Access, place: Operand) -> Operand {
@@ -327,7 +329,9 @@ impl Builder {
         }
         self.need_atomics(Op::AtomicLoad, &ty);
         let (scope, semantics) = self.access(access);
-        self.value(Op::AtomicLoad, &ty, &[pointer, scope, semantics])
+        self.value_inside(pointer, |builder| {
+            builder.value(Op::AtomicLoad, &ty, &[pointer, scope, semantics])
+        })
     }
 
     fn atomic_store(&mut self, access: Access, place: Operand, value: Operand) -> Operand {
@@ -342,7 +346,9 @@ impl Builder {
         }
         self.need_atomics(Op::AtomicStore, &ty);
         let (scope, semantics) = self.access(access);
-        self.effect(Op::AtomicStore, vec![pointer, scope, semantics, value]);
+        self.where_inside(pointer, |builder| {
+            builder.effect(Op::AtomicStore, vec![pointer, scope, semantics, value]);
+        });
         Operand::Unit
     }
 
@@ -374,7 +380,9 @@ impl Builder {
             ..access
         });
         let operands = [pointer, scope, equal, unequal, value, expected];
-        self.value(Op::AtomicCompareExchange, &ty, &operands)
+        self.value_inside(pointer, |builder| {
+            builder.value(Op::AtomicCompareExchange, &ty, &operands)
+        })
     }
 
     fn fence(&mut self, access: Access) -> Operand {
@@ -436,7 +444,7 @@ macro_rules! operations {
             ) -> impl Fn(&Stage, Operand, Staged<&mut T>, Staged<T>) -> Staged<T> + Copy {
                 |stage, access, place, value| {
                     let operation = Operation(Op::$signed, Op::$unsigned, Op::$float);
-                    stage.operation(|builder| match builder.chosen(access) {
+                    stage.operation(|builder| match builder.chosen_access(access) {
                         Some(access) => builder.atomic(access, operation, place.operand(), value.operand()),
                         None => Operand::Never,
                     })
@@ -494,7 +502,7 @@ macro_rules! others {
                 self,
             ) -> impl Fn(&Stage, Operand, $(Staged<$ty>),*) -> Staged<$result> + Copy {
                 |stage, access, $($parameter),*| {
-                    stage.operation(|builder| match builder.chosen(access) {
+                    stage.operation(|builder| match builder.chosen_access(access) {
                         Some(access) => builder.$builder(access, $($parameter.operand()),*),
                         None => Operand::Never,
                     })
@@ -533,7 +541,7 @@ impl Access {
     #[doc(hidden)]
     pub fn __stage_fence(self) -> impl Fn(&Stage, Operand) -> Staged<()> + Copy {
         |stage, access| {
-            stage.operation(|builder| match builder.chosen(access) {
+            stage.operation(|builder| match builder.chosen_access(access) {
                 Some(access) => builder.fence(access),
                 None => Operand::Never,
             })

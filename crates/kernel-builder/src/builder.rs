@@ -6,7 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 use spirv::Op;
 
-use crate::module::{Id, Instruction, Module, storage_class};
+use crate::facts::{Always, Condition, Relation};
+use crate::module::{Block, Id, Instruction, Module, storage_class};
+use crate::rotation;
+use crate::threading;
 use crate::types::{Space, Type};
 
 /// A value or a place in the staged code.
@@ -31,31 +34,20 @@ pub struct Refusal {
     pub text: String,
 }
 
-struct Block {
-    label: Id,
-    body: Vec<Instruction>,
-}
-
-/// Facts of a comparison or a conjunction, by the id of its result.
-#[derive(Clone, Copy)]
-pub(crate) enum Condition {
-    /// The first is less than the second, both without a sign.
-    Less(Id, Id),
-    /// The first is greater than or equal to the second.
-    NotLess(Id, Id),
-    Both(Id, Id),
-    Not(Id),
-}
-
 /// Stages one kernel.
 pub struct Builder {
     pub(crate) module: Module,
     types: HashMap<Id, Type>,
     parts: HashMap<Id, Vec<Operand>>,
     pub(crate) constants: HashMap<Id, u64>,
+    /// The greatest value that an unsigned number can have, where that is less than its type's.
+    pub(crate) bounds: HashMap<Id, u64>,
+    /// The constants of type `bool`.
+    truths: HashMap<Id, bool>,
     pub(crate) conditions: HashMap<Id, Condition>,
-    /// Pairs of ids, the first of which is less than the second here.
-    pub(crate) facts: Vec<(Id, Id)>,
+    /// Relations that hold here.
+    pub(crate) facts: Vec<Relation>,
+    pub(crate) always: Always,
     parameters: Vec<(Id, Id)>,
     /// Variables of numbers that nothing refers to, and the values that they have here.
     owned: HashSet<Id>,
@@ -69,6 +61,12 @@ pub struct Builder {
     refusal: Option<Refusal>,
     pub(crate) exit: Id,
     pub(crate) depth: usize,
+    /// Leaves out the checks of indices.
+    pub(crate) unchecked: bool,
+    /// The conditions under which pointers are inside.
+    pub(crate) guards: HashMap<Id, Id>,
+    /// Conditions that hold in the code that follows.
+    pub(crate) open_guards: Vec<Id>,
 }
 
 impl std::fmt::Debug for Builder {
@@ -86,8 +84,11 @@ impl Default for Builder {
             types: HashMap::new(),
             parts: HashMap::new(),
             constants: HashMap::new(),
+            bounds: HashMap::new(),
+            truths: HashMap::new(),
             conditions: HashMap::new(),
             facts: Vec::new(),
+            always: Always::default(),
             parameters: Vec::new(),
             owned: HashSet::new(),
             held: HashMap::new(),
@@ -102,6 +103,9 @@ impl Default for Builder {
             refusal: None,
             exit,
             depth: 0,
+            unchecked: false,
+            guards: HashMap::new(),
+            open_guards: Vec::new(),
         }
     }
 }
@@ -132,6 +136,7 @@ impl Builder {
         if !self.live {
             return;
         }
+        self.keep_guards(op, &operands);
         let line = self.line;
         if let Some(block) = self.blocks.last_mut() {
             block.body.push(Instruction { op, operands, line });
@@ -155,6 +160,11 @@ impl Builder {
 
     pub(crate) fn value(&mut self, op: Op, ty: &Type, operands: &[u32]) -> Operand {
         Operand::Value(self.emit(op, ty, operands))
+    }
+
+    /// Says the type of an id that another part of the builder has made.
+    pub(crate) fn know(&mut self, id: Id, ty: &Type) {
+        self.types.insert(id, ty.clone());
     }
 
     /// The type of a value.
@@ -230,6 +240,8 @@ impl Builder {
         };
         let id = self.module.constant(op, of, &[]);
         self.types.insert(id, Type::Bool);
+        self.constants.insert(id, u64::from(value));
+        self.truths.insert(id, value);
         Operand::Value(id)
     }
 
@@ -282,9 +294,10 @@ impl Builder {
         }
         let value = match self.type_of(pointer).pointee() {
             None | Some(Type::Unit) => Operand::Unit,
+            Some(_) if self.is_split(pointer) => self.read_members(pointer),
             Some(ty) => {
                 let of = self.module.memory_type(ty);
-                let id = self.emit_as(Op::Load, ty, of, &[pointer]);
+                let id = self.load(ty, of, &[pointer]);
                 self.loaded(id, ty)
             }
         };
@@ -338,17 +351,19 @@ impl Builder {
             Operand::Memory(pointer) => {
                 let held = self.type_of(pointer);
                 let given = self.type_of(value);
-                let spaces = |ty: &Type| match ty {
-                    Type::Pointer(space, _) | Type::Slice(space, _) => Some(*space),
-                    _ => None,
-                };
-                if spaces(&given) != held.pointee().and_then(spaces) {
+                if given.has_pointer() && held.pointee() != Some(&given) {
                     self.refuse(
                         "one variable refers to memory of different kinds (buffer, local, private): use a variable for each",
                     );
                     return;
                 }
-                self.effect(Op::Store, vec![pointer, value]);
+                self.where_inside(pointer, |builder| match builder.is_split(pointer) {
+                    true => builder.store_members(pointer, value),
+                    false => builder.effect(Op::Store, vec![pointer, value]),
+                });
+            }
+            Operand::Value(_) if self.live => {
+                self.refuse("an assignment to a value, which has no place in memory");
             }
             Operand::Value(_) | Operand::Unit | Operand::Never => {}
         }
@@ -413,9 +428,29 @@ impl Builder {
             ids.push(id);
             values.push(value);
         }
-        let id = self.emit(Op::CompositeConstruct, ty, &ids);
+        let ty = self.placed(ty, &values);
+        let id = self.emit(Op::CompositeConstruct, &ty, &ids);
         self.parts.insert(id, values);
         Operand::Value(id)
+    }
+
+    /// A composite type with the address spaces of its parts.
+    fn placed(&self, ty: &Type, parts: &[Operand]) -> Type {
+        let given = |part: Option<&Operand>, ty: &Type| match part {
+            Some(Operand::Value(id)) if ty.has_pointer() => self.type_of(*id),
+            _ => ty.clone(),
+        };
+        match ty {
+            Type::Struct(layout) if ty.has_pointer() => {
+                let mut layout = (**layout).clone();
+                for (index, (_, member)) in layout.members.iter_mut().enumerate() {
+                    *member = given(parts.get(index), member);
+                }
+                Type::Struct(layout.into())
+            }
+            Type::Array(of, count) => Type::Array(given(parts.first(), of).into(), *count),
+            other => other.clone(),
+        }
     }
 
     /// A part of a composite value.
@@ -472,7 +507,10 @@ impl Builder {
             return operand;
         };
         match (operand, self.type_of(id)) {
-            (Operand::Value(_), Type::Slice(..)) => self.part(id, 1, &Type::SIZE),
+            (Operand::Value(_), Type::Slice(..)) => {
+                let length = self.part(id, 1, &Type::SIZE);
+                self.small(length)
+            }
             (Operand::Value(_), Type::Array(_, count)) => Operand::Value(self.size(count)),
             (_, ty) => match ty.pointee() {
                 Some(Type::Array(_, count)) => Operand::Value(self.size(*count)),
@@ -497,44 +535,130 @@ impl Builder {
                 let (Operand::Value(pointer), Operand::Value(length)) = (pointer, length) else {
                     return Operand::Never;
                 };
-                self.check_bounds(index, length);
+                let guard = self.check_bounds(index, length);
                 let operands = [pointer, index];
-                Operand::Memory(self.emit(Op::InBoundsPtrAccessChain, &pointer_type, &operands))
+                let place = self.emit(Op::InBoundsPtrAccessChain, &pointer_type, &operands);
+                if let Some(condition) = guard {
+                    self.guard(place, pointer, condition);
+                }
+                Operand::Memory(place)
+            }
+            // A known element of a value needs no memory.
+            (Operand::Value(_), Type::Array(of, count))
+                if self.known_below(index, count).is_some() =>
+            {
+                let at = self.known_below(index, count).unwrap_or(0);
+                self.part(id, at, &of)
             }
             (Operand::Value(_), Type::Array(..) | Type::Vector(..)) => {
                 let place = self.variable(operand);
                 self.index(place, Operand::Value(index))
             }
-            (Operand::Memory(_), Type::Pointer(space, to)) => match &*to {
-                Type::Vector(of, count) => {
-                    let length = self.size(u64::from(*count));
-                    self.check_bounds(index, length);
+            (Operand::Memory(_), Type::Pointer(space, to)) => match to.elements() {
+                Some((of, count)) => {
+                    let length = self.size(count);
+                    let guard = self.check_bounds(index, length);
                     let ty = Type::Pointer(space, of.clone());
-                    Operand::Memory(self.emit(Op::InBoundsAccessChain, &ty, &[id, index]))
+                    let place = self.emit(Op::InBoundsAccessChain, &ty, &[id, index]);
+                    if let Some(condition) = guard {
+                        self.guard(place, id, condition);
+                    }
+                    Operand::Memory(place)
                 }
-                Type::Array(of, count) => {
-                    let length = self.size(*count);
-                    self.check_bounds(index, length);
-                    let ty = Type::Pointer(space, of.clone());
-                    Operand::Memory(self.emit(Op::InBoundsAccessChain, &ty, &[id, index]))
-                }
-                other => self.refuse(format!("an element of {other}, which has none")),
+                None => self.refuse(format!("an element of {to}, which has none")),
             },
             (_, ty) => self.refuse(format!("an element of {ty}, which has none")),
         }
     }
 
-    fn check_bounds(&mut self, index: Id, length: Id) {
-        if self.is_less(index, length) {
-            return;
+    /// A constant index, if it is inside.
+    fn known_below(&self, index: Id, count: u64) -> Option<usize> {
+        let index = *self.constants.get(&index)?;
+        usize::try_from(index).ok().filter(|_| index < count)
+    }
+
+    /// The condition under which an index is inside; `None` if it always is.
+    fn check_bounds(&mut self, index: Id, length: Id) -> Option<Id> {
+        if self.unchecked || self.is_less(index, length) {
+            return None;
         }
         let inside = self.emit(Op::ULessThan, &Type::Bool, &[index, length]);
         self.conditions
             .insert(inside, Condition::Less(index, length));
-        self.fault_unless(Operand::Value(inside));
+        Some(inside)
+    }
+
+    /// The greatest value that a number can have.
+    pub(crate) fn most(&self, id: Id) -> u64 {
+        let all = match self.type_of(id) {
+            Type::Int { bits, signed } => (u64::MAX >> (64 - bits)) >> u32::from(signed),
+            _ => u64::MAX,
+        };
+        let known = self.constants.get(&id).map(|value| value & all);
+        known
+            .or_else(|| self.bounds.get(&id).copied())
+            .unwrap_or(all)
     }
 
     // Blocks.
+
+    /// The label of the block in the making.
+    pub(crate) fn block(&self) -> Id {
+        self.blocks.last().map_or(0, |block| block.label)
+    }
+
+    pub(crate) fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Appends the last block to the one before, whose conditional jump leads to it, if it only computes values.
+    pub(crate) fn join_pure(&mut self, most: usize) -> bool {
+        let Some([.., before, last]) = self.blocks.get(..) else {
+            return false;
+        };
+        let jumps_there = before.body.last().is_some_and(|jump| {
+            jump.op == Op::BranchConditional && jump.operands.get(1) == Some(&last.label)
+        });
+        let is_pure = last
+            .body
+            .iter()
+            .all(|instruction| self.is_pure(instruction));
+        if !jumps_there || !is_pure || last.body.len() > most {
+            return false;
+        }
+        if let Some(last) = self.blocks.pop()
+            && let Some(before) = self.blocks.last_mut()
+        {
+            before.body.pop();
+            before.body.extend(last.body);
+        }
+        true
+    }
+
+    /// Whether an instruction only computes a value, cheaply and for any operands.
+    fn is_pure(&self, instruction: &Instruction) -> bool {
+        match instruction.op {
+            // Of a variable, not of an element that a condition may protect.
+            Op::Load => instruction.operands.get(2).is_some_and(|from| {
+                self.variables
+                    .iter()
+                    .any(|variable| variable.operands.get(1) == Some(from))
+            }),
+            Op::IAdd | Op::ISub | Op::IMul | Op::FAdd | Op::FSub | Op::FMul => true,
+            Op::SNegate | Op::FNegate | Op::Not | Op::Select | Op::CopyObject => true,
+            Op::BitwiseAnd | Op::BitwiseOr | Op::BitwiseXor => true,
+            Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => true,
+            Op::UConvert | Op::SConvert | Op::FConvert | Op::ConvertUToF | Op::ConvertSToF => true,
+            Op::IEqual | Op::INotEqual | Op::ULessThan | Op::ULessThanEqual => true,
+            Op::UGreaterThan | Op::UGreaterThanEqual | Op::SLessThan | Op::SLessThanEqual => true,
+            Op::SGreaterThan | Op::SGreaterThanEqual | Op::FOrdEqual | Op::FUnordNotEqual => true,
+            Op::FOrdLessThan | Op::FOrdLessThanEqual | Op::FOrdGreaterThan => true,
+            Op::FOrdGreaterThanEqual | Op::CompositeExtract | Op::Bitcast => true,
+            Op::LogicalAnd | Op::LogicalOr | Op::LogicalNot | Op::LogicalEqual => true,
+            Op::LogicalNotEqual => true,
+            _ => false,
+        }
+    }
 
     pub(crate) fn label(&mut self) -> Id {
         self.module.id()
@@ -591,6 +715,8 @@ impl Builder {
                 let pointer = Type::Pointer(*space, of.clone());
                 let pointer = self.raw_parameter(&pointer, name);
                 let length = self.raw_parameter(&Type::SIZE, &format!("{name}.len"));
+                // No slice has more bytes than half of the addresses.
+                self.bounds.insert(length, u64::MAX >> 1);
                 self.compose(ty, &[Operand::Value(pointer), Operand::Value(length)])
             }
             Type::Unit => Operand::Unit,
@@ -619,6 +745,8 @@ impl Builder {
         if let Some(refusal) = self.refusal {
             return Err(refusal);
         }
+        threading::thread(&mut self.blocks, &self.truths);
+        rotation::rotate(&mut self.blocks, || self.module.id());
         let types: Vec<Id> = self.parameters.iter().map(|(of, _)| *of).collect();
         let ty = self.module.function_type(&types);
         let void = self.module.type_id(&Type::Unit);

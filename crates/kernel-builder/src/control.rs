@@ -4,16 +4,25 @@ use std::collections::HashMap;
 
 use spirv::Op;
 
-use crate::builder::{Builder, Condition, Operand};
+use crate::arithmetic::Binary;
+use crate::builder::{Builder, Operand};
+use crate::facts::Condition;
 use crate::module::Id;
 use crate::types::Type;
 
 /// The deepest nesting of calls; a function that calls itself ends here.
 const DEEPEST: usize = 64;
 
-/// Where the values of several paths meet.
-#[derive(Clone, Copy, Debug, Default)]
-struct Meeting(Option<Operand>);
+/// Where the values of several paths meet: numbers and truth values in a phi, others in a variable.
+#[derive(Clone, Debug, Default)]
+struct Meeting {
+    place: Option<Operand>,
+    /// Each value, and the block from which it comes.
+    values: Vec<(Id, Id)>,
+}
+
+/// The most instructions that run whether or not the left side of `&&` holds.
+const BOTH_SIDES: usize = 12;
 
 /// An `if` in the making.
 #[derive(Debug)]
@@ -24,6 +33,8 @@ pub struct If {
     facts: usize,
     /// The values of variables before the branches.
     held: HashMap<Id, Operand>,
+    /// The block of the first branch.
+    then: usize,
     value: Meeting,
     then_ends: bool,
 }
@@ -59,54 +70,38 @@ pub struct Call {
 }
 
 impl Builder {
+    /// Adds the value of this path, which ends with the next jump.
     fn meet(&mut self, meeting: &mut Meeting, value: Operand) {
         if !self.is_live() {
             return;
         }
-        match (meeting.0, self.read(value)) {
+        let value = self.read(value);
+        let is_scalar = |builder: &Self, id| {
+            let ty = builder.type_of(id);
+            matches!(ty, Type::Bool | Type::Int { .. } | Type::Float(_))
+        };
+        match (meeting.place, value) {
             (_, Operand::Never | Operand::Memory(_)) => {}
-            (_, Operand::Unit) => meeting.0 = Some(Operand::Unit),
-            (None, value) => meeting.0 = Some(self.variable(value)),
+            (_, Operand::Unit) => meeting.place = Some(Operand::Unit),
+            (None, Operand::Value(id)) if is_scalar(self, id) => {
+                meeting.values.push((id, self.block()));
+            }
+            (None, value) => meeting.place = Some(self.variable(value)),
             (Some(place), value) => self.store(place, value),
         }
     }
 
+    /// The value at the label to which all paths jump, which has just begun.
     fn met(&mut self, meeting: Meeting) -> Operand {
-        match meeting.0 {
-            None => Operand::Never,
-            Some(place) => self.read(place),
-        }
-    }
-
-    /// Whether the first is known to be less than the second here.
-    pub(crate) fn is_less(&self, index: Id, length: Id) -> bool {
-        let known = |id| self.constants.get(&id).copied();
-        match (known(index), known(length)) {
-            (Some(index), Some(length)) => index < length,
-            (None, Some(most)) => self.facts.iter().any(|(less, more)| {
-                *less == index && (*more == length || known(*more).is_some_and(|m| m <= most))
-            }),
-            _ => self.facts.contains(&(index, length)),
-        }
-    }
-
-    fn assume(&mut self, condition: Operand, holds: bool) {
-        let Operand::Value(id) = condition else {
-            return;
-        };
-        match (self.conditions.get(&id), holds) {
-            (Some(Condition::Less(less, more)), true)
-            | (Some(Condition::NotLess(less, more)), false) => self.facts.push((*less, *more)),
-            (Some(Condition::Both(a, b)), true) => {
-                let (a, b) = (*a, *b);
-                self.assume(Operand::Value(a), true);
-                self.assume(Operand::Value(b), true);
+        match (meeting.place, &meeting.values[..]) {
+            (Some(place), _) => self.read(place),
+            (None, []) => Operand::Never,
+            (None, [(only, _)]) => Operand::Value(*only),
+            (None, values @ [(first, _), ..]) => {
+                let ty = self.type_of(*first);
+                let operands: Vec<Id> = values.iter().flat_map(|(id, from)| [*id, *from]).collect();
+                self.value(Op::Phi, &ty, &operands)
             }
-            (Some(Condition::Not(of)), holds) => {
-                let of = *of;
-                self.assume(Operand::Value(of), !holds);
-            }
-            _ => {}
         }
     }
 
@@ -135,7 +130,11 @@ impl Builder {
         let facts = self.facts.len();
         let held = self.held.clone();
         if let Operand::Value(id) = condition {
-            self.branch_if(id, then, otherwise);
+            match self.constants.get(&id) {
+                Some(0) => self.branch(otherwise),
+                Some(_) => self.branch(then),
+                None => self.branch_if(id, then, otherwise),
+            }
         }
         self.begin(then);
         self.assume(condition, true);
@@ -145,6 +144,7 @@ impl Builder {
             merge,
             facts,
             held,
+            then: self.block_count(),
             value: Meeting::default(),
             then_ends: false,
         }
@@ -180,6 +180,16 @@ impl Builder {
     pub fn if_both(&mut self, mut state: If, right: Operand) -> Operand {
         let left = state.condition;
         let right = self.read(right);
+        if let (Operand::Value(left), Operand::Value(right)) = (left, right)
+            && self.is_live()
+            && self.block_count() == state.then
+            && self.join_pure(BOTH_SIDES)
+        {
+            self.facts.truncate(state.facts);
+            let both = self.emit(Op::LogicalAnd, &Type::Bool, &[left, right]);
+            self.conditions.insert(both, Condition::Both(left, right));
+            return Operand::Value(both);
+        }
         self.if_else(&mut state, right);
         let no = self.bool(false);
         let both = self.if_end(state, no);
@@ -251,7 +261,14 @@ impl Builder {
         inclusive: bool,
         reversed: bool,
     ) -> (Counter, Operand) {
-        let (start, end) = (self.read(start), self.read(end));
+        let (start, mut end) = (self.read(start), self.read(end));
+        let mut inclusive = inclusive;
+        if inclusive
+            && !reversed
+            && let Some(after) = self.known_successor(end)
+        {
+            (end, inclusive) = (after, false);
+        }
         let place = self.variable(if reversed { end } else { start });
         let mut inside = self.loop_begin();
         let at = self.read(place);
@@ -266,16 +283,13 @@ impl Builder {
         let at = match (reversed, inclusive) {
             (true, false) => {
                 let value = self.add_one(at, Op::ISub);
-                if let (Operand::Value(value), Operand::Value(end)) = (value, end)
-                    && matches!(self.type_of(value), Type::Int { signed: false, .. })
-                {
-                    // The counter begins at the end and only falls.
-                    self.facts.push((value, end));
-                }
+                // The counter begins at the end and only falls.
+                self.assume_order(value, end, true);
                 value
             }
             _ => at,
         };
+        self.assume_order(start, at, false);
         let counter = Counter {
             inside,
             place,
@@ -317,6 +331,44 @@ impl Builder {
         (counter, index, element)
     }
 
+    /// The number after a constant that is not the last of its type.
+    fn known_successor(&mut self, value: Operand) -> Option<Operand> {
+        let Operand::Value(id) = value else {
+            return None;
+        };
+        let Type::Int { bits, signed } = self.type_of(id) else {
+            return None;
+        };
+        let known = *self.constants.get(&id)? & (u64::MAX >> (64 - bits));
+        let last = (u64::MAX >> (64 - bits)) >> u32::from(signed);
+        let next = (known + 1) << (64 - bits);
+        // Constants of signed types are known with their sign.
+        let next = match signed {
+            true => (next.cast_signed() >> (64 - bits)).cast_unsigned(),
+            false => next >> (64 - bits),
+        };
+        (known != last).then(|| self.integer(bits, signed, next))
+    }
+
+    /// Whether `counter + step` cannot wrap around while the counter is below the end.
+    fn steps_fit(&self, step: Operand, end: Id) -> bool {
+        let Operand::Value(step) = step else {
+            return false;
+        };
+        let Type::Int { bits, signed } = self.type_of(end) else {
+            return false;
+        };
+        let last = (u64::MAX >> (64 - bits)) >> u32::from(signed);
+        // A negative end is far below the last number: it needs no bound.
+        let end = match (signed, self.constants.get(&end)) {
+            (true, Some(known)) if known.cast_signed() < 0 => 0,
+            _ => self.most(end),
+        };
+        self.most(step)
+            .checked_add(end)
+            .is_some_and(|most| most <= last)
+    }
+
     fn add_one(&mut self, value: Operand, op: Op) -> Operand {
         let Operand::Value(id) = value else {
             return value;
@@ -344,7 +396,18 @@ impl Builder {
             counter.end
         };
         let step = counter.step.map(|step| self.read(step));
+        let fits = match (counter.step, last) {
+            (Some(step), Operand::Value(end)) => !counter.inclusive && self.steps_fit(step, end),
+            _ => false,
+        };
         let next = match (step, at, last) {
+            (Some(step), Operand::Value(from), _) if fits => {
+                let ty = self.type_of(from);
+                match self.cast(step, &ty) {
+                    Operand::Value(step) => self.value(Op::IAdd, &ty, &[from, step]),
+                    other => other,
+                }
+            }
             (Some(Operand::Value(step)), Operand::Value(from), Operand::Value(to)) => {
                 // The counter may pass the end by less than a step, and must not wrap around.
                 let ty = self.type_of(from);
@@ -353,6 +416,10 @@ impl Builder {
                     _ => 64,
                 };
                 let count = Operand::Value(step);
+                // Rust refuses steps of zero.
+                let zero = Operand::Value(self.size(0));
+                let moves = self.binary(Binary::NotEqual, count, zero);
+                self.fault_unless(moves);
                 let step = self.cast(
                     count,
                     &Type::Int {
@@ -369,7 +436,10 @@ impl Builder {
                         bits,
                         signed: false,
                     },
-                    &[to, from],
+                    &match counter.reversed {
+                        true => [from, to],
+                        false => [to, from],
+                    },
                 );
                 let op = if counter.inclusive {
                     Op::ULessThanEqual
@@ -379,7 +449,8 @@ impl Builder {
                 let fits = self.emit(op, &Type::Bool, &[step, left]);
                 self.branch_if(fits, on, state.exit);
                 self.begin(on);
-                self.value(Op::IAdd, &ty, &[from, step])
+                let op = if counter.reversed { Op::ISub } else { Op::IAdd };
+                self.value(op, &ty, &[from, step])
             }
             (_, Operand::Value(from), Operand::Value(to)) => {
                 if counter.inclusive {

@@ -55,6 +55,7 @@ impl Rank for Item<3> {
 }
 
 impl<const D: usize> KernelType for Item<D> {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Unit
     }
@@ -184,6 +185,7 @@ impl<T> DerefMut for Local<T> {
     }
 }
 impl<T: KernelType + Copy + Send + Sync + 'static> KernelType for Local<T> {
+    type Plain = T::Plain;
     fn describe() -> Type {
         Type::Pointer(Space::Local, Rc::new(T::describe()))
     }

@@ -47,6 +47,7 @@ macro_rules! team {
         }
 
         impl KernelType for $name {
+            type Plain = Self;
             fn describe() -> Type {
                 Type::Unit
             }

@@ -92,7 +92,7 @@ impl Builder {
 
     /// The position of a texel, checked against the image's extents, as an instruction takes it.
     fn texel(&mut self, image: Id, dimensions: u32, at: Operand) -> Option<Id> {
-        let at = self.elements(at, dimensions as usize, &Type::SIZE);
+        let at = self.array_elements(at, dimensions as usize, &Type::SIZE);
         let extents = self.extents(image, dimensions);
         let narrow = Type::Int {
             bits: 32,
@@ -159,7 +159,7 @@ impl Builder {
         };
         let single = Type::Float(32);
         let mut parts = Vec::new();
-        for part in self.elements(at, dimensions as usize, &single) {
+        for part in self.array_elements(at, dimensions as usize, &single) {
             match part {
                 Operand::Value(id) => parts.push(id),
                 _ => return Operand::Never,

@@ -10,40 +10,53 @@ use crate::types::{Space, Type};
 /// `#[derive(Device)]` implements it for structures.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used in a kernel",
-    note = "kernels use integers of 8 to 64 bits, f32, f64, bool, char, tuples, arrays, references, slices and structures with `#[derive(Device)]`"
+    note = "kernels use integers of 8 to 64 bits, f32, f64, bool, char, tuples, arrays, references, slices, `Option`, and structures and enums with `#[derive(Device)]`"
 )]
 pub trait KernelType: Sized {
     /// The type in the builder.
     fn describe() -> Type;
+    /// The type without references: that of a literal in a pattern.
+    #[doc(hidden)]
+    type Plain;
     /// Some value: the compiler finds a method by its receiver, and the builder has no receiver of its own.
     fn example() -> Self;
+    /// A value of the program, copied into the code.
+    #[doc(hidden)]
+    fn copied(self, builder: &mut Builder) -> Operand {
+        builder.refuse(
+            "a constant that contains a reference in a kernel: pass the value as an argument",
+        )
+    }
+    /// All values of an enum without data; nothing for other types.
+    #[doc(hidden)]
+    #[must_use]
+    fn values() -> Vec<Self> {
+        Vec::new()
+    }
 }
 
 /// Types of constants: a value of the program that a kernel uses is copied into its code.
 #[diagnostic::on_unimplemented(
     message = "a value of `{Self}` cannot be copied into a kernel",
-    note = "constants in kernels are numbers, bool, char, arrays and tuples of them; pass other values as arguments"
+    note = "constants in kernels are numbers, bool, char, types with `#[derive(Device)]`, arrays and tuples of them; pass other values as arguments"
 )]
-pub trait Constant: KernelType + Copy {
-    /// The value in the builder.
-    fn constant(self, builder: &mut Builder) -> Operand;
-}
+pub trait Constant: KernelType + Copy {}
 
 macro_rules! integers {
     ($($ty:ident $bits:literal $signed:literal $from:ident)*) => { $(
         impl KernelType for $ty {
+            type Plain = Self;
             fn describe() -> Type {
                 Type::Int { bits: $bits, signed: $signed }
             }
             fn example() -> Self {
                 Self::default()
             }
-        }
-        impl Constant for $ty {
-            fn constant(self, builder: &mut Builder) -> Operand {
+            fn copied(self, builder: &mut Builder) -> Operand {
                 builder.integer($bits, $signed, self as u64)
             }
         }
+        impl Constant for $ty {}
     )* };
 }
 integers! {
@@ -63,65 +76,98 @@ integers! {
 macro_rules! floats {
     ($($ty:ident $bits:literal)*) => { $(
         impl KernelType for $ty {
+            type Plain = Self;
             fn describe() -> Type {
                 Type::Float($bits)
             }
             fn example() -> Self {
                 Self::default()
             }
-        }
-        impl Constant for $ty {
-            fn constant(self, builder: &mut Builder) -> Operand {
+            fn copied(self, builder: &mut Builder) -> Operand {
                 builder.float($bits, u64::from(self.to_bits()))
             }
         }
+        impl Constant for $ty {}
     )* };
 }
 floats!(f32 32 f64 64);
 
 impl KernelType for bool {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Bool
     }
     fn example() -> Self {
         false
     }
-}
-impl Constant for bool {
-    fn constant(self, builder: &mut Builder) -> Operand {
+    fn copied(self, builder: &mut Builder) -> Operand {
         builder.bool(self)
     }
 }
+impl Constant for bool {}
+
+impl KernelType for std::cmp::Ordering {
+    type Plain = Self;
+    fn describe() -> Type {
+        let number = Type::Int {
+            bits: 8,
+            signed: true,
+        };
+        let of = |name, order: Self| (name, order as u64, Vec::new());
+        let variants = vec![
+            of("Less", Self::Less),
+            of("Equal", Self::Equal),
+            of("Greater", Self::Greater),
+        ];
+        Type::enumeration("Ordering", number, variants)
+    }
+    fn example() -> Self {
+        Self::Equal
+    }
+    fn copied(self, builder: &mut Builder) -> Operand {
+        let name = match self {
+            Self::Less => "Less",
+            Self::Equal => "Equal",
+            Self::Greater => "Greater",
+        };
+        builder.construct_variant(&Self::describe(), name, &[], &[])
+    }
+    fn values() -> Vec<Self> {
+        vec![Self::Less, Self::Equal, Self::Greater]
+    }
+}
+impl Constant for std::cmp::Ordering {}
 
 impl KernelType for () {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Unit
     }
     fn example() -> Self {}
-}
-impl Constant for () {
-    fn constant(self, _: &mut Builder) -> Operand {
+    fn copied(self, _: &mut Builder) -> Operand {
         Operand::Unit
     }
 }
+impl Constant for () {}
 
 impl<T: KernelType, const N: usize> KernelType for [T; N] {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Array(Rc::new(T::describe()), N as u64)
     }
     fn example() -> Self {
         std::array::from_fn(|_| T::example())
     }
-}
-impl<T: Constant, const N: usize> Constant for [T; N] {
-    fn constant(self, builder: &mut Builder) -> Operand {
-        let parts = self.map(|part| part.constant(builder));
+    fn copied(self, builder: &mut Builder) -> Operand {
+        let parts = self.map(|part| part.copied(builder));
         builder.compose(&Self::describe(), &parts)
     }
 }
+impl<T: Constant, const N: usize> Constant for [T; N] {}
 
 // Examples of references live as long as the program: a few bytes for each call of a method in a kernel.
 impl<T: KernelType> KernelType for &T {
+    type Plain = T::Plain;
     fn describe() -> Type {
         Type::Pointer(Space::Global, Rc::new(T::describe()))
     }
@@ -130,6 +176,7 @@ impl<T: KernelType> KernelType for &T {
     }
 }
 impl<T: KernelType> KernelType for &mut T {
+    type Plain = T::Plain;
     fn describe() -> Type {
         Type::Pointer(Space::Global, Rc::new(T::describe()))
     }
@@ -138,6 +185,7 @@ impl<T: KernelType> KernelType for &mut T {
     }
 }
 impl<T: KernelType> KernelType for &[T] {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Slice(Space::Global, Rc::new(T::describe()))
     }
@@ -146,6 +194,7 @@ impl<T: KernelType> KernelType for &[T] {
     }
 }
 impl<T: KernelType> KernelType for &mut [T] {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Slice(Space::Global, Rc::new(T::describe()))
     }
@@ -157,21 +206,21 @@ impl<T: KernelType> KernelType for &mut [T] {
 macro_rules! tuples {
     ($first:ident $($rest:ident)*) => {
         impl<$first: KernelType, $($rest: KernelType),*> KernelType for ($first, $($rest,)*) {
+            type Plain = Self;
             fn describe() -> Type {
                 Type::tuple(vec![$first::describe(), $($rest::describe()),*])
             }
             fn example() -> Self {
                 ($first::example(), $($rest::example(),)*)
             }
-        }
-        impl<$first: Constant, $($rest: Constant),*> Constant for ($first, $($rest,)*) {
             #[expect(non_snake_case, reason = "values carry their types' names")]
-            fn constant(self, builder: &mut Builder) -> Operand {
+            fn copied(self, builder: &mut Builder) -> Operand {
                 let ($first, $($rest,)*) = self;
-                let parts = [$first.constant(builder), $($rest.constant(builder)),*];
+                let parts = [$first.copied(builder), $($rest.copied(builder)),*];
                 builder.compose(&Self::describe(), &parts)
             }
         }
+        impl<$first: Constant, $($rest: Constant),*> Constant for ($first, $($rest,)*) {}
         tuples!($($rest)*);
     };
     () => {};

@@ -32,7 +32,12 @@ impl Builder {
     }
 
     /// The elements of an array.
-    pub(crate) fn elements(&mut self, array: Operand, count: usize, of: &Type) -> Vec<Operand> {
+    pub(crate) fn array_elements(
+        &mut self,
+        array: Operand,
+        count: usize,
+        of: &Type,
+    ) -> Vec<Operand> {
         let array = self.follow(array);
         match self.read(array) {
             Operand::Value(id) => (0..count).map(|index| self.part(id, index, of)).collect(),

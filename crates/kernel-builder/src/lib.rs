@@ -31,10 +31,17 @@
 //! |---|---|
 //! | `types` | types, with address spaces |
 //! | `module` | ids, types, constants and sections of a SPIR-V module |
+//! | `facts`, `relations` | what is known of the order of integers |
+//! | `rotation` | loops that test their condition at the end |
+//! | `threading` | jumps of conditions with `&&` and `\|\|` |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
-//! | `control`, `arithmetic`, `methods`, `work_item`, `collective`, `lanes`, `images` | operations, in terms of the builder |
+//! | `guards` | what may be outside of its slice: reads give zero, writes are left out |
+//! | `members` | structures and arrays in memory, in parts |
+//! | `control`, `arithmetic`, `methods`, `integers`, `work_item`, `collective`, `lanes`, `images` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
+//! | `variants`, `parts` | enums and patterns; parts of slices |
 //! | `stage` | the typed face, which the macros call |
+//! | `operators`, `options` | operators of structures; methods of `Option` and slices |
 //! | `vector`, `vector_storage`, `vector_functions`, `swizzles` | vectors such as `f32x4`, on the host and staged |
 //! | `operation` | the operations by which a group combines values |
 //! | `host`, `host_groups` | the work-item that a thread of the host runs, and how it meets others |
@@ -43,7 +50,7 @@
 //!
 //! Invariants
 //! - A module that [`spirv`] returns is valid for any device with capability Kernel and 64-bit addresses.
-//! - An index outside its slice or array ends the work-item before memory is touched.
+//! - Memory is touched only after its index was checked, except in [`spirv_unchecked`].
 //! - What cannot be staged is refused with the line, the reason and the way out.
 //! - Code that is never reached leaves no instruction.
 //!
@@ -55,20 +62,31 @@ pub mod atomic;
 mod builder;
 mod collective;
 mod control;
+mod facts;
 mod functions;
 mod groups;
+mod guards;
 mod host;
 mod host_groups;
 mod images;
+mod integers;
 mod kernel_type;
 mod lanes;
+mod members;
 mod methods;
 mod module;
 mod operation;
+mod operators;
+mod options;
+mod parts;
 mod print;
+mod relations;
+mod rotation;
 mod stage;
 mod swizzles;
+mod threading;
 mod types;
+mod variants;
 mod vector;
 mod vector_functions;
 mod vector_storage;
@@ -83,9 +101,12 @@ pub use host_groups::{GroupKernel, HostGroups, SharedSlice, given};
 pub use kernel_type::{Constant, KernelType};
 pub use methods::METHODS;
 pub use operation::{BitAnd, BitOr, BitXor, Combine, Maximum, Minimum, Multiplies, Plus};
+pub use operators::{Call as OperatorCall, is_staging, operator};
+pub use options::{OptionMethods, ReferenceOptionMethods, SliceMethods, SliceMutMethods};
+pub use parts::{Coerce, Part};
 pub use print::Format;
 pub use stage::{Call, Else, For, If, Loop, Parts, Stage, Staged};
-pub use types::{Space, Struct, Type};
+pub use types::{Described, Space, Struct, Type, Variant};
 pub use vector::{Vector, is_vector_name, vectors};
 pub use vector_functions::CastFrom;
 pub use vector_storage::{Element, Lanes, Storage};
@@ -107,6 +128,18 @@ pub trait Kernel: Copy + 'static {
 /// The construct that kernels do not have, with its line.
 pub fn spirv<K: Kernel>() -> Result<Vec<u32>, Refusal> {
     let stage = Stage::default();
+    K::stage(&stage);
+    stage.finish(K::NAME, K::FILE)
+}
+
+/// Stages a kernel without bounds checks of slices and arrays, and returns its SPIR-V: for measuring what they cost.
+///
+/// A launch of it is not memory-safe: an index outside its slice touches other memory.
+///
+/// # Errors
+/// As [`spirv`].
+pub fn spirv_unchecked<K: Kernel>() -> Result<Vec<u32>, Refusal> {
+    let stage = Stage::unchecked();
     K::stage(&stage);
     stage.finish(K::NAME, K::FILE)
 }

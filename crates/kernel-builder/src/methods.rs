@@ -18,27 +18,41 @@ pub const METHODS: &[&str] = &[
     "atanh",
     "cbrt",
     "ceil",
+    "checked_add",
+    "checked_div",
+    "checked_mul",
+    "checked_rem",
+    "checked_sub",
     "clamp",
+    "cmp",
     "copysign",
     "cos",
     "cosh",
     "count_ones",
     "count_zeros",
+    "div_ceil",
+    "div_euclid",
     "exp",
     "exp2",
     "exp_m1",
     "floor",
+    "fract",
     "from",
     "from_bits",
     "hypot",
+    "ilog2",
     "is_empty",
     "is_finite",
     "is_infinite",
     "is_multiple_of",
     "is_nan",
     "is_negative",
+    "is_normal",
     "is_positive",
+    "is_power_of_two",
     "is_sign_negative",
+    "is_sign_positive",
+    "leading_ones",
     "leading_zeros",
     "len",
     "ln",
@@ -48,28 +62,39 @@ pub const METHODS: &[&str] = &[
     "max",
     "min",
     "mul_add",
+    "overflowing_add",
+    "overflowing_mul",
+    "overflowing_sub",
+    "pow",
     "powf",
     "powi",
     "recip",
+    "rem_euclid",
     "rotate_left",
     "rotate_right",
     "round",
     "round_ties_even",
     "saturating_add",
+    "saturating_mul",
     "saturating_sub",
     "signum",
     "sin",
+    "sin_cos",
     "sinh",
     "sqrt",
     "tan",
     "tanh",
     "to_bits",
+    "to_degrees",
+    "to_radians",
+    "trailing_ones",
     "trailing_zeros",
     "trunc",
     "unsigned_abs",
     "wrapping_add",
     "wrapping_mul",
     "wrapping_neg",
+    "wrapping_pow",
     "wrapping_shl",
     "wrapping_shr",
     "wrapping_sub",
@@ -180,6 +205,10 @@ impl Builder {
             }
             _ => None,
         };
+        let made = made.or_else(|| match &ty {
+            Type::Float(bits) => self.long_float_method(name, &ids, *bits, result),
+            _ => self.long_int_method(name, &ids, result),
+        });
         made.unwrap_or_else(|| {
             self.refuse(format!(
                 "`{name}` of {ty} is not available in kernels: write it as a #[device] function of another name"
@@ -187,7 +216,7 @@ impl Builder {
         })
     }
 
-    fn function(&mut self, function: Cl, ty: &Type, ids: &[u32]) -> Operand {
+    pub(crate) fn function(&mut self, function: Cl, ty: &Type, ids: &[u32]) -> Operand {
         let mut operands = vec![self.module.math(), function as u32];
         operands.extend_from_slice(ids);
         self.value(Op::ExtInst, ty, &operands)
@@ -247,7 +276,11 @@ impl Builder {
         result: &Type,
     ) -> Option<Operand> {
         if let Some(function) = int_function(name, signed) {
-            return Some(self.function(function, result, ids));
+            let value = self.function(function, result, ids);
+            if let (Cl::u_min | Cl::u_max, false) = (function, signed) {
+                self.learn_choice(function == Cl::u_min, value, ids);
+            }
+            return Some(value);
         }
         let (x, y) = (*ids.first()?, ids.get(1).copied());
         let value = Operand::Value;
@@ -300,7 +333,7 @@ impl Builder {
     }
 
     /// A function whose result has the type of its argument, where Rust's is `u32`.
-    fn counted(&mut self, function: Cl, x: u32, ty: &Type, result: &Type) -> Operand {
+    pub(crate) fn counted(&mut self, function: Cl, x: u32, ty: &Type, result: &Type) -> Operand {
         let count = self.function(function, ty, &[x]);
         let Type::Int { bits, .. } = ty else {
             return count;

@@ -21,6 +21,12 @@ pub(crate) struct Instruction {
     pub(crate) line: (u32, u32),
 }
 
+/// A block of the kernel.
+pub(crate) struct Block {
+    pub(crate) label: Id,
+    pub(crate) body: Vec<Instruction>,
+}
+
 impl Instruction {
     pub(crate) fn new(op: Op, operands: Vec<u32>) -> Self {
         Self {
@@ -301,6 +307,11 @@ impl Module {
         self.built_ins.insert(which as u32, id);
         self.interface.push(id);
         id
+    }
+
+    /// A pointer to a type that Rust's values do not have.
+    pub(crate) fn pointer_to(&mut self, space: Space, to: Id) -> Id {
+        self.declare(Op::TypePointer, &[storage_class(space) as u32, to])
     }
 
     pub(crate) fn vector_type(&mut self, of: Id, count: u32) -> Id {

@@ -39,18 +39,18 @@ macro_rules! operations {
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name;
         impl KernelType for $name {
+            type Plain = Self;
             fn describe() -> Type {
                 Type::Unit
             }
             fn example() -> Self {
                 Self
             }
-        }
-        impl Constant for $name {
-            fn constant(self, _: &mut Builder) -> Operand {
+            fn copied(self, _: &mut Builder) -> Operand {
                 Operand::Unit
             }
         }
+        impl Constant for $name {}
     )* };
 }
 operations! {

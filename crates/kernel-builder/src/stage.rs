@@ -5,8 +5,8 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::rc::Rc;
 
-use crate::arithmetic::{Binary, Unary};
 use crate::builder::{Builder, Operand, Refusal};
 use crate::control;
 use crate::kernel_type::{Constant, KernelType};
@@ -49,8 +49,8 @@ impl<T> Staged<T> {
 }
 
 /// The kernel that is being staged.
-#[derive(Debug, Default)]
-pub struct Stage(RefCell<Builder>);
+#[derive(Clone, Debug, Default)]
+pub struct Stage(Rc<RefCell<Builder>>);
 
 /// A tuple of staged values.
 pub trait Parts {
@@ -98,7 +98,7 @@ pub struct For(RefCell<Option<control::Counter>>);
 pub struct Call<T>(RefCell<Option<control::Call>>, PhantomData<fn(T)>);
 
 impl Stage {
-    fn with<R>(&self, act: impl FnOnce(&mut Builder) -> R) -> R {
+    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut Builder) -> R) -> R {
         act(&mut self.0.borrow_mut())
     }
 
@@ -107,9 +107,16 @@ impl Stage {
         self.with(|builder| builder.at(line, column));
     }
 
+    /// A stage that emits no bounds checks.
+    pub(crate) fn unchecked() -> Self {
+        let stage = Self::default();
+        stage.with(|builder| builder.unchecked = true);
+        stage
+    }
+
     /// Ends the kernel.
     pub(crate) fn finish(self, name: &str, file: &str) -> Result<Vec<u32>, Refusal> {
-        self.0.into_inner().finish(name, file)
+        std::mem::take(&mut *self.0.borrow_mut()).finish(name, file)
     }
 
     /// A parameter of the kernel.
@@ -129,7 +136,7 @@ impl Stage {
 
     /// A literal, or a constant of the program.
     pub fn constant<T: Constant>(&self, value: T) -> Staged<T> {
-        Staged::new(self.with(|builder| value.constant(builder)))
+        Staged::new(self.with(|builder| value.copied(builder)))
     }
 
     /// `let mut x = value`.
@@ -151,43 +158,6 @@ impl Stage {
     pub fn assign<T>(&self, place: Staged<T>, value: Staged<T>) -> Staged<()> {
         self.with(|builder| builder.store(place.operand, value.operand));
         self.unit()
-    }
-
-    /// `place operator= value`.
-    pub fn assign_operator<A, B>(
-        &self,
-        operator: Binary,
-        place: Staged<A>,
-        value: Staged<B>,
-        _typed: impl FnOnce(A, B),
-    ) -> Staged<()> {
-        self.with(|builder| {
-            let old = builder.read(place.operand);
-            let new = builder.binary(operator, old, value.operand);
-            builder.store(place.operand, new);
-        });
-        self.unit()
-    }
-
-    /// `left operator right`.
-    pub fn binary<A, B, C>(
-        &self,
-        operator: Binary,
-        left: Staged<A>,
-        right: Staged<B>,
-        _typed: impl FnOnce(A, B) -> C,
-    ) -> Staged<C> {
-        Staged::new(self.with(|builder| builder.binary(operator, left.operand, right.operand)))
-    }
-
-    /// `operator value`.
-    pub fn unary<A, C>(
-        &self,
-        operator: Unary,
-        value: Staged<A>,
-        _typed: impl FnOnce(A) -> C,
-    ) -> Staged<C> {
-        Staged::new(self.with(|builder| builder.unary(operator, value.operand)))
     }
 
     /// `value as C`.
@@ -246,8 +216,13 @@ impl Stage {
     }
 
     /// The staged form of a user's method.
-    pub fn resolve<T: KernelType, M>(&self, _receiver: Staged<T>, find: impl FnOnce(T) -> M) -> M {
-        find(T::example())
+    pub fn resolve<'a, T: KernelType + 'a, M>(
+        &self,
+        _receiver: Staged<T>,
+        find: impl FnOnce(&'a mut T) -> M,
+    ) -> M {
+        // A few bytes for each call in a kernel, which is staged once.
+        find(Box::leak(Box::new(T::example())))
     }
 
     /// `&self` or `&mut self` of a method.
@@ -295,14 +270,21 @@ impl Stage {
         })
     }
 
-    /// A structure from its members.
+    /// A structure, or the variant of an enum with the path's last name, from its members.
     pub fn construct<P: Parts, C: KernelType>(
         &self,
+        variant: &str,
         parts: P,
         names: &[&str],
         _typed: impl FnOnce(P::Types) -> C,
     ) -> Staged<C> {
-        self.members(&parts.operands(), names, None)
+        let (ty, operands) = (C::describe(), parts.operands());
+        if ty.layout().is_some_and(|of| !of.variants.is_empty()) {
+            let make =
+                |builder: &mut Builder| builder.construct_variant(&ty, variant, names, &operands);
+            return Staged::new(self.with(make));
+        }
+        self.members(&operands, names, None)
     }
 
     /// A structure from some members, and the others of another.

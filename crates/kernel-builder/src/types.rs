@@ -4,6 +4,7 @@
 //! kept here and chooses the instruction.
 
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Where a pointer points to.
@@ -61,7 +62,23 @@ pub struct Struct {
     pub name: String,
     /// Names and types of the members, in the order of memory.
     pub members: Vec<(String, Type)>,
+    /// The variants of an enum, whose first member is the number of the variant; empty for structures.
+    pub variants: Vec<Variant>,
 }
+
+/// A variant of an enum.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// The name in Rust.
+    pub name: String,
+    /// Its number: the discriminant of an enum without data.
+    pub number: u64,
+    /// Its members among those of the enum.
+    pub members: Range<usize>,
+}
+
+/// A variant as it is described: name, number, and names and types of its members.
+pub type Described<'a> = (&'a str, u64, Vec<(&'a str, Type)>);
 
 impl Type {
     /// The unsigned integer of 64 bits, which is `usize`.
@@ -77,6 +94,7 @@ impl Type {
         Self::Struct(Rc::new(Struct {
             name: String::new(),
             members: members.map(|(index, ty)| (index.to_string(), ty)).collect(),
+            variants: Vec::new(),
         }))
     }
 
@@ -89,7 +107,49 @@ impl Type {
             members: members
                 .map(|(name, ty)| ((*name).to_owned(), ty.clone()))
                 .collect(),
+            variants: Vec::new(),
         }))
+    }
+
+    /// Returns an enum's type: a number of the given type, and after it the members of all variants.
+    #[must_use]
+    pub fn enumeration(name: &str, number: Self, variants: Vec<Described<'_>>) -> Self {
+        let mut members = vec![("variant".to_owned(), number)];
+        let mut made = Vec::new();
+        for (variant, number, of) in variants {
+            let first = members.len();
+            let of = of.into_iter();
+            members.extend(of.map(|(member, ty)| (format!("{variant}.{member}"), ty)));
+            made.push(Variant {
+                name: variant.to_owned(),
+                number,
+                members: first..members.len(),
+            });
+        }
+        Self::Struct(Rc::new(Struct {
+            name: name.to_owned(),
+            members,
+            variants: made,
+        }))
+    }
+
+    /// Returns the structure or enum behind any references.
+    #[must_use]
+    pub fn layout(&self) -> Option<&Rc<Struct>> {
+        match self {
+            Self::Struct(layout) => Some(layout),
+            Self::Pointer(_, to) => to.layout(),
+            _ => None,
+        }
+    }
+
+    /// The type and the number of the elements of an array or a vector.
+    pub(crate) fn elements(&self) -> Option<(&Rc<Self>, u64)> {
+        match self {
+            Self::Array(of, count) => Some((of, *count)),
+            Self::Vector(of, count) => Some((of, u64::from(*count))),
+            _ => None,
+        }
     }
 
     /// Returns the type that a pointer or slice points to.
@@ -98,6 +158,17 @@ impl Type {
         match self {
             Self::Pointer(_, to) | Self::Slice(_, to) => Some(to),
             _ => None,
+        }
+    }
+
+    /// Whether a pointer is in it, whose address space no type of Rust tells.
+    #[must_use]
+    pub fn has_pointer(&self) -> bool {
+        match self {
+            Self::Pointer(..) | Self::Slice(..) => true,
+            Self::Array(of, _) => of.has_pointer(),
+            Self::Struct(of) => of.members.iter().any(|(_, ty)| ty.has_pointer()),
+            _ => false,
         }
     }
 

@@ -124,19 +124,19 @@ impl<T: Lanes<N>, const N: usize> From<Vector<T, N>> for [T; N] {
 }
 
 impl<T: Lanes<N>, const N: usize> KernelType for Vector<T, N> {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Vector(Rc::new(T::describe()), N as u32)
     }
     fn example() -> Self {
         Self::default()
     }
-}
-impl<T: Lanes<N>, const N: usize> Constant for Vector<T, N> {
-    fn constant(self, builder: &mut Builder) -> Operand {
-        let parts = self.to_array().map(|lane| lane.constant(builder));
+    fn copied(self, builder: &mut Builder) -> Operand {
+        let parts = self.to_array().map(|lane| lane.copied(builder));
         builder.compose(&Self::describe(), &parts)
     }
 }
+impl<T: Lanes<N>, const N: usize> Constant for Vector<T, N> {}
 
 macro_rules! operators {
     ($($trait:ident $name:ident $assign_trait:ident $assign:ident)*) => { $(

@@ -36,7 +36,7 @@ impl<T: Lanes<N>, const N: usize> Vector<T, N> {
     }
     pub fn __stage_from_array(stage: &Stage, lanes: Staged<[T; N]>) -> Staged<Self> {
         stage.operation(|builder| {
-            let lanes = builder.elements(lanes.operand(), N, &T::describe());
+            let lanes = builder.array_elements(lanes.operand(), N, &T::describe());
             builder.compose(&Self::describe(), &lanes)
         })
     }

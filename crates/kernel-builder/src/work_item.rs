@@ -41,7 +41,10 @@ impl Builder {
         let mut parts = Vec::new();
         for axis in (0..dimensions).rev() {
             let axis = u32::try_from(axis).unwrap_or(0);
-            parts.push(self.value(Op::CompositeExtract, &Type::SIZE, &[all, axis]));
+            let part = self.emit(Op::CompositeExtract, &Type::SIZE, &[all, axis]);
+            // Fewer work-items than half of 64 bits can count: a loop over them cannot wrap around.
+            self.bounds.insert(part, u64::MAX >> 1);
+            parts.push(self.small(Operand::Value(part)));
         }
         match parts[..] {
             [only] => only,

@@ -80,12 +80,20 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     staging::kernel(&function, &options).into()
 }
 
-/// Makes a function one that kernels can call; methods too.
+/// Makes a function, a method, an `impl` block or a trait one that kernels can use.
 ///
 /// ```ignore
 /// #[sycl::device]
-/// fn square(x: f32) -> f32 {
-///     x * x
+/// fn apply(f: impl Fn(f32) -> f32, x: f32) -> f32 {
+///     f(x) + f(-x)
+/// }
+///
+/// #[sycl::device]
+/// impl std::ops::Add for Vector {
+///     type Output = Self;
+///     fn add(self, other: Self) -> Self {
+///         Self { x: self.x + other.x, y: self.y + other.y }
+///     }
 /// }
 /// ```
 #[proc_macro_attribute]
@@ -93,11 +101,11 @@ pub fn device(attribute: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(error) = unexpected(&attribute) {
         return error;
     }
-    let function = syn::parse_macro_input!(item as syn::ItemFn);
-    staging::device(&function).into()
+    let item = syn::parse_macro_input!(item as syn::Item);
+    staging::device(item).into()
 }
 
-/// Makes a structure one that kernels and buffers can hold.
+/// Makes a structure or an enum one that kernels can hold; buffers too, if it is `#[repr(C)]`.
 ///
 /// ```ignore
 /// #[derive(Clone, Copy, sycl::Device)]

@@ -4,10 +4,16 @@
 mod atomic_orders;
 #[path = "kernels/atomics.rs"]
 mod atomics;
+#[path = "kernels/bounds.rs"]
+mod bounds;
+#[path = "kernels/closures.rs"]
+mod closures;
 #[path = "kernels/control.rs"]
 mod control;
 #[path = "kernels/device.rs"]
 mod device;
+#[path = "kernels/enums.rs"]
+mod enums;
 #[path = "kernels/golden.rs"]
 mod golden;
 #[path = "kernels/groups.rs"]
@@ -16,8 +22,12 @@ mod groups;
 mod host_groups;
 #[path = "kernels/images.rs"]
 mod images;
+#[path = "kernels/methods.rs"]
+mod methods;
 #[path = "kernels/numbers.rs"]
 mod numbers;
+#[path = "kernels/path_tracer.rs"]
+mod path_tracer;
 #[path = "kernels/print.rs"]
 mod print;
 #[path = "kernels/reductions.rs"]
@@ -26,7 +36,11 @@ mod reductions;
 mod refused;
 #[path = "kernels/safety.rs"]
 mod safety;
+#[path = "kernels/slices.rs"]
+mod slices;
 #[path = "kernels/structures.rs"]
 mod structures;
+#[path = "kernels/traits.rs"]
+mod traits;
 #[path = "kernels/vectors.rs"]
 mod vectors;

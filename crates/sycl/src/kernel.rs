@@ -31,9 +31,10 @@ use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 pub use kernel_builder::{
-    Binary, Builder, Combine, Constant, Element, Format, GroupKernel, GroupNumber, HostGroups,
-    Kernel, KernelType, Lanes, Operand, Refusal, SharedSlice, Stage, Staged, Type, Unary, for_each,
-    given,
+    Binary, Builder, Coerce, Combine, Constant, Element, Format, GroupKernel, GroupNumber,
+    HostGroups, Kernel, KernelType, Lanes, Operand, OperatorCall, OptionMethods, Part,
+    ReferenceOptionMethods, Refusal, SharedSlice, SliceMethods, SliceMutMethods, Stage, Staged,
+    Type, Unary, for_each, given, is_staging, operator,
 };
 
 use kernel_builder::Vector;

@@ -48,6 +48,7 @@ impl spec_constant {
 
 // In the staged code a specialization constant's name is its number.
 impl<T: SpecValue> KernelType for SpecId<T> {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Int {
             bits: 32,
@@ -57,9 +58,8 @@ impl<T: SpecValue> KernelType for SpecId<T> {
     fn example() -> Self {
         Self::new(0)
     }
-}
-impl<T: SpecValue> Constant for SpecId<T> {
-    fn constant(self, builder: &mut Builder) -> Operand {
+    fn copied(self, builder: &mut Builder) -> Operand {
         builder.integer(32, false, u64::from(self.number()))
     }
 }
+impl<T: SpecValue> Constant for SpecId<T> {}

@@ -56,7 +56,8 @@ pub(crate) enum Verb {
     Wheels(Wheels),
     /// Run Level Zero conformance programs built in DIR, compared with tests/cts/expect
     Cts(Cts),
-    /// Compare random OpenCL C kernels in all execution modes of Solum and in other runtimes
+    /// Compare random OpenCL C kernels in all execution modes of Solum and in other runtimes, or kernels in Rust with plain
+    /// Rust
     Random(Random),
     /// Benchmark Solum beside a peer, or this build beside an installation
     Bench(Bench),
@@ -286,6 +287,9 @@ pub(crate) enum Peer {
 /// `random`.
 #[derive(Args, Debug)]
 pub(crate) struct Random {
+    /// Kernels in Rust instead, beside plain Rust; the first seed is another one each day
+    #[arg(long, conflicts_with_all = ["peer", "keep", "clang"])]
+    pub(crate) rust: bool,
     /// Kernels, or unlimited: until one differs
     #[arg(long)]
     pub(crate) count: Option<String>,
@@ -322,16 +326,18 @@ pub(crate) enum Area {
     Sycl,
     /// Ray tracing's acceleration structures.
     Rtas,
+    /// Kernels in Rust beside the same in OpenCL C.
+    Rust,
 }
 
 /// `bench`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
-    /// What to measure (default: all but check, sycl and rtas; with --against all but check)
+    /// What to measure (default: all but check, rust, sycl and rtas; with --against all but check and rust)
     #[arg(value_enum)]
     pub(crate) area: Option<Area>,
-    /// Cases of kernels, xpti, check, sycl, rtas
+    /// Cases of kernels, xpti, check, sycl, rtas, rust
     pub(crate) cases: Vec<String>,
     /// Print lines of JSON
     #[arg(long)]

@@ -28,6 +28,7 @@ mod checks;
 mod client_programs;
 mod clients;
 mod commands;
+mod failure_lines;
 mod links;
 mod packages;
 mod process_tree;

@@ -93,6 +93,9 @@ fn install_missing(session: &Session, missing: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Another installation, such as the system's own of updates, is waited for.
+const LOCK: &str = "-oDPkg::Lock::Timeout=600";
+
 /// The commands that install `names`.
 fn apt_commands(names: &[&str], is_root: bool) -> [Program; 2] {
     let start = || {
@@ -105,6 +108,7 @@ fn apt_commands(names: &[&str], is_root: bool) -> [Program; 2] {
         start()
             .arg("DEBIAN_FRONTEND=noninteractive")
             .words("apt-get install -y --no-install-recommends")
+            .arg(LOCK)
             .args(names),
     ]
 }
@@ -149,14 +153,14 @@ mod tests {
                 true,
                 [
                     "env apt-get update",
-                    "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends a b",
+                    "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -oDPkg::Lock::Timeout=600 a b",
                 ],
             ),
             (
                 false,
                 [
                     "sudo env apt-get update",
-                    "sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends a b",
+                    "sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -oDPkg::Lock::Timeout=600 a b",
                 ],
             ),
         ] {

@@ -3,9 +3,10 @@
 //! The list is the manifests' (those without `publish = false`); `tidy` compares them.
 
 /// Those that programs name. Their interfaces follow semantic versioning.
-pub(crate) const PUBLIC: [&str; 6] = [
+pub(crate) const PUBLIC: [&str; 7] = [
     "sycl",
     "sycl-macros",
+    "sycl-build",
     "level-zero",
     "level-zero-sys",
     "xpti",

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rustix::process::Pid;
 
+use crate::failure_lines::Copy;
 use crate::process_tree::{self, End};
 use crate::program::{Program, quote};
 
@@ -45,6 +46,8 @@ pub(crate) struct Session {
     is_late: Cell<bool>,
     /// The lines of a dry run.
     shown: RefCell<Vec<String>>,
+    /// In CI, lines of this step's programs that say what failed.
+    failures: RefCell<Vec<String>>,
 }
 
 /// The output of a program.
@@ -98,6 +101,7 @@ impl Session {
             deadline: Cell::new(None),
             is_late: Cell::new(false),
             shown: RefCell::new(Vec::new()),
+            failures: RefCell::new(Vec::new()),
         })
     }
 
@@ -116,6 +120,7 @@ impl Session {
             deadline: Cell::new(None),
             is_late: Cell::new(false),
             shown: RefCell::new(Vec::new()),
+            failures: RefCell::new(Vec::new()),
         }
     }
 
@@ -255,8 +260,28 @@ impl Session {
             return Ok(true);
         }
         let mut command = program.command(&self.root, &self.environment);
+        let copy = match self.is_ci && self.deadline.get().is_some() {
+            true => {
+                let (reader, writer) = std::io::pipe()?;
+                command.stderr(writer.try_clone()?).stdout(writer);
+                Some(Copy::begin(reader))
+            }
+            false => None,
+        };
         let child = command.spawn().with_context(|| not_started(program))?;
-        self.wait(child)
+        // Its ends of the pipe would keep the copy waiting.
+        drop(command);
+        let result = self.wait(child);
+        let lines = copy.map(Copy::end).unwrap_or_default();
+        if !matches!(result, Ok(true)) {
+            self.failures.borrow_mut().extend(lines);
+        }
+        result
+    }
+
+    /// Lines that say what failed in the programs that ran since the last call; only in CI.
+    pub(crate) fn take_failures(&self) -> Vec<String> {
+        self.failures.take()
     }
 
     /// Runs a program and returns what it printed; in a dry run nothing.

@@ -39,7 +39,8 @@ pub(crate) struct Steps<'s> {
     session: &'s Session,
     limit: Duration,
     passed: usize,
-    failed: usize,
+    /// The line of each failed step, and lines of its programs about the failure.
+    failed: Vec<(String, Vec<String>)>,
     skipped: Vec<String>,
 }
 
@@ -55,7 +56,7 @@ impl<'s> Steps<'s> {
             session,
             limit,
             passed: 0,
-            failed: 0,
+            failed: Vec::new(),
             skipped: Vec::new(),
         }
     }
@@ -77,13 +78,10 @@ impl<'s> Steps<'s> {
         match self.verdict(&result, is_late, &work) {
             None => {
                 self.passed += 1;
+                session.take_failures();
                 session.say(&format!("{}: {name} ({seconds} s)", session.green("ok")));
             }
-            Some(reason) => {
-                self.failed += 1;
-                let failed = session.red("FAILED");
-                session.error_line(&format!("{failed} after {seconds} s: {name}{reason}"));
-            }
+            Some(reason) => self.add_failure(&format!(" after {seconds} s: {name}{reason}")),
         }
     }
 
@@ -107,10 +105,13 @@ impl<'s> Steps<'s> {
 
     /// Counts a step as failed whose work could not begin.
     pub(crate) fn fail(&mut self, name: &str, error: &anyhow::Error) {
-        self.failed += 1;
-        let failed = self.session.red("FAILED");
-        self.session
-            .error_line(&format!("{failed}: {name}: {error:#}"));
+        self.add_failure(&format!(": {name}: {error:#}"));
+    }
+
+    fn add_failure(&mut self, text: &str) {
+        let line = format!("{}{text}", self.session.red("FAILED"));
+        self.session.error_line(&line);
+        self.failed.push((line, self.session.take_failures()));
     }
 
     /// Notes that a step cannot run here.
@@ -127,6 +128,12 @@ impl<'s> Steps<'s> {
         for name in &self.skipped {
             writeln!(out, "SKIPPED: {name}")?;
         }
+        for (line, details) in &self.failed {
+            writeln!(out, "{line}")?;
+            for detail in details {
+                writeln!(out, "    {detail}")?;
+            }
+        }
         writeln!(out, "{}", self.counts())?;
         Ok(ExitCode::from(u8::from(self.failures() > 0)))
     }
@@ -137,7 +144,7 @@ impl<'s> Steps<'s> {
         } else {
             0
         };
-        self.failed + skipped
+        self.failed.len() + skipped
     }
 
     fn counts(&self) -> String {
@@ -191,7 +198,7 @@ mod tests {
         ] {
             session.is_ci = is_ci;
             let mut steps = Steps::new(&session);
-            (steps.passed, steps.failed) = (2, 1);
+            (steps.passed, steps.failed) = (2, vec![(String::new(), Vec::new())]);
             steps.skip("wheels");
             assert_eq!(
                 (steps.failures(), steps.counts().as_str()),

@@ -26,11 +26,11 @@ pub(crate) struct Peer {
 }
 
 /// The measurements of one process.
-struct Times {
+pub(crate) struct Times {
     /// Milliseconds of the clock on the wall, for one launch.
-    wall: f64,
+    pub(crate) wall: f64,
     /// Milliseconds of processor time of all threads, waiting ones included where they spin.
-    processor: f64,
+    pub(crate) processor: f64,
 }
 
 /// Runs the area, `rounds` times; `only` names cases, all when empty; no other runtime is measured if `alone`.
@@ -269,7 +269,7 @@ fn peers(folder: &Path, alone: bool) -> Vec<Peer> {
 }
 
 /// The best times of one process, or what it said instead.
-fn measured(mut command: Command) -> std::result::Result<Times, String> {
+pub(crate) fn measured(mut command: Command) -> std::result::Result<Times, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let field = |name: &str| {

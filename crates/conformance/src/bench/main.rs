@@ -1,6 +1,7 @@
 //! `bench [AREA [CASE...]] [--json] [--rounds=N] [--alone]`: ours, the peer's, the ratio; both alternate in one run.
 //!
-//! Areas: `loader`, `driver`, `kernels`, `compile`, `xpti`, and if named `check` (`kernels`, `xpti` and `check` take cases).
+//! Areas: `loader`, `driver`, `kernels`, `compile`, `xpti`, and if named `check` and `rust` (`kernels`, `xpti`, `check` and
+//! `rust` take cases).
 //! Rounds are those of kernels and of compiling, 5 if not said, and of `check`. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
 //! With `--alone` other products are not measured. Timing here is never a test.
 //!
@@ -21,6 +22,7 @@ mod kernels;
 mod loader;
 mod opencl;
 mod peers;
+mod rust;
 mod xpti;
 
 use std::path::Path;
@@ -175,12 +177,14 @@ fn main() -> ExitCode {
             }
         };
     }
-    let takes_cases = |area: &&str| ["kernels", "xpti", "check"].contains(area);
+    let takes_cases = |area: &&str| ["kernels", "xpti", "check", "rust"].contains(area);
     let (areas, cases) = match areas.iter().position(takes_cases) {
         Some(at) => areas.split_at(at + 1),
         None => (&areas[..], &[][..]),
     };
-    const AREAS: [&str; 6] = ["loader", "driver", "kernels", "compile", "xpti", "check"];
+    const AREAS: [&str; 7] = [
+        "loader", "driver", "kernels", "compile", "xpti", "check", "rust",
+    ];
     if let Some(unknown) = areas.iter().find(|area| !AREAS.contains(area)) {
         eprintln!("bench: no area {unknown:?} ({})", AREAS.join(", "));
         return ExitCode::from(2);
@@ -206,8 +210,8 @@ fn main() -> ExitCode {
     };
     type Bench<'a> = &'a dyn Fn(&mut dyn FnMut(Row)) -> level_zero::Result<()>;
     let mut run = |area: &str, bench: Bench<'_>| {
-        // Checks slow everything down: only if they are asked for.
-        if !wanted(area) || areas.is_empty() && area == "check" {
+        // Checks slow everything down, and twins compare us with ourselves: only if they are asked for.
+        if !wanted(area) || areas.is_empty() && ["check", "rust"].contains(&area) {
             return true;
         }
         bench(&mut emit)
@@ -228,6 +232,10 @@ fn main() -> ExitCode {
         & run("xpti", &|emit| xpti::run(cases, alone, emit))
         & run("check", &|emit| {
             complete.set(complete.get() & check::run(cases, asked, (alone, json), emit)?);
+            Ok(())
+        })
+        & run("rust", &|emit| {
+            complete.set(complete.get() & rust::run(cases, rounds, emit)?);
             Ok(())
         });
     if good && complete.get() {

@@ -130,72 +130,106 @@ fn is_cheap(op: &Op) -> bool {
     }
 }
 
-/// Moves the arms of `block`'s branch that have one join into `block`.
-fn convert_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
-    let before = e.f.predecessors();
-    let term = e.f.blocks[block.index()].term.clone();
+/// A converted edge (`None`: from the branch directly to the join), and the Bool that says whether it is taken. The first
+/// edge of a branch has no Bool: it is taken where no other is.
+type Edge = (Option<BlockId>, Option<ValueId>);
+
+/// A branch whose arms can be converted.
+struct Convertible {
+    /// The arms that are moved before the branch.
+    arms: Vec<BlockId>,
+    /// The block to which they lead.
+    join: BlockId,
+    /// Whether the branch also leads there directly.
+    is_direct: bool,
+}
+
+/// The blocks to which `term` leads, each once.
+fn targets(term: &Terminator) -> Vec<BlockId> {
     let mut targets = Vec::new();
     term.successors(|to| targets.push(to));
     targets.sort_unstable();
     targets.dedup();
+    targets
+}
+
+/// The arms of the branch at the end of `block` that lead to one join; `None` if the branch would stay.
+fn find_convertible(f: &Function, block: BlockId) -> Option<Convertible> {
+    let before = f.predecessors();
+    let targets = targets(&f.blocks[block.index()].term);
     if targets.len() < 2 {
-        return false;
+        return None;
     }
     // The join is the block to which most arms lead.
     let arms: Vec<(BlockId, BlockId)> = targets
         .iter()
-        .filter_map(|&t| Some((t, arm_join(e.f, &before, t)?)))
+        .filter_map(|&t| Some((t, arm_join(f, &before, t)?)))
         .collect();
-    let ways = |to: BlockId| {
+    let edges = |to: BlockId| {
         arms.iter().filter(|s| s.1 == to).count() + usize::from(targets.contains(&to))
     };
-    let Some(join) = arms.iter().map(|s| s.1).max_by_key(|&to| (ways(to), to)) else {
-        return false;
-    };
-    let cfg = Cfg::new(e.f);
-    let loops = Loops::new(&cfg);
-    let header = |l: u32| loops.loops[l as usize].header;
-    let mut at = loops.innermost(block);
-    while let Some(l) = at {
-        if header(l) == join {
-            return false;
-        }
-        at = loops.loops[l as usize].parent;
+    let join = arms.iter().map(|s| s.1).max_by_key(|&to| (edges(to), to))?;
+    if join == block || is_back_edge(f, block, join) {
+        return None;
     }
-    if join == block {
-        return false;
-    }
-    let len = |t: BlockId| e.f.blocks[t.index()].insts.len();
-    let arms_to_join = arms.iter().filter(|(t, to)| *to == join && *t != join);
+    let len = |t: BlockId| f.blocks[t.index()].insts.len();
+    let to_join = arms.iter().filter(|(t, to)| *to == join && *t != join);
     crate::reach!(
         BRANCH_INSTRUCTIONS,
-        arms_to_join.map(|(t, _)| len(*t)).sum::<usize>()
+        to_join.clone().map(|(t, _)| len(*t)).sum::<usize>()
     );
     let mut budget = BRANCH_INSTRUCTIONS;
-    let mut converted: Vec<BlockId> = Vec::new();
-    for &(t, to) in &arms {
-        let len = e.f.blocks[t.index()].insts.len();
-        if to == join && t != join && len <= budget {
-            budget -= len;
+    let mut converted = Vec::new();
+    for &(t, _) in to_join {
+        if len(t) <= budget {
+            budget -= len(t);
             converted.push(t);
         }
     }
+    let is_direct = targets.contains(&join);
     // With one convertible arm beside a long one, the branch would stay.
-    let direct = targets.contains(&join);
-    if converted.is_empty() || (converted.len() == 1 && !direct) {
+    let is_whole = !converted.is_empty() && (converted.len() > 1 || is_direct);
+    is_whole.then_some(Convertible {
+        arms: converted,
+        join,
+        is_direct,
+    })
+}
+
+/// Whether `to` is the header of a loop around `from`.
+fn is_back_edge(f: &Function, from: BlockId, to: BlockId) -> bool {
+    let cfg = Cfg::new(f);
+    let loops = Loops::new(&cfg);
+    let around = std::iter::successors(loops.innermost(from), |&l| loops.loops[l as usize].parent);
+    let mut headers = around.map(|l| loops.loops[l as usize].header);
+    headers.any(|header| header == to)
+}
+
+/// Moves the arms of `block`'s branch that have one join into `block`.
+fn convert_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
+    let Some(branch) = find_convertible(e.f, block) else {
         return false;
-    }
-    let Some(ways) = conditions(e, block, &term, &converted, direct.then_some(join)) else {
+    };
+    let term = e.f.blocks[block.index()].term.clone();
+    let direct = branch.is_direct.then_some(branch.join);
+    let Some(edges) = conditions(e, block, &term, &branch.arms, direct) else {
         return false;
     };
     crate::mark!(IfConversion);
-    for &t in &converted {
-        let insts = std::mem::take(&mut e.f.blocks[t.index()].insts);
+    for &arm in &branch.arms {
+        let insts = std::mem::take(&mut e.f.blocks[arm.index()].insts);
         e.f.blocks[block.index()].insts.extend(insts);
-        e.f.blocks[t.index()].term = Terminator::Unreachable;
+        e.f.blocks[arm.index()].term = Terminator::Unreachable;
     }
-    // Selects replace the inputs that each phi of the join has from the arms.
-    let phis: Vec<InstId> = e.f.blocks[join.index()]
+    merge_phis(e, block, &branch, &edges);
+    let term = shortened(e, block, term, &branch);
+    e.f.blocks[block.index()].term = term;
+    true
+}
+
+/// Replaces the inputs that each phi of the join has from the arms by a select.
+fn merge_phis(e: &mut Edit<'_>, block: BlockId, branch: &Convertible, edges: &[Edge]) {
+    let phis: Vec<InstId> = e.f.blocks[branch.join.index()]
         .insts
         .iter()
         .copied()
@@ -208,8 +242,8 @@ fn convert_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
         let incoming = incoming.clone();
         let of = |from: BlockId| incoming.iter().find(|i| i.0 == from).map(|i| i.1);
         let mut picked = None;
-        for (way, cond) in &ways {
-            let Some(v) = of(way.unwrap_or(block)) else {
+        for (edge, cond) in edges {
+            let Some(v) = of(edge.unwrap_or(block)) else {
                 continue;
             };
             picked = Some(match (picked, cond) {
@@ -230,24 +264,29 @@ fn convert_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
         }
         let mut rest: Vec<(BlockId, ValueId)> = incoming
             .into_iter()
-            .filter(|(from, _)| *from != block && !converted.contains(from))
+            .filter(|(from, _)| *from != block && !branch.arms.contains(from))
             .collect();
         if let Some(v) = picked {
             rest.push((block, v));
         }
         e.f.insts[phi.index()].op = Op::Phi(rest);
     }
-    let mut term = term;
+}
+
+/// The branch `term` of `block` when its converted arms lead to the join directly.
+fn shortened(
+    e: &mut Edit<'_>,
+    block: BlockId,
+    mut term: Terminator,
+    branch: &Convertible,
+) -> Terminator {
     term.successors_mut(|to| {
-        if converted.contains(to) {
-            *to = join;
+        if branch.arms.contains(to) {
+            *to = branch.join;
         }
     });
-    let mut left = Vec::new();
-    term.successors(|to| left.push(to));
-    left.sort_unstable();
-    left.dedup();
-    let term = match (left.as_slice(), term) {
+    let left = targets(&term);
+    match (left.as_slice(), term) {
         ([only], _) => Terminator::Br(*only),
         // A switch with two targets left is a conditional branch.
         (
@@ -271,9 +310,7 @@ fn convert_branch(e: &mut Edit<'_>, block: BlockId) -> bool {
             }
         }
         (_, term) => term,
-    };
-    e.f.blocks[block.index()].term = term;
-    true
+    }
 }
 
 /// Bool: whether integer `value` is one of `cases`, at the end of `block`; `None` when there are none.
@@ -298,15 +335,14 @@ fn any_of(
     any
 }
 
-/// The converted edges of `block` (`None`: directly to the join), each with the Bool that says whether it is taken.
-/// The first edge has no Bool: it is taken where no other is.
+/// The converted edges of `block`.
 fn conditions(
     e: &mut Edit<'_>,
     block: BlockId,
     term: &Terminator,
     converted: &[BlockId],
     direct: Option<BlockId>,
-) -> Option<Vec<(Option<BlockId>, Option<ValueId>)>> {
+) -> Option<Vec<Edge>> {
     let way = |to: BlockId| match converted.contains(&to) {
         true => Some(Some(to)),
         false if direct == Some(to) => Some(None),
@@ -326,7 +362,7 @@ fn conditions(
             if !matches!(e.ty(*value), Type::Int(_)) {
                 return None;
             }
-            let mut found: Vec<(Option<BlockId>, Option<ValueId>)> = Vec::new();
+            let mut found: Vec<Edge> = Vec::new();
             if let Some(first) = way(*default) {
                 found.push((first, None));
             }

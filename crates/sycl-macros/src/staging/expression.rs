@@ -1,22 +1,23 @@
 //! Expressions: as values, as places, and as statements.
 
 use kernel_builder::METHODS;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
     Arm, BinOp, Expr, ExprBreak, ExprCall, ExprForLoop, ExprIf, ExprMethodCall, ExprPath,
-    ExprStruct, Label, Lit, Member, Pat, RangeLimits, Token, UnOp,
+    ExprRange, ExprStruct, Label, Lit, Member, Pat, RangeLimits, Token, UnOp,
 };
 
+use super::condition;
 use super::pattern::member_name;
 use super::refusal;
-use super::scope::{Binding, Lowering, Target, hidden};
+use super::scope::{Binding, Lowering, Target, hidden, near};
 use super::statement::Use;
 
 /// Why a `for` loop cannot be staged.
-const UNKNOWN_ITERATOR: &str = "`for` over this expression is not supported in kernels: loop over a range, `0..n`, `(a..b).rev()` or `(a..b).step_by(n)`, or over a slice or an array, `x`, `x.iter()`, `x.iter_mut()` or `x.iter().enumerate()`";
+const UNKNOWN_ITERATOR: &str = "`for` over this expression is not supported in kernels: loop over a range, `0..n`, `(a..b).rev()`, `(a..b).step_by(n)` or `(a..b).rev().step_by(n)`, or over a slice or an array, `x`, `x.iter()`, `x.iter_mut()` or `x.iter().enumerate()`";
 
 /// The types whose functions are the language's own.
 const NUMBERS: [&str; 13] = [
@@ -56,14 +57,54 @@ fn operator(op: &BinOp) -> Option<(&'static str, bool)> {
     })
 }
 
+/// The slice and the range of `x[a..b]`.
+fn indexed_range(expression: &Expr) -> Option<(&Expr, &ExprRange)> {
+    match expression {
+        Expr::Paren(inner) => indexed_range(&inner.expr),
+        Expr::Index(of) => match &*of.index {
+            Expr::Range(range) => Some((&of.expr, range)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl Lowering {
+    /// `&values[a..b]`.
+    fn part(&mut self, values: &Expr, range: &ExprRange, mutable: bool) -> TokenStream {
+        let (stage, base) = (self.stage.clone(), self.place(values));
+        let mut end = |limit: &Option<Box<Expr>>| match limit {
+            None => quote!(::core::option::Option::None),
+            Some(limit) => {
+                let limit = self.value(limit);
+                quote!(::core::option::Option::Some(#limit))
+            }
+        };
+        let (start, end) = (end(&range.start), end(&range.end));
+        let inclusive = matches!(range.limits, RangeLimits::Closed(_));
+        let (at, b) = (self.at(range.span()), hidden("__b", values.span()));
+        let (method, reference) = match mutable {
+            true => (quote!(part_mut), quote!(&mut)),
+            false => (quote!(part), quote!(&)),
+        };
+        let part = quote_spanned! { near(range.span())=>
+            #stage.#method(__base, __range, |#b| #reference #b[..])
+        };
+        quote!({
+            let __base = #base;
+            let __range = ::sycl::kernel::Part { start: #start, end: #end, inclusive: #inclusive };
+            #at
+            #part
+        })
+    }
+
     /// The value of an expression.
     pub(super) fn value(&mut self, expression: &Expr) -> TokenStream {
         self.expression(expression, Use::Value)
     }
 
     /// The name of a local variable, or of `self`.
-    fn variable(&self, path: &ExprPath) -> Option<(Ident, Binding)> {
+    pub(super) fn variable(&self, path: &ExprPath) -> Option<(Ident, Binding)> {
         let name = path.path.get_ident()?;
         if name == "self" {
             let this = hidden(&self.this.to_string(), name.span());
@@ -88,10 +129,7 @@ impl Lowering {
             }
             Expr::Index(of) => {
                 if let Expr::Range(range) = &*of.index {
-                    return self.refuse(
-                        range.span(),
-                        "a part of a slice in a kernel is not supported yet: index the whole slice",
-                    );
+                    return self.part(&of.expr, range, false);
                 }
                 let (base, index) = (self.place(&of.expr), self.value(&of.index));
                 let (b, i) = (
@@ -107,7 +145,7 @@ impl Lowering {
             }
             Expr::Unary(of) if matches!(of.op, UnOp::Deref(_)) => {
                 let (value, v) = (self.value(&of.expr), hidden("__v", of.expr.span()));
-                quote_spanned!(of.span()=> #stage.deref(#value, |#v| *#v))
+                quote_spanned!(near(of.span())=> #stage.deref(#value, |#v| *#v))
             }
             _ => self.value(expression),
         }
@@ -135,6 +173,8 @@ impl Lowering {
                     })
                 }
             },
+            Expr::Unsafe(of) => self.block(&of.block, wanted),
+            Expr::If(of) if condition::binds(&of.cond) => self.branch_let(of, wanted),
             Expr::If(of) => self.branch(of, wanted),
             Expr::Match(of) => {
                 let value = self.value(&of.expr);
@@ -158,6 +198,7 @@ impl Lowering {
                     #handle.end(#stage)
                 })
             }
+            Expr::While(of) if condition::binds(&of.cond) => self.while_let(of, wanted),
             Expr::While(of) => {
                 let handle = self.name("while");
                 let condition = self.value(&of.cond);
@@ -165,7 +206,7 @@ impl Lowering {
                 let body = self.block(&of.body, Use::Statement);
                 self.targets.pop();
                 let check =
-                    quote_spanned!(of.cond.span()=> #handle.only_while(#stage, __condition));
+                    quote_spanned!(near(of.cond.span())=> #handle.only_while(#stage, __condition));
                 quote!({
                     let #handle = #stage.loop_begin();
                     let __condition = #condition;
@@ -190,7 +231,7 @@ impl Lowering {
                     None => quote!(#stage.unit()),
                 };
                 let (call, after) = (self.call.clone(), self.after(wanted));
-                let leave = quote_spanned!(of.span()=> #call.leave(#stage, __value));
+                let leave = quote_spanned!(near(of.span())=> #call.leave(#stage, __value));
                 quote!({ let __value = #value; #leave; #after })
             }
             Expr::Macro(of) => self.invocation(&of.mac, wanted),
@@ -245,12 +286,12 @@ impl Lowering {
             Some((_, other)) => self.expression(other, wanted),
             None => quote!(#stage.unit()),
         };
-        let begin = quote_spanned!(of.cond.span()=> #stage.if_begin(__condition));
+        let begin = quote_spanned!(near(of.cond.span())=> #stage.if_begin(__condition));
         let last = of
             .else_branch
             .as_ref()
             .map_or(of.span(), |(_, other)| other.span());
-        let end = quote_spanned!(last=> #stage.if_end(__state, __value));
+        let end = quote_spanned!(near(last)=> #stage.if_end(__state, __value));
         quote!({
             let __condition = #condition;
             let __state = #begin;
@@ -314,7 +355,7 @@ impl Lowering {
                 Expr::Paren(inner) => range = &inner.expr,
                 Expr::Group(inner) => range = &inner.expr,
                 Expr::MethodCall(call)
-                    if call.method == "rev" && call.args.is_empty() && step.is_none() =>
+                    if call.method == "rev" && call.args.is_empty() && !reversed =>
                 {
                     reversed = !reversed;
                     range = &call.receiver;
@@ -390,7 +431,11 @@ impl Lowering {
             (_, inner) => (inner.clone(), TokenStream::new()),
         };
         // `iter_mut` borrows the closure's parameter, which then has to be a reference.
-        let mut place = self.place(&values);
+        let writes = typed.to_string().contains("iter_mut");
+        let mut place = match indexed_range(&values) {
+            Some((values, range)) => self.part(values, range, writes),
+            None => self.place(&values),
+        };
         if by_reference && !typed.is_empty() {
             place = quote!(#stage.by_reference(#place));
         }
@@ -416,7 +461,7 @@ impl Lowering {
             None => (quote!(each_begin), quote!((#handle, #element))),
             Some(_) => (quote!(enumerate_begin), quote!((#handle, #index, #element))),
         };
-        let begin = quote_spanned! {iterator.span()=>
+        let begin = quote_spanned! { near(iterator.span())=>
             #stage.#begin(#place, #by_reference, |#v| #v #typed)
         };
         quote!({
@@ -432,12 +477,24 @@ impl Lowering {
         match expression {
             Expr::Lit(of) => match refusal::literal(&of.lit) {
                 Some(text) => self.refuse(of.span(), text),
-                None => quote_spanned!(of.span()=> #stage.constant(#of)),
+                None => quote_spanned!(near(of.span())=> #stage.constant(#of)),
             },
             Expr::Path(path) => match self.variable(path) {
                 Some((name, Binding::Value)) => quote!(#name),
                 Some((name, Binding::Place)) => quote!(#stage.read(#name)),
-                None => quote_spanned!(path.span()=> #stage.constant(#path)),
+                Some((name, Binding::Function)) => self.refuse(
+                    name.span(),
+                    "a closure as a value in a kernel: call it, or pass it to a #[device] function",
+                ),
+                None if path
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|of| of.ident == "None") =>
+                {
+                    quote_spanned!(near(path.span())=> #stage.none())
+                }
+                None => quote_spanned!(near(path.span())=> #stage.constant(#path)),
             },
             Expr::Field(_) | Expr::Index(_) => {
                 let place = self.place(expression);
@@ -447,7 +504,7 @@ impl Lowering {
                 (UnOp::Neg(_), Expr::Lit(literal))
                     if matches!(literal.lit, Lit::Int(_) | Lit::Float(_)) =>
                 {
-                    quote_spanned!(of.span()=> #stage.constant(#of))
+                    quote_spanned!(near(of.span())=> #stage.constant(#of))
                 }
                 (UnOp::Deref(_), _) => {
                     let place = self.place(expression);
@@ -464,20 +521,18 @@ impl Lowering {
             },
             Expr::Binary(of) => self.binary(&of.left, &of.op, &of.right),
             Expr::Assign(of) => {
-                if let Expr::Infer(_) = &*of.left {
-                    let value = self.value(&of.right);
-                    return quote!({ let _ = #value; #stage.unit() });
-                }
-                let (value, place) = (self.value(&of.right), self.place(&of.left));
-                let assign = quote_spanned!(of.right.span()=> #stage.assign(__place, __value));
-                quote!({ let __value = #value; let __place = #place; #assign })
+                let value = self.value(&of.right);
+                self.assign(&of.left, &value, of.right.span())
             }
             Expr::Cast(of) => {
                 let (value, v) = (self.value(&of.expr), hidden("__v", of.expr.span()));
                 let ty = &of.ty;
-                quote_spanned!(of.span()=> #stage.cast(#value, |#v| #v as #ty))
+                quote_spanned!(near(of.span())=> #stage.cast(#value, |#v| #v as #ty))
             }
             Expr::Reference(of) => {
+                if let Some((values, range)) = indexed_range(&of.expr) {
+                    return self.part(values, range, of.mutability.is_some());
+                }
                 let place = self.place(&of.expr);
                 match of.mutability {
                     Some(_) => quote!(#stage.borrow_mut(#place)),
@@ -488,16 +543,16 @@ impl Lowering {
             Expr::Tuple(of) => {
                 let parts: Vec<TokenStream> =
                     of.elems.iter().map(|part| self.value(part)).collect();
-                quote_spanned!(of.span()=> #stage.tuple((#(#parts,)*)))
+                quote_spanned!(near(of.span())=> #stage.tuple((#(#parts,)*)))
             }
             Expr::Array(of) => {
                 let parts: Vec<TokenStream> =
                     of.elems.iter().map(|part| self.value(part)).collect();
-                quote_spanned!(of.span()=> #stage.array([#(#parts),*]))
+                quote_spanned!(near(of.span())=> #stage.array([#(#parts),*]))
             }
             Expr::Repeat(of) => {
                 let (value, count) = (self.value(&of.expr), &of.len);
-                quote_spanned!(of.span()=> #stage.repeat::<_, { #count }>(#value))
+                quote_spanned!(near(of.span())=> #stage.repeat::<_, { #count }>(#value))
             }
             Expr::Struct(of) => self.structure(of),
             Expr::Call(of) => self.call(of),
@@ -505,6 +560,34 @@ impl Lowering {
             other => {
                 let (span, text) = refusal::expression(other);
                 self.refuse(span, text)
+            }
+        }
+    }
+
+    /// `left = value`, where the left side may be a tuple.
+    fn assign(&mut self, left: &Expr, value: &TokenStream, span: Span) -> TokenStream {
+        let stage = self.stage.clone();
+        match left {
+            Expr::Infer(_) => quote!({ let _ = #value; #stage.unit() }),
+            Expr::Paren(inner) => self.assign(&inner.expr, value, span),
+            Expr::Tuple(of) => {
+                let whole = self.name("whole");
+                let mut all = TokenStream::new();
+                for (index, part) in of.elems.iter().enumerate() {
+                    let member = self.member(&quote!(#whole), &Member::from(index));
+                    let assign = self.assign(part, &quote!(#stage.read(#member)), span);
+                    all.extend(quote!(#assign;));
+                }
+                quote!({ let #whole = #value; #all #stage.unit() })
+            }
+            Expr::Array(_) | Expr::Struct(_) | Expr::Call(_) => self.refuse(
+                left.span(),
+                "an assignment to this pattern in a kernel is not supported: assign to a tuple, or one by one",
+            ),
+            _ => {
+                let place = self.place(left);
+                let assign = quote_spanned!(near(span)=> #stage.assign(__place, __value));
+                quote!({ let __value = #value; let __place = #place; #assign })
             }
         }
     }
@@ -549,11 +632,25 @@ impl Lowering {
             })
         } else {
             let (left, right) = (self.value(left), self.value(right));
+            let compares = matches!(
+                op,
+                BinOp::Eq(_)
+                    | BinOp::Ne(_)
+                    | BinOp::Lt(_)
+                    | BinOp::Le(_)
+                    | BinOp::Gt(_)
+                    | BinOp::Ge(_)
+            );
+            let method = if compares {
+                quote!(compare)
+            } else {
+                quote!(binary)
+            };
             quote!({
                 let __left = #left;
                 let __right = #right;
                 #at
-                #stage.binary(::sycl::kernel::Binary::#name, __left, __right, |#l, #r| #l #op #r)
+                #stage.#method(::sycl::kernel::Binary::#name, __left, __right, |#l, #r| #l #op #r)
             })
         }
     }
@@ -569,14 +666,16 @@ impl Lowering {
         let names: Vec<String> = members.iter().map(|member| member_name(member)).collect();
         let hidden: Vec<Ident> = (0..parts.len()).map(|_| self.name("member")).collect();
         let path = &of.path;
+        let variant = path.segments.last();
+        let variant = variant.map_or(String::new(), |segment| segment.ident.to_string());
         if let Some(rest) = &of.rest {
             let rest = self.value(rest);
-            return quote_spanned! {of.span()=>
+            return quote_spanned! { near(of.span())=>
                 #stage.construct_from((#(#parts,)*), &[#(#names),*], #rest, |(#(#hidden,)*), __rest| #path { #(#members: #hidden,)* ..__rest })
             };
         }
-        quote_spanned! {of.span()=>
-            #stage.construct((#(#parts,)*), &[#(#names),*], |(#(#hidden,)*)| #path { #(#members: #hidden),* })
+        quote_spanned! { near(of.span())=>
+            #stage.construct(#variant, (#(#parts,)*), &[#(#names),*], |(#(#hidden,)*)| #path { #(#members: #hidden),* })
         }
     }
 
@@ -588,14 +687,25 @@ impl Lowering {
                 "a call of a value in a kernel: call a #[device] function by its name",
             );
         };
-        if self.variable(function).is_some() {
-            return self.refuse(
-                of.func.span(),
-                "a call of a variable in a kernel: closures are not supported yet, write a #[device] function",
-            );
+        match self.variable(function) {
+            Some((name, Binding::Function)) => {
+                let parts: Vec<TokenStream> = of
+                    .args
+                    .iter()
+                    .map(|argument| self.argument(argument))
+                    .collect();
+                return quote_spanned!(near(of.span())=> #name(#stage, #(#parts),*));
+            }
+            Some(_) => {
+                return self.refuse(
+                    of.func.span(),
+                    "a call of a variable that is no closure in a kernel: write `let f = |x| …`, or a #[device] function",
+                );
+            }
+            None => {}
         }
-        let mut path = function.path.clone();
-        let names: Vec<String> = path
+        let names: Vec<String> = function
+            .path
             .segments
             .iter()
             .map(|segment| segment.ident.to_string())
@@ -606,28 +716,29 @@ impl Lowering {
             .checked_sub(2)
             .and_then(|at| names.get(at))
             .cloned();
-        let is_type = |name: &str| {
-            name.starts_with(char::is_uppercase) || kernel_builder::is_vector_name(name)
-        };
         if let Some(text) = names.iter().find_map(|name| refusal::owner(name)) {
             return self.refuse(of.span(), text);
         }
-        if matches!(last.as_str(), "Some" | "None" | "Ok" | "Err") {
+        if matches!(last.as_str(), "Ok" | "Err") {
             let text = format!(
-                "`{last}` in a kernel: enums in kernels are not supported yet; use a value and a bool"
+                "`{last}` in a kernel: kernels have `Option`, and no `Result`; return an `Option`, or a code"
             );
             return self.refuse(of.span(), text);
         }
+        let of_number = owner
+            .as_deref()
+            .is_some_and(|owner| NUMBERS.contains(&owner));
+        let constructs = is_type(&last);
         let parts: Vec<TokenStream> = of
             .args
             .iter()
-            .map(|argument| self.value(argument))
+            .map(|argument| match of_number || constructs {
+                true => self.value(argument),
+                false => self.argument(argument),
+            })
             .collect();
         let hidden: Vec<Ident> = (0..parts.len()).map(|_| self.name("argument")).collect();
-        if owner
-            .as_deref()
-            .is_some_and(|owner| NUMBERS.contains(&owner))
-        {
+        if of_number {
             if !METHODS.contains(&last.as_str()) {
                 let text = format!(
                     "`{}::{last}` is not available in kernels: see docs/rust-kernels.md for the functions of numbers",
@@ -635,47 +746,64 @@ impl Lowering {
                 );
                 return self.refuse(of.span(), text);
             }
-            return quote_spanned! {of.span()=>
+            return quote_spanned! { near(of.span())=>
                 #stage.method(#last, (#(#parts,)*), |(#(#hidden,)*)| #function(#(#hidden),*))
             };
         }
-        if is_type(&last) {
+        if constructs {
             let names: Vec<String> = (0..parts.len()).map(|index| index.to_string()).collect();
-            return quote_spanned! {of.span()=>
-                #stage.construct((#(#parts,)*), &[#(#names),*], |(#(#hidden,)*)| #function(#(#hidden),*))
+            return quote_spanned! { near(of.span())=>
+                #stage.construct(#last, (#(#parts,)*), &[#(#names),*], |(#(#hidden,)*)| #function(#(#hidden),*))
             };
         }
-        let of_type = function.qself.is_some() || owner.as_deref().is_some_and(is_type);
+        let path = self.staged_path(function);
+        quote_spanned!(near(of.span())=> #path(#stage, #(#parts),*))
+    }
+
+    /// The staged form of a device function, or of a function of a type.
+    pub(super) fn staged_path(&self, function: &ExprPath) -> TokenStream {
+        let mut path = function.path.clone();
+        let count = path.segments.len();
+        let owner = count.checked_sub(2).and_then(|at| path.segments.get(at));
+        let of_type =
+            function.qself.is_some() || owner.is_some_and(|of| is_type(&of.ident.to_string()));
         if of_type {
             if let Some(segment) = path.segments.last_mut() {
-                segment.ident = format_ident!("__stage_{last}", span = segment.ident.span());
+                segment.ident =
+                    format_ident!("__stage_{}", segment.ident, span = segment.ident.span());
             }
             let staged = ExprPath {
                 path,
                 ..function.clone()
             };
-            return quote_spanned!(of.span()=> #staged(#stage, #(#parts),*));
+            return quote!(#staged);
         }
         // `function::<T>` becomes `function::__stage::<T>`.
         let mut arguments = syn::PathArguments::None;
         if let Some(segment) = path.segments.last_mut() {
             arguments = std::mem::replace(&mut segment.arguments, syn::PathArguments::None);
         }
-        let name = format_ident!("__stage", span = of.func.span());
+        let name = format_ident!("__stage", span = function.span());
         path.segments.push(syn::PathSegment {
             ident: name,
             arguments,
         });
-        quote_spanned!(of.span()=> #path(#stage, #(#parts),*))
+        quote!(#path)
     }
 
     fn method(&mut self, of: &ExprMethodCall) -> TokenStream {
         let stage = self.stage.clone();
         let (method, name) = (&of.method, of.method.to_string());
+        if name == "get_unchecked" || name == "get_unchecked_mut" {
+            return self.unchecked(of);
+        }
         let parts: Vec<TokenStream> = of
             .args
             .iter()
-            .map(|argument| self.value(argument))
+            .map(|argument| match METHODS.contains(&name.as_str()) {
+                true => self.value(argument),
+                false => self.argument(argument),
+            })
             .collect();
         if METHODS.contains(&name.as_str()) {
             let receiver = match name.as_str() {
@@ -684,11 +812,15 @@ impl Lowering {
             };
             let first = hidden("__v", of.receiver.span());
             let hidden: Vec<Ident> = (0..parts.len()).map(|_| self.name("argument")).collect();
-            return quote_spanned! {method.span()=>
+            return quote_spanned! { near(method.span())=>
                 #stage.method(#name, (#receiver, #(#parts,)*), |(#first, #(#hidden,)*)| #first.#method(#(#hidden),*))
             };
         }
-        let receiver = self.place(&of.receiver);
+        let writes = name.ends_with("_mut") || matches!(name.as_str(), "fill" | "swap");
+        let receiver = match indexed_range(&of.receiver) {
+            Some((values, range)) => self.part(values, range, writes),
+            None => self.place(&of.receiver),
+        };
         let staged = format_ident!("__stage_{name}", span = method.span());
         let turbofish = &of.turbofish;
         let (base, found) = (self.name("receiver"), self.name("method"));
@@ -698,6 +830,21 @@ impl Lowering {
             let #found = #stage.resolve(#base, |#v| #v.#staged #turbofish ());
             #found(#stage, #base.operand(), #(#parts),*)
         })
+    }
+
+    /// `values.get_unchecked(index)`, which the function itself can only have in an unsafe block.
+    fn unchecked(&mut self, of: &ExprMethodCall) -> TokenStream {
+        let (stage, method) = (self.stage.clone(), &of.method);
+        let (values, index) = (self.place(&of.receiver), of.args.first());
+        let index = index.map_or(TokenStream::new(), |index| self.value(index));
+        let staged = match method == "get_unchecked" {
+            true => quote!(element_unchecked),
+            false => quote!(element_unchecked_mut),
+        };
+        let b = hidden("__b", of.receiver.span());
+        quote_spanned! { near(method.span())=>
+            #stage.#staged(#values, #index, |#b, __i: usize| unsafe { #b.#method(__i) })
+        }
     }
 
     /// The macros that kernels have.
@@ -715,6 +862,7 @@ impl Lowering {
             return self.print(of);
         }
         match name.as_str() {
+            "matches" => self.matches_macro(of),
             "panic" | "unreachable" | "todo" | "unimplemented" => match wanted {
                 Use::Value => quote!(#stage.fault()),
                 Use::Statement => quote!(#stage.fault::<()>()),
@@ -742,4 +890,9 @@ impl Lowering {
             name => self.refuse(of.path.span(), refusal::invocation(name)),
         }
     }
+}
+
+/// Whether a name is that of a type, not of a module or a function.
+fn is_type(name: &str) -> bool {
+    name.starts_with(char::is_uppercase) || kernel_builder::is_vector_name(name)
 }

@@ -1,28 +1,28 @@
-//! `#[kernel]` and `#[device]`: the items that a function expands to.
+//! The staged body of a function, and `#[kernel]`: the items that a kernel expands to.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, GenericParam, ItemFn, ReceiverKind, ReturnType, Type};
+use syn::{Error, FnArg, GenericParam, ItemFn, ReturnType, Signature, Type};
 
+use super::closure::{callable, callable_parameters};
 use super::group_form;
 use super::options::Options;
-use super::scope::Lowering;
+use super::scope::{Lowering, near};
 use super::statement::Use;
 
 /// Lints that are about the user's style, not about this code.
-fn quiet() -> TokenStream {
+pub(super) fn quiet() -> TokenStream {
     quote!(#[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)])
 }
 
 /// For functions that only kernels call, which call the staged form.
-fn unused() -> TokenStream {
+pub(super) fn unused() -> TokenStream {
     quote!(#[allow(dead_code)])
 }
 
 /// Properties of a function that no kernel has.
-fn check(function: &ItemFn, errors: &mut Vec<Error>) {
-    let signature = &function.sig;
+fn check(signature: &Signature, errors: &mut Vec<Error>) {
     let mut refuse = |span: Span, text: &str| errors.push(Error::new(span, text));
     if let Some(token) = &signature.asyncness {
         refuse(
@@ -48,48 +48,82 @@ fn check(function: &ItemFn, errors: &mut Vec<Error>) {
 }
 
 /// The type that a function returns.
-fn output(function: &ItemFn) -> TokenStream {
-    match &function.sig.output {
+pub(super) fn output(output: &ReturnType) -> TokenStream {
+    match output {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, ty) => quote!(#ty),
     }
 }
 
-/// The staged body, and the names and types of its parameters.
-struct Body {
-    code: TokenStream,
-    parameters: Vec<(Ident, Type, String)>,
-    errors: Vec<Error>,
+/// A parameter of a staged form.
+pub(super) struct Parameter {
+    /// Its hidden name.
+    pub(super) name: Ident,
+    /// The type in the function, which closures do not have.
+    pub(super) ty: Type,
+    /// The staged type of a closure.
+    pub(super) callable: Option<TokenStream>,
+    /// The name that the user has given.
+    shown: String,
 }
 
-fn body(function: &ItemFn) -> Body {
+impl Parameter {
+    /// The type in the staged form.
+    pub(super) fn staged(&self) -> TokenStream {
+        let ty = &self.ty;
+        let callable = self.callable.clone();
+        callable.unwrap_or_else(|| quote!(::sycl::kernel::Staged<#ty>))
+    }
+}
+
+/// The staged body, and its parameters.
+pub(super) struct Body {
+    pub(super) code: TokenStream,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) errors: Vec<Error>,
+}
+
+/// Stages the body of a function; without one only the parameters are of use.
+pub(super) fn body(signature: &Signature, block: Option<&syn::Block>) -> Body {
     let mut lowering = Lowering::new();
-    check(function, &mut lowering.errors);
+    check(signature, &mut lowering.errors);
+    let callables = callable_parameters(&signature.generics);
     let mut bound = TokenStream::new();
     let mut parameters = Vec::new();
-    for input in &function.sig.inputs {
-        match input {
-            FnArg::Receiver(_) => {}
-            FnArg::Typed(typed) => {
-                let name = lowering.name("parameter");
-                let shown = match &*typed.pat {
-                    syn::Pat::Ident(ident) => ident.ident.to_string(),
-                    _ => format!("parameter{}", parameters.len()),
-                };
-                let pattern = lowering.bind_pattern(&typed.pat, &quote!(#name));
-                bound.extend(pattern);
-                parameters.push((name, (*typed.ty).clone(), shown));
-            }
-        }
+    for input in &signature.inputs {
+        let FnArg::Typed(typed) = input else {
+            continue;
+        };
+        let name = lowering.name("parameter");
+        let shown = match &*typed.pat {
+            syn::Pat::Ident(ident) => ident.ident.to_string(),
+            _ => format!("parameter{}", parameters.len()),
+        };
+        let callable = callable(&typed.ty, &callables);
+        bound.extend(match callable {
+            None => lowering.bind_pattern(&typed.pat, &quote!(#name)),
+            Some(_) => lowering.bind_function(&typed.pat, &name),
+        });
+        parameters.push(Parameter {
+            name,
+            ty: (*typed.ty).clone(),
+            callable,
+            shown,
+        });
     }
-    let block = lowering.block(&function.block, Use::Value);
-    let (stage, call, name) = (
-        &lowering.stage,
-        &lowering.call,
-        function.sig.ident.to_string(),
-    );
-    let output = output(function);
+    let Some(block) = block else {
+        return Body {
+            code: TokenStream::new(),
+            parameters,
+            errors: lowering.errors,
+        };
+    };
+    let block = lowering.block(block, Use::Value);
+    let (stage, call, name) = (&lowering.stage, &lowering.call, signature.ident.to_string());
+    let output = output(&signature.output);
     let code = quote! {
+        #[allow(unused_imports)]
+        use ::sycl::kernel::{OptionMethods as _, ReferenceOptionMethods as _, SliceMethods as _, SliceMutMethods as _};
         let ::core::option::Option::Some(#call) = #stage.call_begin::<#output>(#name) else {
             return #stage.never();
         };
@@ -108,7 +142,7 @@ fn body(function: &ItemFn) -> Body {
     }
 }
 
-fn errors(errors: Vec<Error>) -> TokenStream {
+pub(super) fn errors(errors: Vec<Error>) -> TokenStream {
     errors
         .into_iter()
         .reduce(|mut all, error| {
@@ -118,98 +152,24 @@ fn errors(errors: Vec<Error>) -> TokenStream {
         .map_or(TokenStream::new(), Error::into_compile_error)
 }
 
-/// A function that kernels call.
-pub(crate) fn device(function: &ItemFn) -> TokenStream {
-    let stage = Lowering::new().stage;
-    let Body {
-        code,
-        parameters,
-        errors: found,
-    } = body(function);
-    let found = errors(found);
-    let (quiet, unused) = (quiet(), unused());
-    let (visibility, signature) = (&function.vis, &function.sig);
-    let (name, output) = (&signature.ident, output(function));
-    let (generics, _, bounds) = signature.generics.split_for_impl();
-    let names: Vec<&Ident> = parameters.iter().map(|(name, ..)| name).collect();
-    let types: Vec<&Type> = parameters.iter().map(|(_, ty, _)| ty).collect();
-    let receiver = signature.inputs.iter().find_map(|input| match input {
-        FnArg::Receiver(receiver) => Some(receiver),
-        FnArg::Typed(_) => None,
-    });
-    let twin = format_ident!("__stage_{name}", span = name.span());
-    if let Some(receiver) = receiver {
-        let this = Lowering::new().this;
-        let typed = match &receiver.kind {
-            ReceiverKind::Reference(_, _, None) => {
-                quote!(#stage.receiver::<&Self>(#this))
-            }
-            ReceiverKind::Reference(_, _, Some(_)) => {
-                quote!(#stage.receiver::<&mut Self>(#this))
-            }
-            _ => quote!(#stage.receiver_value::<Self>(#this)),
-        };
-        return quote! {
-            #unused
-            #function
-            #found
-            #quiet
-            #[doc(hidden)]
-            #visibility fn #twin #generics (self) -> impl Fn(
-                &::sycl::kernel::Stage,
-                ::sycl::kernel::Operand,
-                #(::sycl::kernel::Staged<#types>),*
-            ) -> ::sycl::kernel::Staged<#output> + ::core::marker::Copy #bounds {
-                |#stage: &::sycl::kernel::Stage, #this: ::sycl::kernel::Operand, #(#names: ::sycl::kernel::Staged<#types>),*|
-                -> ::sycl::kernel::Staged<#output> {
-                    let #this = #typed;
-                    #code
-                }
-            }
-        };
-    }
-    let staged = |name: TokenStream| {
-        quote! {
-            #quiet
-            #[doc(hidden)]
-            pub fn #name #generics (
-                #stage: &::sycl::kernel::Stage,
-                #(#names: ::sycl::kernel::Staged<#types>),*
-            ) -> ::sycl::kernel::Staged<#output> #bounds {
-                #code
-            }
-        }
-    };
-    let uses_self = quote!(#signature).to_string().contains("Self");
-    if uses_self {
-        // A function of a type: its staged form stands beside it.
-        let staged = staged(quote!(#twin));
-        return quote!(#unused #function #found #staged);
-    }
-    let staged = staged(quote!(__stage));
-    quote! {
-        #unused
-        #function
-        #found
-        #quiet
-        #[doc(hidden)]
-        #visibility enum #name {}
-        #quiet
-        impl #name { #staged }
-    }
-}
-
 /// The trait that arguments for a parameter implement.
 fn argument(ty: &Type, errors: &mut Vec<Error>) -> TokenStream {
     match ty {
+        Type::ImplTrait(_) => {
+            errors.push(Error::new(
+                ty.span(),
+                "a closure as a kernel's parameter: the host cannot pass code; pass a number that selects it, or make the kernel generic",
+            ));
+            quote!(::sycl::kernel::Value<'cg, ()>)
+        }
         Type::Reference(reference) => match (&*reference.elem, reference.mutability) {
             (Type::Slice(slice), None) => {
                 let of = &slice.elem;
-                quote_spanned!(ty.span()=> ::sycl::kernel::ReadableSlice<'cg, #of>)
+                quote_spanned!(near(ty.span())=> ::sycl::kernel::ReadableSlice<'cg, #of>)
             }
             (Type::Slice(slice), Some(_)) => {
                 let of = &slice.elem;
-                quote_spanned!(ty.span()=> ::sycl::kernel::WritableSlice<'cg, #of>)
+                quote_spanned!(near(ty.span())=> ::sycl::kernel::WritableSlice<'cg, #of>)
             }
             _ => {
                 errors.push(Error::new(
@@ -219,7 +179,7 @@ fn argument(ty: &Type, errors: &mut Vec<Error>) -> TokenStream {
                 quote!(::sycl::kernel::Value<'cg, ()>)
             }
         },
-        _ => quote_spanned!(ty.span()=> ::sycl::kernel::Value<'cg, #ty>),
+        _ => quote_spanned!(near(ty.span())=> ::sycl::kernel::Value<'cg, #ty>),
     }
 }
 
@@ -231,7 +191,7 @@ pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
         code,
         parameters,
         errors: mut found,
-    } = body(function);
+    } = body(&function.sig, Some(&function.block));
     let signature = &function.sig;
     if let ReturnType::Type(_, ty) = &signature.output {
         found.push(Error::new(
@@ -257,7 +217,7 @@ pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
     }
     let bounds: Vec<TokenStream> = parameters
         .iter()
-        .map(|(_, ty, _)| argument(ty, &mut found))
+        .map(|parameter| argument(&parameter.ty, &mut found))
         .collect();
     let quiet = quiet();
     let (name, visibility) = (&signature.ident, &function.vis);
@@ -271,9 +231,9 @@ pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
         };
     }
     let text = name.to_string();
-    let names: Vec<&Ident> = parameters.iter().map(|(name, ..)| name).collect();
-    let types: Vec<&Type> = parameters.iter().map(|(_, ty, _)| ty).collect();
-    let shown: Vec<&String> = parameters.iter().map(|(.., shown)| shown).collect();
+    let names: Vec<&Ident> = parameters.iter().map(|of| &of.name).collect();
+    let types: Vec<&Type> = parameters.iter().map(|of| &of.ty).collect();
+    let shown: Vec<&String> = parameters.iter().map(|of| &of.shown).collect();
     let arguments: Vec<Ident> = (0..parameters.len())
         .map(|index| format_ident!("Argument{index}"))
         .collect();
@@ -344,6 +304,9 @@ pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
     let mut generics = signature.generics.clone();
     for parameter in generics.type_params_mut() {
         parameter.bounds.push(syn::parse_quote!('static));
+        parameter
+            .bounds
+            .push(syn::parse_quote!(::sycl::kernel::KernelType));
     }
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let mut launched = generics.clone();

@@ -4,10 +4,13 @@
 //! that gives the result its type. The compiler so checks the staged body as it checks the function, with positions and
 //! types of the user. Variables keep their names; names of the expansion are hygienic.
 
+mod closure;
+mod condition;
 mod derive;
 mod expression;
 mod function;
 mod group_form;
+mod implementation;
 mod options;
 mod pattern;
 mod print;
@@ -16,5 +19,6 @@ mod scope;
 mod statement;
 
 pub(crate) use derive::derive_device;
-pub(crate) use function::{device, kernel};
+pub(crate) use function::kernel;
+pub(crate) use implementation::device;
 pub(crate) use options::Options;

@@ -1,11 +1,12 @@
 //! Patterns: what they bind, and the condition under which they match.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, Member, Pat, RangeLimits};
+use syn::{Expr, Member, Pat, Path, RangeLimits, Token};
 
-use super::scope::{Binding, Lowering, hidden};
+use super::scope::{Binding, Lowering, hidden, near};
 
 /// A member's name as the builder has it.
 pub(super) fn member_name(member: &Member) -> String {
@@ -15,22 +16,63 @@ pub(super) fn member_name(member: &Member) -> String {
     }
 }
 
-/// Whether an identifier in a pattern is a constant, by Rust's convention.
+/// Whether an identifier in a pattern is a constant or a variant, by Rust's convention.
 fn is_constant(name: &Ident) -> bool {
-    let name = name.to_string();
-    name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
+    name.to_string().starts_with(char::is_uppercase)
 }
 
-/// Whether a pattern may bind a variable.
-fn binds(pattern: &Pat) -> bool {
+/// The variables that a pattern binds, and whether they are mutable.
+fn bound<'p>(pattern: &'p Pat, into: &mut Vec<(&'p Ident, bool)>) {
+    let mut each = |patterns: &'p Punctuated<Pat, Token![,]>| {
+        for pattern in patterns {
+            bound(pattern, into);
+        }
+    };
     match pattern {
-        Pat::Ident(ident) => ident.mutability.is_some() || !is_constant(&ident.ident),
-        Pat::Lit(_) | Pat::Path(_) | Pat::Range(_) | Pat::Wild(_) => false,
-        Pat::Paren(inner) => binds(&inner.pat),
-        Pat::Or(or) => or.cases.iter().any(binds),
-        Pat::Tuple(tuple) => tuple.elems.iter().any(binds),
-        _ => true,
+        Pat::Ident(ident) => {
+            if ident.mutability.is_some() || !is_constant(&ident.ident) {
+                into.push((&ident.ident, ident.mutability.is_some()));
+            }
+            if let Some((_, inner)) = &ident.subpat {
+                bound(inner, into);
+            }
+        }
+        Pat::Paren(inner) => bound(&inner.pat, into),
+        Pat::Guard(inner) => bound(&inner.pat, into),
+        Pat::Type(inner) => bound(&inner.pat, into),
+        Pat::Reference(inner) => bound(&inner.pat, into),
+        // Each alternative binds the same.
+        Pat::Or(or) => {
+            if let Some(first) = or.cases.first() {
+                bound(first, into);
+            }
+        }
+        Pat::Tuple(of) => each(&of.elems),
+        Pat::TupleStruct(of) => each(&of.elems),
+        Pat::Slice(of) => each(&of.elems),
+        Pat::Struct(of) => {
+            for field in &of.fields {
+                bound(&field.pat, into);
+            }
+        }
+        _ => {}
     }
+}
+
+/// Whether a pattern binds a variable.
+fn binds(pattern: &Pat) -> bool {
+    let mut all = Vec::new();
+    bound(pattern, &mut all);
+    !all.is_empty()
+}
+
+/// A part of a pattern: its name in the builder, the pattern that binds only it to `__part`, and its own pattern.
+type Part<'p> = (String, TokenStream, &'p Pat);
+
+/// The last name of a path: the variant, if it is one.
+fn last(path: &Path) -> String {
+    let segment = path.segments.last();
+    segment.map_or(String::new(), |segment| segment.ident.to_string())
 }
 
 impl Lowering {
@@ -38,50 +80,74 @@ impl Lowering {
     pub(super) fn member(&self, value: &TokenStream, member: &Member) -> TokenStream {
         let (stage, name) = (&self.stage, member_name(member));
         let whole = hidden("__v", member.span());
-        quote_spanned!(member.span()=> #stage.field(#value, #name, |#whole| #whole.#member))
+        quote_spanned!(near(member.span())=> #stage.field(#value, #name, |#whole| #whole.#member))
     }
 
-    /// The parts of a pattern with parts, each with its member.
-    fn parts<'p>(&mut self, pattern: &'p Pat) -> Option<Vec<(Member, &'p Pat)>> {
-        let numbered = |elements: &'p syn::punctuated::Punctuated<Pat, syn::Token![,]>| {
-            let mut parts = Vec::new();
-            for (index, element) in elements.iter().enumerate() {
-                match element {
-                    Pat::Rest(_) if index + 1 == elements.len() => {}
-                    Pat::Rest(rest) => return Err(rest.span()),
-                    element => {
-                        let mut index = syn::Index::from(index);
-                        index.span = element.span();
-                        parts.push((Member::Unnamed(index), element));
-                    }
+    /// The parts of a list of patterns, where `..` stands for any number.
+    fn numbered<'p>(&mut self, elements: &'p Punctuated<Pat, Token![,]>) -> Vec<Part<'p>> {
+        let rest = elements.iter().position(|of| matches!(of, Pat::Rest(_)));
+        let count = elements.len();
+        let mut parts = Vec::new();
+        for (index, element) in elements.iter().enumerate() {
+            let part = hidden("__part", element.span());
+            let others = |count: usize| (0..count).map(|_| quote!(_));
+            match rest {
+                Some(at) if index == at => {}
+                Some(at) if index > at => {
+                    let back = count - index;
+                    let after = others(back - 1);
+                    parts.push((format!("-{back}"), quote!(.., #part, #(#after),*), element));
+                }
+                _ => {
+                    let before = others(index);
+                    parts.push((index.to_string(), quote!(#(#before,)* #part, ..), element));
                 }
             }
-            Ok(parts)
-        };
-        let parts = match pattern {
-            Pat::Tuple(tuple) => numbered(&tuple.elems),
-            Pat::TupleStruct(tuple) => numbered(&tuple.elems),
+        }
+        parts
+    }
+
+    /// The parts of a pattern with parts, and the name of its variant, which structures do not have.
+    fn parts<'p>(&mut self, pattern: &'p Pat) -> (String, Vec<Part<'p>>) {
+        match pattern {
+            Pat::Tuple(tuple) => {
+                let parts = self.numbered(&tuple.elems).into_iter();
+                let parts = parts.map(|(name, probe, of)| (name, quote!((#probe)), of));
+                (String::new(), parts.collect())
+            }
+            Pat::TupleStruct(tuple) => {
+                let path = &tuple.path;
+                let parts = self.numbered(&tuple.elems).into_iter();
+                let parts = parts.map(|(name, probe, of)| (name, quote!(#path(#probe)), of));
+                (last(path), parts.collect())
+            }
             Pat::Struct(of) => {
-                let fields = of.fields.iter();
-                Ok(fields
-                    .map(|field| (field.member.clone(), &*field.pat))
-                    .collect())
+                let path = &of.path;
+                let parts = of.fields.iter().map(|field| {
+                    let (member, part) = (&field.member, hidden("__part", field.span()));
+                    let probe = quote!(#path { #member: #part, .. });
+                    (member_name(member), probe, &*field.pat)
+                });
+                (last(path), parts.collect())
             }
-            _ => return None,
-        };
-        match parts {
-            Ok(parts) => Some(parts),
-            Err(span) => {
-                self.refuse(
-                    span,
-                    "`..` before other elements of a pattern in a kernel: write `_` for each element",
-                );
-                Some(Vec::new())
-            }
+            _ => (String::new(), Vec::new()),
         }
     }
 
-    /// Statements that bind a pattern's variables to parts of a value.
+    /// The value of a part.
+    fn projected(
+        &self,
+        value: &TokenStream,
+        variant: &str,
+        (name, probe, span): (&str, &TokenStream, Span),
+    ) -> TokenStream {
+        let (stage, whole, part) = (&self.stage, hidden("__v", span), hidden("__part", span));
+        quote_spanned! { near(span)=>
+            #stage.project(#value, #variant, #name, |#whole| match #whole { #probe => #part, _ => loop {} })
+        }
+    }
+
+    /// Statements that bind a pattern's variables to parts of a value, which matches.
     pub(super) fn bind_pattern(&mut self, pattern: &Pat, value: &TokenStream) -> TokenStream {
         let stage = self.stage.clone();
         match pattern {
@@ -102,24 +168,22 @@ impl Lowering {
                         "`ref` in a kernel: borrow where the value is used, `&x`",
                     );
                 }
-                if let Some((at, _)) = &ident.subpat {
-                    self.refuse(
-                        at.span(),
-                        "`@` in a pattern of a kernel: bind the value, and test it in a guard",
-                    );
-                }
                 let name = &ident.ident;
                 if ident.mutability.is_none() && is_constant(name) {
                     return TokenStream::new();
                 }
+                let inner = match &ident.subpat {
+                    Some((_, inner)) => self.bind_pattern(inner, value),
+                    None => TokenStream::new(),
+                };
                 match ident.mutability {
                     Some(_) => {
                         self.bind(name, Binding::Place);
-                        quote!(let #name = #stage.variable(#value);)
+                        quote!(#inner let #name = #stage.variable(#value);)
                     }
                     None => {
                         self.bind(name, Binding::Value);
-                        quote!(let #name = #value;)
+                        quote!(#inner let #name = #value;)
                     }
                 }
             }
@@ -133,20 +197,18 @@ impl Lowering {
                 }
             }
             Pat::Or(or) if !or.cases.iter().any(binds) => TokenStream::new(),
-            Pat::Or(or) => {
-                self.refuse(
-                    or.span(),
-                    "alternatives that bind variables in a kernel: write an arm for each",
-                );
-                TokenStream::new()
-            }
+            Pat::Or(or) => self.bind_alternatives(or, value),
             Pat::Tuple(_) | Pat::TupleStruct(_) | Pat::Struct(_) => {
                 let mut all = TokenStream::new();
-                for (member, part) in self.parts(pattern).unwrap_or_default() {
+                let (variant, parts) = self.parts(pattern);
+                for (member, probe, part) in parts {
+                    if !binds(part) {
+                        continue;
+                    }
                     let name = format_ident!("{}", self.name("part"));
-                    let member = self.member(value, &member);
+                    let projected = self.projected(value, &variant, (&member, &probe, part.span()));
                     let bound = self.bind_pattern(part, &quote!(#name));
-                    all.extend(quote!(let #name = #stage.read(#member); #bound));
+                    all.extend(quote!(let #name = #projected; #bound));
                 }
                 all
             }
@@ -160,39 +222,99 @@ impl Lowering {
         }
     }
 
+    /// Binds the variables of the first alternative that matches.
+    fn bind_alternatives(&mut self, or: &syn::PatOr, value: &TokenStream) -> TokenStream {
+        let stage = self.stage.clone();
+        let Some((last, before)) = or
+            .cases
+            .iter()
+            .collect::<Vec<_>>()
+            .split_last()
+            .map(|(last, before)| (*last, before.to_vec()))
+        else {
+            return TokenStream::new();
+        };
+        let mut variables = Vec::new();
+        bound(last, &mut variables);
+        let names: Vec<&Ident> = variables.iter().map(|(name, _)| *name).collect();
+        let tuple = |this: &mut Self, case: &Pat| {
+            this.scoped(|this| {
+                let bound = this.bind_pattern(case, value);
+                let read = names.iter().map(|name| quote!(#stage.read(#name)));
+                quote!({ #bound #stage.tuple((#(#read,)*)) })
+            })
+        };
+        let mut all = tuple(self, last);
+        for case in before.into_iter().rev() {
+            let Some(test) = self.matches(case, value) else {
+                all = tuple(self, case);
+                continue;
+            };
+            let first = tuple(self, case);
+            all = quote!({
+                let __state = #stage.if_begin(#test);
+                let __value = #first;
+                let __state = #stage.if_else(__state, __value);
+                let __value = #all;
+                #stage.if_end(__state, __value)
+            });
+        }
+        let whole = self.name("bound");
+        let mut code = quote!(let #whole = #all;);
+        for (index, (name, mutable)) in variables.iter().enumerate() {
+            let (member, at) = (index.to_string(), syn::Index::from(index));
+            let part = quote!(#stage.read(#stage.field(#whole, #member, |__v| __v.#at)));
+            if *mutable {
+                self.bind(name, Binding::Place);
+                code.extend(quote!(let #name = #stage.variable(#part);));
+            } else {
+                self.bind(name, Binding::Value);
+                code.extend(quote!(let #name = #part;));
+            }
+        }
+        code
+    }
+
     /// The condition under which a value matches; nothing if it always does.
     pub(super) fn matches(&mut self, pattern: &Pat, value: &TokenStream) -> Option<TokenStream> {
         let stage = self.stage.clone();
-        let (l, r) = (hidden("__l", pattern.span()), hidden("__r", pattern.span()));
         match pattern {
             Pat::Wild(_) | Pat::Rest(_) => None,
             Pat::Paren(inner) => self.matches(&inner.pat, value),
             Pat::Type(inner) => self.matches(&inner.pat, value),
             Pat::Guard(inner) => self.matches(&inner.pat, value),
-            Pat::Ident(ident) if ident.mutability.is_some() || !is_constant(&ident.ident) => None,
-            Pat::Lit(_) | Pat::Path(_) | Pat::Ident(_) => Some(quote_spanned! {pattern.span()=>
-                #stage.binary(::sycl::kernel::Binary::Equal, #value, #stage.constant(#pattern), |#l, #r| #l == #r)
-            }),
+            Pat::Ident(ident) if ident.mutability.is_some() || !is_constant(&ident.ident) => {
+                let (_, inner) = ident.subpat.as_ref()?;
+                self.matches(inner, value)
+            }
+            Pat::Ident(ident) if ident.ident == "None" => {
+                Some(quote_spanned!(near(pattern.span())=> #stage.is_variant(#value, "None")))
+            }
+            Pat::Path(path) if last(&path.path) == "None" => {
+                Some(quote_spanned!(near(pattern.span())=> #stage.is_variant(#value, "None")))
+            }
+            Pat::Lit(_) | Pat::Path(_) | Pat::Ident(_) => {
+                Some(quote_spanned!(near(pattern.span())=> #stage.equals(#value, #pattern)))
+            }
             Pat::Range(range) => {
-                let mut bound = |limit: &Expr, operator: TokenStream, typed: TokenStream| {
-                    let limit = self.value(limit);
-                    quote_spanned! {pattern.span()=>
-                        #stage.binary(::sycl::kernel::Binary::#operator, #value, #limit, |#l, #r| #typed)
+                let bound = |limit: &Expr, operator: TokenStream| {
+                    quote_spanned! { near(pattern.span())=>
+                        #stage.limit(::sycl::kernel::Binary::#operator, #value, #limit)
                     }
                 };
                 let low = range.start.as_deref();
-                let low = low.map(|low| bound(low, quote!(GreaterEqual), quote!(#l >= #r)));
+                let low = low.map(|low| bound(low, quote!(GreaterEqual)));
                 let high = range.end.as_deref().map(|high| match range.limits {
-                    RangeLimits::HalfOpen(_) => bound(high, quote!(Less), quote!(#l < #r)),
-                    _ => bound(high, quote!(LessEqual), quote!(#l <= #r)),
+                    RangeLimits::HalfOpen(_) => bound(high, quote!(Less)),
+                    _ => bound(high, quote!(LessEqual)),
                 });
-                self.joined(low, high, &quote!(And), &quote!(&))
+                self.joined(low, high, &quote!(And))
             }
             Pat::Or(or) => {
                 let mut all = None;
                 for case in &or.cases {
                     let case = self.matches(case, value)?;
-                    all = self.joined(all, Some(case), &quote!(Or), &quote!(|));
+                    all = self.joined(all, Some(case), &quote!(Or));
                 }
                 all
             }
@@ -203,13 +325,27 @@ impl Lowering {
             }
             Pat::Tuple(_) | Pat::TupleStruct(_) | Pat::Struct(_) => {
                 let mut all = None;
-                for (member, part) in self.parts(pattern).unwrap_or_default() {
-                    let member = self.member(value, &member);
-                    let member = quote!(#stage.read(#member));
-                    let part = self.matches(part, &member);
-                    all = self.joined(all, part, &quote!(And), &quote!(&));
+                let (variant, parts) = self.parts(pattern);
+                for (member, probe, part) in parts {
+                    let projected = self.projected(value, &variant, (&member, &probe, part.span()));
+                    let name = self.name("part");
+                    let part = self.matches(part, &quote!(#name));
+                    let part = part.map(|part| quote!({ let #name = #projected; #part }));
+                    all = self.joined(all, part, &quote!(And));
                 }
-                all
+                if variant.is_empty() {
+                    return all;
+                }
+                let is = quote_spanned!(near(pattern.span())=> #stage.is_variant(#value, #variant));
+                Some(match all {
+                    None => is,
+                    // The members of another variant are not touched.
+                    Some(all) => quote!({
+                        let __state = #stage.if_begin(#is);
+                        let __parts = #all;
+                        #stage.if_both(__state, __parts)
+                    }),
+                })
             }
             // Binding reports it.
             _ => None,
@@ -221,12 +357,11 @@ impl Lowering {
         left: Option<TokenStream>,
         right: Option<TokenStream>,
         operator: &TokenStream,
-        symbol: &TokenStream,
     ) -> Option<TokenStream> {
         let stage = &self.stage;
         match (left, right) {
             (Some(left), Some(right)) => Some(quote! {
-                #stage.binary(::sycl::kernel::Binary::#operator, #left, #right, |__l, __r| __l #symbol __r)
+                #stage.joined(::sycl::kernel::Binary::#operator, #left, #right)
             }),
             (left, right) => left.or(right),
         }

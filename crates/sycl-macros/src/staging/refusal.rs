@@ -11,23 +11,20 @@ pub(super) fn expression(expression: &Expr) -> (Span, &'static str) {
             "async code in a kernel: a device does not wait; submit several kernels, which the queue orders"
         }
         Expr::Closure(_) => {
-            "a closure in a kernel is not supported yet: write a #[device] function"
+            "a closure as a value in a kernel: give it a name, `let f = |x| …`, or pass it to a #[device] function"
         }
         Expr::Const(_) => "a const block in a kernel: use a `const` item outside the kernel",
         Expr::Let(_) => {
-            "`let` as a condition in a kernel is not supported yet: use `match` or compare"
+            "`let` inside of an expression in a kernel: `let` belongs into the condition of `if` and `while`"
         }
         Expr::Range(_) => {
-            "a range as a value in a kernel: ranges are for loops only, `for i in 0..n`, `(0..n).rev()`, `(0..n).step_by(2)`"
+            "a range as a value in a kernel: ranges are for loops and parts of slices, `for i in 0..n`, `(0..n).rev()`, `&x[a..b]`"
         }
         Expr::RawAddr(_) => "a raw pointer in a kernel: use a reference or a slice",
         Expr::Try(_) => {
             "`?` in a kernel: a device has nobody to return an error to; use a default, or write a flag to a buffer"
         }
         Expr::TryBlock(_) => "a try block in a kernel: a device has nobody to return an error to",
-        Expr::Unsafe(_) => {
-            "`unsafe` in a kernel: kernels have no unsafe operations; remove the keyword"
-        }
         Expr::Yield(_) => "`yield` in a kernel: kernels have no generators; write a loop",
         Expr::Infer(_) => "`_` as a value in a kernel: name the value",
         _ => "this expression is not supported in kernels",
@@ -56,7 +53,7 @@ pub(super) fn invocation(name: &str) -> String {
             "`{name}!` in a kernel: devices have no heap; use an array, or a buffer that is a parameter"
         ),
         _ => format!(
-            "`{name}!` in a kernel: kernels have the macros assert!, assert_eq!, assert_ne!, debug_assert!, panic!, unreachable!, todo! and unimplemented! only"
+            "`{name}!` in a kernel: kernels have the macros assert!, assert_eq!, assert_ne!, debug_assert!, matches!, panic!, unreachable!, todo! and unimplemented! only"
         ),
     }
 }
@@ -71,7 +68,7 @@ pub(super) fn owner(name: &str) -> Option<String> {
         "Cell" | "RefCell" | "Mutex" | "RwLock" => {
             "devices have no locks and no cells; use `let mut`, or the functions of `sycl::atomic`"
         }
-        "Option" | "Result" => "enums in kernels are not supported yet; use a value and a bool",
+        "Result" => "kernels have `Option`, and no `Result`; return an `Option`, or a code",
         "Instant" | "SystemTime" | "Duration" => {
             "devices have no clock; ask the event of the submission for its times"
         }

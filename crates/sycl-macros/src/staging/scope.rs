@@ -13,6 +13,8 @@ pub(super) enum Binding {
     Value,
     /// A place in memory.
     Place,
+    /// A closure.
+    Function,
 }
 
 /// A loop or block around the code.
@@ -40,6 +42,13 @@ pub(super) struct Lowering {
 /// A name that no code of the user can use or hide.
 pub(super) fn hidden(name: &str, near: Span) -> Ident {
     Ident::new(name, Span::mixed_site().located_at(near))
+}
+
+/// A position of the user for code of the expansion, whose names are those of the expansion.
+///
+/// The user's own span may be that of another macro, where these names mean something else.
+pub(super) fn near(span: Span) -> Span {
+    Span::call_site().located_at(span)
 }
 
 impl Lowering {

@@ -96,6 +96,17 @@ impl Lowering {
         })
     }
 
+    /// The value of a variable that is a closure.
+    fn local_function(&mut self, value: &Expr) -> Option<TokenStream> {
+        match value {
+            Expr::Closure(_) => self.function_value(value),
+            Expr::Path(path) if matches!(self.variable(path), Some((_, Binding::Function))) => {
+                self.function_value(value)
+            }
+            _ => None,
+        }
+    }
+
     fn local(&mut self, local: &Local) -> TokenStream {
         let stage = self.stage.clone();
         let at = self.at(local.span());
@@ -114,12 +125,19 @@ impl Lowering {
             return quote!(let #name #of = #stage.declare(););
         };
         if let Some((_, diverge)) = &init.diverge {
-            self.refuse(
-                diverge.span(),
-                "`let … else` in a kernel is not supported yet: use `if`",
-            );
+            return self.let_else(local, init, diverge);
         }
-        let value = self.value(&init.expr);
+        if let (Pat::Ident(ident), None) = (pattern, ty)
+            && let Some(function) = self.local_function(&init.expr)
+        {
+            let name = &ident.ident;
+            self.bind(name, Binding::Function);
+            return quote!(#at let #name = #function;);
+        }
+        let value = match ty {
+            Some(_) => self.coerced(&init.expr),
+            None => self.value(&init.expr),
+        };
         match pattern {
             Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
                 let name = &ident.ident;

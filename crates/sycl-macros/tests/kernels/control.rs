@@ -180,6 +180,26 @@ fn late(input: &[i32], output: &mut [i32]) {
     };
 }
 
+#[sycl::kernel]
+fn exchange(input: &[i32], output: &mut [i32]) {
+    let i = item::<1>().id();
+    let (mut a, mut b, mut pair) = (input[i], 3, (0, 7));
+    for _ in 0..5 {
+        (a, b) = (b + 1, a * 2);
+        ((pair.1, _), pair.0) = ((pair.0 + b, 9), pair.1);
+    }
+    output[i] = a * 100 + b * 10 + pair.0 - pair.1;
+}
+
+#[test]
+fn tuples_are_assigned_to_after_all_values_are_computed() -> Result<()> {
+    let n = numbers();
+    let mut host = vec![0; n.len()];
+    for_each([n.len()], || exchange(&n, &mut host));
+    assert_eq!(run(exchange, &n, &vec![0; n.len()])?, host);
+    Ok(())
+}
+
 fn numbers() -> Vec<i32> {
     (-20..80).collect()
 }

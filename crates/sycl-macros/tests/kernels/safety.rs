@@ -1,29 +1,98 @@
-//! An index out of bounds, and a division without a result, end the work-item; nothing else is touched.
+//! An index out of bounds: a read gives zero, a write is left out. So does a division without a result give zero.
 
 #![forbid(unsafe_code)]
 
-use sycl::{Buffer, ReadWrite, Result, item};
+use sycl::{Buffer, ReadWrite, Result, atomic, barrier, item, local};
 
-use super::device::{queue, run};
+use super::device::{grouped, queue, run};
 
 #[sycl::kernel]
 fn careless(input: &[u32], output: &mut [u32]) {
     let i = item::<1>().id();
-    output[i] = 1;
-    let at = input[i] as usize;
-    output[i] = 2;
-    output[at] = 7;
-    output[i] = 100 / (input[i] - 3) + 3;
+    // Inside for half of the work-items.
+    let value = input[i];
+    output[i + 4] = value + 1;
+    output[i] = 100 / value + 10 % value;
 }
 
 #[test]
-fn a_bad_index_ends_the_work_item() -> Result<()> {
-    // Index 9 is outside of 8 elements; 3 divides by zero; the last work-items have no input.
-    let got = run(careless, &[0, 9, 3, u32::MAX], &[0; 8])?;
-    assert_eq!(got[0], 3, "it ran to its end");
-    assert_eq!(got[1], 2, "the index ended it");
-    assert_eq!(got[2], 2, "the division ended it");
-    assert_eq!(&got[4..], [1, 1, 1, 1], "the input has four elements");
+fn outside_reads_give_zero_and_writes_are_left_out() -> Result<()> {
+    let got = run(careless, &[1, 0, 7, 60], &[9; 8])?;
+    // The upper half has no input, and nowhere to write the sum.
+    assert_eq!(got, [100, 0, 17, 11, 0, 0, 0, 0]);
+    Ok(())
+}
+
+/// A point, of more members than a vector has.
+#[derive(Clone, Copy, Debug, PartialEq, sycl::Device)]
+#[repr(C)]
+struct Body {
+    place: [f32; 3],
+    mass: f32,
+    index: u32,
+}
+
+impl Body {
+    #[sycl::device]
+    fn heavier(&mut self, by: f32) -> f32 {
+        self.mass += by;
+        self.mass
+    }
+}
+
+#[sycl::kernel]
+fn bodies(input: &[[i16; 4]], output: &mut [Body]) {
+    let i = item::<1>().id();
+    let pixel = input[i];
+    let mut body = output[i + 2];
+    body.index += pixel[3] as u32;
+    body.place[1] += pixel[0] as f32;
+    output[i] = body;
+    let mass = output[i + 1].heavier(2.0);
+    output[i].place[2] = mass;
+}
+
+#[test]
+fn composites_outside_are_zeros() -> Result<()> {
+    let body = |index: u32| Body {
+        place: [index as f32, 0.0, 0.0],
+        mass: 1.0,
+        index,
+    };
+    let input = [[1i16, 2, 3, 4]];
+    let before: Vec<Body> = (5..7).map(body).collect();
+    // Work-item 0: element 2 is outside. Work-item 1 has no input, and ends at a reference to element 2.
+    let got = run(bodies, &input, &before)?;
+    let zero = Body {
+        place: [0.0; 3],
+        mass: 0.0,
+        index: 0,
+    };
+    assert_eq!(got[0].index, 4);
+    assert_eq!(got[0].place[1], 1.0);
+    assert_eq!(got[0].mass, 0.0);
+    assert_eq!(got[1].place, zero.place);
+    Ok(())
+}
+
+#[sycl::kernel]
+fn meet(input: &[u32], output: &mut [u32]) {
+    let mut sums = local::<[u32; 4]>();
+    let l = item::<1>().local_id();
+    sums[l] = input[item::<1>().id()];
+    barrier();
+    let mut sum = 0;
+    for other in sums.iter() {
+        sum += *other;
+    }
+    atomic::add(&mut output[item::<1>().id()], sum);
+}
+
+/// Work-items with an index outside arrive at the barrier; a change in place is left out for them too.
+#[test]
+fn all_work_items_arrive_at_barriers() -> Result<()> {
+    let got = grouped(meet, &[1, 2, 3, 4, 5, 6], &[0; 7], 8, Some(4))?;
+    assert_eq!(got, [10, 10, 10, 10, 11, 11, 11]);
     Ok(())
 }
 

@@ -115,6 +115,7 @@ macro_rules! parameters {
         }
 
         impl<T: KernelTexel, const D: usize> KernelType for $name<T, D> {
+            type Plain = Self;
             fn describe() -> Type {
                 Type::Image {
                     dimensions: D as u32,
@@ -136,7 +137,7 @@ macro_rules! parameters {
                 self.image.as_ref().map_or([0; D], |image| image.range)
             }
             #[doc(hidden)]
-            pub fn __stage_range(self) -> impl Fn(&Stage, Operand) -> Staged<[usize; D]> + Copy {
+            pub fn __stage_range(&self) -> fn(&Stage, Operand) -> Staged<[usize; D]> {
                 |stage, image| stage.image_range(image)
             }
         }
@@ -183,14 +184,14 @@ impl<T: KernelTexel, const D: usize> ReadImage<T, D> {
     }
 
     #[doc(hidden)]
-    pub fn __stage_read(self) -> impl Fn(&Stage, Operand, Staged<[usize; D]>) -> Staged<T> + Copy {
+    pub fn __stage_read(&self) -> fn(&Stage, Operand, Staged<[usize; D]>) -> Staged<T> {
         |stage, image, at| stage.image_read(image, at)
     }
 
     #[doc(hidden)]
     pub fn __stage_sample(
-        self,
-    ) -> impl Fn(&Stage, Operand, Staged<Sampler>, Staged<[f32; D]>) -> Staged<T> + Copy {
+        &self,
+    ) -> fn(&Stage, Operand, Staged<Sampler>, Staged<[f32; D]>) -> Staged<T> {
         |stage, image, sampler, at| stage.image_sample(image, sampler, at)
     }
 }
@@ -212,13 +213,14 @@ impl<T: KernelTexel, const D: usize> WriteImage<T, D> {
 
     #[doc(hidden)]
     pub fn __stage_write(
-        self,
-    ) -> impl Fn(&Stage, Operand, Staged<[usize; D]>, Staged<T>) -> Staged<()> + Copy {
+        &self,
+    ) -> fn(&Stage, Operand, Staged<[usize; D]>, Staged<T>) -> Staged<()> {
         |stage, image, at, texel| stage.image_write(image, at, texel)
     }
 }
 
 impl KernelType for Sampler {
+    type Plain = Self;
     fn describe() -> Type {
         Type::Sampler
     }

@@ -5,11 +5,15 @@ use std::borrow::Cow;
 #[cfg(feature = "xpti")]
 use std::ffi::CString;
 
+#[cfg(all(feature = "xpti", feature = "source-locations"))]
+use xpti::Value;
 #[cfg(feature = "xpti")]
-use xpti::{Location, Value, Visit};
+use xpti::{Location, Visit};
 
+#[cfg(all(feature = "xpti", feature = "source-locations"))]
+use super::streams::c_text;
 #[cfg(feature = "xpti")]
-use super::streams::{c_text, wants_locations};
+use super::streams::wants_locations;
 
 /// The source location and function of a call by the program.
 #[derive(Clone, Copy, Debug)]

@@ -127,8 +127,8 @@ impl Line {
     }
 }
 
-/// The examples of docs/sycl.md: name, `SOLUM_DEVICES`, a line of the output. Each checks itself, too.
-const EXAMPLES: [(&str, Option<&str>, Line); 10] = [
+/// The examples of docs/sycl.md and docs/rust-kernels.md: name, `SOLUM_DEVICES`, a line of the output. Each checks itself, too.
+const EXAMPLES: [(&str, Option<&str>, Line); 11] = [
     (
         "vector_add",
         None,
@@ -179,6 +179,11 @@ const EXAMPLES: [(&str, Option<&str>, Line); 10] = [
         "blur",
         None,
         Line::Is("target/examples/scene.png and blurred.png"),
+    ),
+    (
+        "path_tracer",
+        None,
+        Line::Is("32 x 24 pixels on the host and on the device: the same bits"),
     ),
     (
         "documentation",

@@ -59,7 +59,10 @@ fn rust(session: &Session) -> Result<()> {
         "a SYCL program in Rust with the driver inside it: no loader, no SOLUM variable (docs/sycl.md)",
     );
     artefacts::build_more(session, "-p sycl --examples")?;
-    session.run(&Program::new(session.release("examples/blur")).arg("target/demo"))
+    session.run(&Program::new(session.release("examples/blur")).arg("target/demo"))?;
+    session.say("a path tracer in Rust alone, kernels included (docs/rust-kernels.md)");
+    let tracer = Program::new(session.release("examples/path_tracer"));
+    session.run(&tracer.arg("target/demo"))
 }
 
 /// A race that no result shows, found by `solum check`.

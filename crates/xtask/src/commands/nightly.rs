@@ -13,7 +13,7 @@ use crate::step::Steps;
 const LIMIT: Duration = Duration::from_secs(43200);
 
 /// The steps, by their command lines.
-const STEPS: [(&str, &str); 10] = [
+const STEPS: [(&str, &str); 11] = [
     ("the book, with all its links", "doc book"),
     ("unmodified clients", "wheels"),
     ("all of dpnp's test files", "wheels dpnp --files all"),
@@ -27,6 +27,7 @@ const STEPS: [(&str, &str); 10] = [
     ("awkward ends, limits and hostile peers", "soak 60"),
     ("two builds of a release", "check reproducible"),
     ("random kernels", "random --count 2000"),
+    ("random kernels in Rust", "random --rust"),
 ];
 
 /// Runs all of them.

@@ -1,4 +1,4 @@
-//! `random`: random kernels of OpenCL C in all execution modes.
+//! `random`: random kernels of OpenCL C in all execution modes, and random kernels in Rust beside plain Rust.
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
@@ -15,6 +15,9 @@ const VENDORS: &str = "/etc/OpenCL/vendors";
 
 /// Compares kernels, with the user's options for tests/random/run.py.
 pub(super) fn run(session: &Session, options: &Random) -> Result<()> {
+    if options.rust {
+        return rust(session, options);
+    }
     artefacts::build_libraries(session, &RUN_TIME)?;
     packages::install(session, &["clang-22", "python3", "spirv-tools"])?;
     if !options.peer.is_empty() {
@@ -37,6 +40,32 @@ pub(super) fn run(session: &Session, options: &Random) -> Result<()> {
         run = with_intel(session, run)?;
     }
     session.replace(&run)
+}
+
+/// The crate `random-kernels`, with kernels that nobody has seen unless the first seed is given.
+fn rust(session: &Session, options: &Random) -> Result<()> {
+    packages::install_toolchain(session)?;
+    let count: u64 = match options.count.as_deref() {
+        None => 200,
+        Some(count) => count
+            .parse()
+            .context("random --rust --count: a number, because all kernels are compiled first")?,
+    };
+    let first = match options.first {
+        Some(first) => first,
+        None => {
+            let now = session.answer(&Program::new("date").words("+%s"), "0")?;
+            now.trim().parse::<u64>().unwrap_or_default() / 86_400 * 1000
+        }
+    };
+    session.say(&format!(
+        "random kernels in Rust: seeds {first} to {}",
+        first + count
+    ));
+    let test = Program::cargo("test --quiet -p random-kernels")
+        .env("SOLUM_RANDOM_RUST_FIRST", first.to_string())
+        .env("SOLUM_RANDOM_RUST_KERNELS", count.to_string());
+    session.run(&test)
 }
 
 /// Adds Intel's runtime to those that the loader of OpenCL finds.

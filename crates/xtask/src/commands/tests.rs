@@ -55,6 +55,8 @@ const LINES: [(&str, &[&str]); 14] = [
         &[
             "random",
             "random --count unlimited --first 7 --peer pocl --peer intel",
+            "random --rust",
+            "random --rust --count 20 --first 5000",
         ],
     ),
     (
@@ -68,6 +70,7 @@ const LINES: [(&str, &[&str]); 14] = [
             "bench check saxpy --json",
             "bench sycl chain --json",
             "bench rtas --json",
+            "bench rust saxpy --json",
             "bench dpnp sum sort --turns 3 --device gpu --json out.json",
             "bench dpnp sum --turns 3 --record",
             "bench --against before",
@@ -123,7 +126,7 @@ fn every_verb_runs_the_programs_of_its_golden_file() {
 
 #[test]
 fn wrong_words_are_answered_with_the_allowed_ones() {
-    let cases: [(&str, &[&str]); 19] = [
+    let cases: [(&str, &[&str]); 20] = [
         ("nonsense", &["'nonsense'", "--help"]),
         ("buidl", &["'buidl'", "similar", "'build'"]),
         (
@@ -154,7 +157,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
             "bench nonsense",
             &[
                 "'nonsense'",
-                "loader, driver, kernels, compile, xpti, check, sycl, rtas",
+                "loader, driver, kernels, compile, xpti, check, sycl, rtas, rust",
             ],
         ),
         ("bench --rounds 0", &["'0'", "1..=1000"]),
@@ -162,6 +165,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
         ("bench --against", &["--against <PREFIX>", "value"]),
         ("bench dpnp --device both", &["'both'", "cpu, gpu"]),
         ("release --prepare", &["<VERSION>"]),
+        ("random --rust --peer pocl", &["--peer <PEER>", "--rust"]),
         ("random --peer amd", &["'amd'", "pocl, intel"]),
         ("soak long", &["'long'", "[MINUTES]"]),
     ];

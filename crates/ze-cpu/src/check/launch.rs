@@ -194,6 +194,9 @@ impl CheckedLaunch {
             _ => run(&record, first, count),
         };
         let result = with_silence(launch.is_attempt(), all);
+        if let Some(shadows) = &self.check.shadows {
+            shadows.groups_end();
+        }
         match &result {
             Err(fault) => tell_fault(&groups, fault),
             Ok(()) => groups.end(),

@@ -4,7 +4,8 @@
 //! What a kernel stores there is cleared at once. So kernels compute the address of a shadow like that of the data.
 //!
 //! New device memory is filled with a pattern. Where a page that nobody has written has lost it, the program has written the page
-//! through its pointer, which some devices allow: it counts as initialised.
+//! through its pointer, which some devices allow: it counts as initialised. So does a page where a kernel has stored a value that
+//! is not initialised, once memory holds another value there.
 
 use kernel_checker::Mistake;
 use std::collections::{BTreeMap, HashMap};
@@ -20,8 +21,102 @@ const ZONES: [usize; 2] = [1 << 38, 1 << 36];
 const PAGE: u64 = 4096;
 /// Stores that are remembered.
 const MOST_SUSPECTS: usize = 1 << 20;
+/// So many bytes of a store are compared with memory.
+const COMPARED: usize = 16;
+/// A store to the page before may reach so far into a page.
+const LONGEST_STORE: u64 = 128;
 /// The contents of new device memory.
 const PATTERN: u8 = 0xcd;
+
+/// A store of a value that is not initialised.
+#[derive(Clone)]
+struct Suspect {
+    mistake: Mistake,
+    /// The first bytes that it has left in memory; `None` until its work-groups have run.
+    bytes: Option<[u8; COMPARED]>,
+}
+
+impl Suspect {
+    fn new(mistake: Mistake) -> Self {
+        Self {
+            mistake,
+            bytes: None,
+        }
+    }
+
+    /// How many of the bytes are compared.
+    fn compared(&self) -> usize {
+        COMPARED.min(self.mistake.size as usize)
+    }
+
+    /// Whether the program has written other bytes to the place, which is at `from` in `shadow` and `data`.
+    fn is_overwritten(&self, from: usize, shadow: &[u8], data: &[u8]) -> bool {
+        let place = from..from + self.compared();
+        let Some((stored, (shadow, data))) = self
+            .bytes
+            .zip(shadow.get(place.clone()).zip(data.get(place)))
+        else {
+            return false;
+        };
+        // Kernels and commands that overwrite a byte clear its shadow.
+        !shadow.contains(&0) && *data != stored[..data.len()]
+    }
+}
+
+/// The stores of values that are not initialised.
+#[derive(Default)]
+struct Suspects {
+    by_address: BTreeMap<u64, Suspect>,
+    /// Addresses of stores whose bytes are not known.
+    fresh: Vec<u64>,
+}
+
+impl Suspects {
+    fn insert(&mut self, address: u64, suspect: Suspect) {
+        if self.by_address.len() < MOST_SUSPECTS {
+            if suspect.bytes.is_none() {
+                self.fresh.push(address);
+            }
+            self.by_address.insert(address, suspect);
+        }
+    }
+
+    /// Whether the program has written to the part of an allocation from `start` on, with this shadow and these contents.
+    fn has_host_written(&self, start: u64, shadow: &[u8], data: &[u8]) -> bool {
+        // Without an early end: that is code for vectors.
+        let has_lost_pattern = |from: usize, to: usize| {
+            let both = shadow[from..to].iter().zip(&data[from..to]);
+            both.fold(false, |lost, (&shadow, &data)| {
+                lost | (shadow == 0xff && data != PATTERN)
+            })
+        };
+        let end = start + shadow.len() as u64;
+        let mut seen = 0;
+        for (&at, suspect) in self
+            .by_address
+            .range(start.saturating_sub(LONGEST_STORE)..end)
+        {
+            let offset = |address: u64| address.clamp(start, end).abs_diff(start) as usize;
+            let (from, to) = (offset(at), offset(at + u64::from(suspect.mistake.size)));
+            if (seen < from && has_lost_pattern(seen, from))
+                || (at >= start && suspect.is_overwritten(from, shadow, data))
+            {
+                return true;
+            }
+            seen = seen.max(to);
+        }
+        has_lost_pattern(seen, shadow.len())
+    }
+
+    /// Forgets stores to a range.
+    fn drop_range(&mut self, start: u64, bytes: u64) {
+        let range = start..start.saturating_add(bytes);
+        let old: Vec<u64> = self.by_address.range(range).map(|(&at, _)| at).collect();
+        for at in old {
+            self.by_address.remove(&at);
+        }
+    }
+}
 
 struct Mapping {
     at: usize,
@@ -76,8 +171,7 @@ pub(super) struct Shadows {
     freed: Mutex<HashMap<u64, Shadow>>,
     /// Launches so far.
     launch: AtomicU64,
-    /// Stores of values that are not initialised, by address.
-    suspects: Mutex<BTreeMap<u64, Mistake>>,
+    suspects: Mutex<Suspects>,
 }
 
 impl Shadows {
@@ -134,7 +228,7 @@ impl Shadows {
         let Some(shadow) = crate::sync::lock(&self.live).remove(&start) else {
             return;
         };
-        drop_range(&mut crate::sync::lock(&self.suspects), start, shadow.size);
+        crate::sync::lock(&self.suspects).drop_range(start, shadow.size);
         crate::sync::lock(&self.freed).insert(start, shadow);
     }
 
@@ -154,21 +248,25 @@ impl Shadows {
         let launch = self.launch.load(Ordering::Relaxed);
         let seen = |_, shadow: &Shadow| shadow.seen.swap(launch, Ordering::Relaxed);
         if self.with(pointer, seen).is_some_and(|seen| seen != launch) {
-            self.see_host(pointer);
+            self.see_host(pointer, None);
         }
         self.with(pointer, |start, shadow| shadow.at + (pointer - start))
             .unwrap_or((self.zone.at + self.zone.bytes / 2) as u64 + pointer % PAGE)
     }
 
-    /// Finds what the program has written through its pointer.
-    fn see_host(&self, pointer: u64) {
-        let suspects = crate::sync::lock(&self.suspects);
+    /// Finds out whether the program has written through its pointer to the allocation, or to the first `bytes` after `pointer`.
+    fn see_host(&self, pointer: u64, bytes: Option<u64>) {
+        let mut suspects = crate::sync::lock(&self.suspects);
         self.with(pointer, |start, shadow| {
             let written = &shadow.written;
             let mut page = start;
-            let end = start + shadow.size;
+            let mut end = start + shadow.size;
+            if let Some(bytes) = bytes {
+                page = start.max(pointer & !(PAGE - 1));
+                end = end.min(pointer.saturating_add(bytes));
+            }
             while page < end {
-                let next = ((page / PAGE + 1) * PAGE).min(end);
+                let next = ((page / PAGE + 1) * PAGE).min(start + shadow.size);
                 let number = page / PAGE - start / PAGE;
                 let (word, bit) = (written.get((number / 64) as usize), 1 << (number % 64));
                 if word.is_some_and(|word| word.load(Ordering::Relaxed) & bit != 0) {
@@ -195,17 +293,9 @@ impl Shadows {
                     page = next;
                     continue;
                 }
-                let is_changed = shadow
-                    .iter()
-                    .zip(data)
-                    .any(|(&shadow, &data)| shadow == 0xff && data != PATTERN);
-                if is_changed
-                    && suspects
-                        .range(page.saturating_sub(128)..next)
-                        .next()
-                        .is_none()
-                {
+                if suspects.has_host_written(page, shadow, data) {
                     shadow.fill(0);
+                    suspects.drop_range(page, next - page);
                 }
                 page = next;
             }
@@ -214,7 +304,7 @@ impl Shadows {
 
     /// Nothing counts as uninitialised any more.
     pub(super) fn forget(&self) {
-        crate::sync::lock(&self.suspects).clear();
+        *crate::sync::lock(&self.suspects) = Suspects::default();
         for shadow in crate::sync::lock(&self.live).values() {
             // SAFETY: the shadow is that large.
             unsafe { (shadow.at as *mut u8).write_bytes(0, shadow.size as usize) };
@@ -251,7 +341,9 @@ impl Shadows {
             // Padding may be part of what is copied.
             let is_partial = is_copy && shadow.contains(&0);
             if is_partial {
-                crate::sync::lock(&self.suspects).remove(&address);
+                crate::sync::lock(&self.suspects)
+                    .by_address
+                    .remove(&address);
             } else {
                 self.suspects_of(address, mistake);
             }
@@ -273,23 +365,54 @@ impl Shadows {
         (is_whole || !is_copy).then_some(mistake)
     }
 
+    /// Pages hold values again that are not initialised.
+    fn unwritten(&self, start: u64, bytes: u64) {
+        self.with(start, |allocation, shadow| {
+            let first = start / PAGE - allocation / PAGE;
+            let last = start.saturating_add(bytes.max(1) - 1) / PAGE - allocation / PAGE;
+            for page in first..=last.min(shadow.size / PAGE + 1) {
+                if let Some(word) = shadow.written.get((page / 64) as usize) {
+                    word.fetch_and(!(1 << (page % 64)), Ordering::Relaxed);
+                }
+            }
+        });
+    }
+
     fn suspects_of(&self, address: u64, mistake: Mistake) {
+        self.unwritten(address, u64::from(mistake.size));
+        crate::sync::lock(&self.suspects).insert(address, Suspect::new(mistake));
+    }
+
+    /// Work-groups have run: notes the bytes that their stores have left.
+    pub(super) fn groups_end(&self) {
         let mut suspects = crate::sync::lock(&self.suspects);
-        if suspects.len() < MOST_SUSPECTS {
-            suspects.insert(address, mistake);
+        for address in std::mem::take(&mut suspects.fresh) {
+            let Some(suspect) = suspects.by_address.get_mut(&address) else {
+                continue;
+            };
+            let len = suspect.compared();
+            suspect.bytes = self.with(address, |start, shadow| {
+                let mut bytes = [0; COMPARED];
+                let len = len.min((start + shadow.size - address) as usize);
+                // SAFETY: the bytes are in the allocation, which lives as long as it is registered.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), len)
+                };
+                bytes
+            });
         }
     }
 
     /// A work-group begins with this memory.
     pub(super) fn group_begins(&self, memory: u64, bytes: u64) {
-        drop_range(&mut crate::sync::lock(&self.suspects), memory, bytes);
+        crate::sync::lock(&self.suspects).drop_range(memory, bytes);
     }
 
     /// The store that has left a value that is not initialised at `address`.
     pub(super) fn suspect(&self, address: u64) -> Option<Mistake> {
         let suspects = crate::sync::lock(&self.suspects);
-        let (&at, mistake) = suspects.range(..=address).next_back()?;
-        (address - at < u64::from(mistake.size)).then(|| mistake.clone())
+        let (&at, suspect) = suspects.by_address.range(..=address).next_back()?;
+        (address - at < u64::from(suspect.mistake.size)).then(|| suspect.mistake.clone())
     }
 
     /// A command has written memory.
@@ -297,12 +420,13 @@ impl Shadows {
         if let Some((at, bytes)) = self.part(to, bytes) {
             // SAFETY: the part is in the shadow.
             unsafe { at.write_bytes(0, bytes) };
-            drop_range(&mut crate::sync::lock(&self.suspects), to, bytes as u64);
+            crate::sync::lock(&self.suspects).drop_range(to, bytes as u64);
         }
     }
 
     /// A command has copied memory. Returns the mistakes if it has left the device.
     pub(super) fn copied(&self, to: u64, from: u64, bytes: u64) -> Vec<Mistake> {
+        self.see_host(from, Some(bytes));
         let source = self.part(from, bytes);
         let Some((source, len)) = source.filter(|(_, len)| *len as u64 == bytes) else {
             self.written(to, bytes);
@@ -317,24 +441,25 @@ impl Shadows {
             return Vec::new();
         }
         let mut suspects = crate::sync::lock(&self.suspects);
-        let moved: Vec<(u64, Mistake)> = suspects
+        let moved: Vec<(u64, Suspect)> = suspects
+            .by_address
             .range(from..from + bytes)
-            .map(|(&at, mistake)| (at, mistake.clone()))
+            .map(|(&at, suspect)| (at, suspect.clone()))
             .collect();
         match self.part(to, bytes) {
             Some((target, room)) => {
-                drop_range(&mut suspects, to, bytes);
-                suspects.extend(
-                    moved
-                        .into_iter()
-                        .map(|(at, mistake)| (at - from + to, mistake)),
-                );
+                self.unwritten(to, room as u64);
+                suspects.drop_range(to, bytes);
+                for (at, suspect) in moved {
+                    suspects.insert(at - from + to, suspect);
+                }
                 // SAFETY: both parts are in shadows.
                 unsafe { target.copy_from(source, len.min(room)) };
                 Vec::new()
             }
             None => moved
                 .into_iter()
+                .map(|(at, suspect)| (at, suspect.mistake))
                 .filter(|(at, mistake)| {
                     let first = (at - from) as usize;
                     let last = (first + mistake.size as usize).min(len);
@@ -359,15 +484,4 @@ fn free_memory() -> u64 {
     };
     let [pages, bytes] = [pages, bytes].map(|n| u64::try_from(n).unwrap_or(0));
     pages.saturating_mul(bytes)
-}
-
-/// Forgets stores to a range.
-fn drop_range(suspects: &mut BTreeMap<u64, Mistake>, start: u64, bytes: u64) {
-    let old: Vec<u64> = suspects
-        .range(start..start.saturating_add(bytes))
-        .map(|(&at, _)| at)
-        .collect();
-    for at in old {
-        suspects.remove(&at);
-    }
 }

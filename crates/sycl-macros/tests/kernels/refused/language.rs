@@ -39,11 +39,7 @@ fn formatting(y: &mut [u32]) {
 }
 #[kernel]
 fn unknown_macro(y: &mut [u32]) {
-    matches!(y[0], 1);
-}
-#[kernel]
-fn dangerous(y: &mut [u32]) {
-    unsafe { y[0] = 1 };
+    stringify!(a);
 }
 #[kernel]
 unsafe fn unsafe_kernel(y: &mut [u32]) {}
@@ -61,7 +57,7 @@ fn reference(y: &u32) {}
 fn lifetime<'a>(y: &'a mut [u32]) {}
 #[kernel]
 fn closure(y: &mut [u32]) {
-    let f = |x: u32| x + 1;
+    let f = (|x: u32| x + 1, 2);
 }
 #[kernel]
 fn iterator(y: &mut [f32]) {
@@ -76,31 +72,8 @@ fn range_value(y: &mut [f32]) {
     let r = 0..3;
 }
 #[kernel]
-fn sub_slice(y: &mut [f32]) {
-    let r = &y[1..3];
-}
-#[kernel]
-fn if_let(y: &mut [f32]) {
-    if let 1.0 = y[0] {}
-}
-#[kernel]
-fn let_else(y: &mut [f32]) {
-    let 1.0 = y[0] else { return };
-}
-#[kernel]
-fn option(y: &mut [f32]) {
-    let a = Some(1);
-}
-#[kernel]
 fn by_ref(y: &mut [f32]) {
     let ref a = y[0];
-}
-#[kernel]
-fn at_pattern(y: &mut [i32]) {
-    match y[0] {
-        n @ 1..=3 => {}
-        _ => {}
-    }
 }
 #[kernel]
 fn inner_function(y: &mut [i32]) {
@@ -132,26 +105,50 @@ fn call_of_variable(f: u32, y: &mut [u32]) {
 }
 #[kernel(fast)]
 fn with_argument(y: &mut [u32]) {}
-#[derive(Clone, Copy, sycl::Device)]
-enum Choice {
-    A,
+#[kernel]
+fn result(y: &mut [u32]) {
+    let r = Ok(1);
 }
+#[kernel]
+fn closure_parameter(f: impl Fn(u32) -> u32, y: &mut [u32]) {}
+#[kernel]
+fn async_closure(y: &mut [u32]) {
+    let f = async |x: u32| x;
+}
+#[kernel]
+fn slice_pattern(y: &mut [u32]) {
+    let [a, b] = [1, 2];
+}
+#[kernel]
+fn function_value(y: &mut [u32]) {
+    let f = |x: u32| x;
+    let g = [f];
+}
+#[derive(Clone, Copy, sycl::Device)]
+enum Never {}
 #[derive(Clone, Copy, sycl::Device)]
 union Either {
     a: u32,
 }
 #[derive(Clone, Copy, sycl::Device)]
-struct NoRepr {
-    a: u32,
-}
-#[derive(Clone, Copy, sycl::Device)]
 #[repr(C)]
-struct Generic<T> {
-    a: T,
+struct Mixed<A, B> {
+    a: A,
+    b: B,
 }
 #[derive(Clone, Copy, sycl::Device)]
 #[repr(C)]
 struct Empty;
+#[sycl::device]
+struct Marked(u32);
+#[derive(PartialEq)]
+struct Ordered;
+#[sycl::device]
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        None
+    }
+}
 struct Point;
 impl Point {
     #[kernel]

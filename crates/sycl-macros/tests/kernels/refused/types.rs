@@ -39,7 +39,7 @@ fn not_device(y: &mut [i32]) {
 }
 #[kernel]
 fn no_method(y: &mut [i32]) {
-    y[0] = y[0].pow(2);
+    y[0] = y[0].digits();
 }
 #[kernel]
 fn no_member(y: &mut [i32]) {
@@ -76,4 +76,54 @@ fn inexhaustive(y: &mut [i32]) {
 #[kernel]
 fn atomic_float(y: &mut [f32]) {
     sycl::atomic::add(&mut y[0], 1.0);
+}
+#[derive(Clone, Copy, sycl::Device)]
+struct InsideOnly {
+    a: u32,
+}
+#[kernel]
+fn enum_in_buffer(y: &mut [Choice]) {
+    y[0] = Choice::A;
+}
+#[derive(Clone, Copy, PartialEq, sycl::Device)]
+enum Choice {
+    A,
+    B(u32),
+}
+#[kernel]
+fn missing_variant(y: &mut [u32]) {
+    if let Choice::C = Choice::B(y[0]) {}
+}
+#[kernel]
+fn wrong_payload(y: &mut [u32]) {
+    if let Choice::B(value) = Choice::A {
+        y[0] = value * 1.0;
+    }
+}
+#[kernel]
+fn not_all_variants(y: &mut [u32]) {
+    match Choice::A {
+        Choice::B(1) => {}
+        Choice::A => {}
+    }
+}
+#[sycl::device]
+fn apply(f: impl Fn(f32) -> f32, x: f32) -> f32 {
+    f(x)
+}
+#[kernel]
+fn wrong_closure(y: &mut [f32]) {
+    y[0] = apply(|x| x as u32, 1.0);
+}
+#[kernel]
+fn refutable(y: &mut [u32]) {
+    let Choice::B(value) = Choice::A;
+}
+fn launched(q: &sycl::Queue) -> sycl::Result<()> {
+    let b = sycl::Buffer::from_slice(&[InsideOnly { a: 1 }], [1])?;
+    Ok(())
+}
+#[kernel]
+fn unsafe_needed(y: &mut [u32]) {
+    *y.get_unchecked_mut(0) = 1;
 }

@@ -1,0 +1,19 @@
+// run set global=64 local=64 args=buffer(i32,64,scratch),buffer(i32,64,scratch)
+// run set global=64 local=64 args=same(0),same(1)
+// run copy global=64 local=64 args=same(0),same(1)
+// wait
+// host write 1
+// run keep global=64 local=64 args=same(1),buffer(i32,64)
+// device: cpu
+// note: a kernel copies contents that nobody wrote over others, and then the host writes the memory
+kernel void set(global const int *in, global int *out) {
+  out[get_global_id(0)] = 5;
+}
+kernel void copy(global const int *in, global int *out) {
+  int i = get_global_id(0);
+  out[i] = in[i];
+}
+kernel void keep(global const int *in, global int *out) {
+  if (in[0] > 7)
+    out[get_global_id(0)] = in[0];
+}

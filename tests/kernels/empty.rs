@@ -1,0 +1,4 @@
+//! Launch latency: no arguments, no work.
+
+#[sycl::kernel]
+pub(crate) fn empty() {}
