@@ -397,9 +397,19 @@ impl Builder {
         };
         let step = counter.step.map(|step| self.read(step));
         let fits = match (counter.step, last) {
-            (Some(step), Operand::Value(end)) => !counter.inclusive && self.steps_fit(step, end),
+            (Some(step), Operand::Value(end)) => {
+                !counter.reversed && !counter.inclusive && self.steps_fit(step, end)
+            }
             _ => false,
         };
+        if let Some(Operand::Value(step)) = step
+            && self.constants.get(&step).is_none_or(|&step| step == 0)
+        {
+            // Rust refuses steps of zero.
+            let zero = Operand::Value(self.size(0));
+            let moves = self.binary(Binary::NotEqual, Operand::Value(step), zero);
+            self.fault_unless(moves);
+        }
         let next = match (step, at, last) {
             (Some(step), Operand::Value(from), _) if fits => {
                 let ty = self.type_of(from);
@@ -415,13 +425,8 @@ impl Builder {
                     Type::Int { bits, .. } => bits,
                     _ => 64,
                 };
-                let count = Operand::Value(step);
-                // Rust refuses steps of zero.
-                let zero = Operand::Value(self.size(0));
-                let moves = self.binary(Binary::NotEqual, count, zero);
-                self.fault_unless(moves);
                 let step = self.cast(
-                    count,
+                    Operand::Value(step),
                     &Type::Int {
                         bits,
                         signed: false,
