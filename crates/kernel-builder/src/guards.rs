@@ -137,9 +137,18 @@ impl Builder {
         pointer: Id,
         act: impl FnOnce(&mut Self) -> Vec<Operand>,
     ) -> Vec<Operand> {
-        let Some(condition) = self.closed_guard(pointer) else {
-            return act(self);
-        };
+        match self.closed_guard(pointer) {
+            Some(condition) => self.values_where(condition, act),
+            None => act(self),
+        }
+    }
+
+    /// Values that are computed where a condition holds; zeros elsewhere.
+    pub(crate) fn values_where(
+        &mut self,
+        condition: Id,
+        act: impl FnOnce(&mut Self) -> Vec<Operand>,
+    ) -> Vec<Operand> {
         let state = self.guard_begin(condition);
         let values = act(self);
         let from = self.guard_end(&state);

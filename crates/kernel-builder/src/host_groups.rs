@@ -398,3 +398,94 @@ pub trait GroupKernel {
         arguments: Self::Arguments<'_>,
     ) -> Result<(), &'static str>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plus, group, item, sub_group};
+
+    /// Runs work-items in groups, as the expansion of `#[kernel]` does.
+    fn run(count: usize, group: usize, work_item: &(dyn Fn() + Sync)) {
+        let groups = HostGroups::new([1, 1, count], [1, 1, group]).expect("it divides");
+        groups.sub_group_size(4).run(work_item);
+    }
+
+    #[test]
+    fn work_items_see_what_others_wrote_before_a_barrier() {
+        let mut values = [0usize; 16];
+        let shared = SharedSlice::new(&mut values);
+        run(16, 8, &|| {
+            let (i, own) = (item::<1>().id(), item::<1>().local_id());
+            let mut copy = shared.copy();
+            copy[i] = i + 1;
+            shared.put(&copy);
+            given(true);
+            group().barrier();
+            given(false);
+            shared.take(&mut copy);
+            let next = copy[i - own + (own + 1) % 8];
+            shared.put(&copy);
+            given(true);
+            group().barrier();
+            given(false);
+            shared.take(&mut copy);
+            copy[i] = next;
+            shared.put(&copy);
+        });
+        let want: Vec<usize> = (0..16).map(|i| i / 8 * 8 + (i + 1) % 8 + 1).collect();
+        assert_eq!(values.to_vec(), want);
+    }
+
+    #[test]
+    fn groups_and_sub_groups_combine_values() {
+        let mut sums = [[0usize; 4]; 12];
+        let shared = SharedSlice::new(&mut sums);
+        run(12, 6, &|| {
+            let i = item::<1>().id();
+            given(true);
+            let all = group().reduce(i, Plus);
+            let lanes = sub_group().inclusive_scan(i, Plus);
+            let beside = sub_group().shuffle_xor(i, 1);
+            given(false);
+            let mut copy = shared.copy();
+            copy[i] = [all, lanes, beside, sub_group().size()];
+            shared.put(&copy);
+        });
+        // Groups of six: sub-groups of four and of two.
+        assert_eq!(sums[2], [15, 3, 3, 4]);
+        assert_eq!(sums[5], [15, 9, 4, 2]);
+        assert_eq!(sums[9], [51, 30, 8, 4]);
+    }
+
+    #[test]
+    fn mistakes_end_with_a_message() {
+        let message = |work_item: &(dyn Fn() + Sync)| {
+            let end = catch_unwind(AssertUnwindSafe(|| run(4, 4, work_item)));
+            let payload = end.expect_err("a panic");
+            payload
+                .downcast_ref::<String>()
+                .cloned()
+                .unwrap_or_default()
+        };
+        let absent = message(&|| {
+            given(true);
+            if item::<1>().id() > 0 {
+                group().barrier();
+            }
+        });
+        assert_eq!(absent, ABSENT);
+        let nested = message(&|| {
+            given(false);
+            group().barrier();
+        });
+        assert_eq!(nested, NESTED);
+        let mixed = message(&|| {
+            given(true);
+            match item::<1>().id() {
+                0 => group().barrier(),
+                _ => assert!(group().any(true)),
+            }
+        });
+        assert_eq!(mixed, MIXED);
+    }
+}

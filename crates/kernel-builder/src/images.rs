@@ -1,6 +1,6 @@
 //! Images and samplers in the staged code.
 //!
-//! A position outside of the image ends the work-item, as an index outside of a slice does: OpenCL leaves its meaning open.
+//! Outside of the image a read gives zeros and a write is left out, as in slices: OpenCL leaves their meaning open.
 
 use spirv::{AccessQualifier, Capability, Dim, ImageFormat, Op};
 
@@ -90,24 +90,29 @@ impl Builder {
         extents
     }
 
-    /// The position of a texel, checked against the image's extents, as an instruction takes it.
-    fn texel(&mut self, image: Id, dimensions: u32, at: Operand) -> Option<Id> {
+    /// The position of a texel, as an instruction takes it, and the condition under which the image has it.
+    fn texel(&mut self, image: Id, dimensions: u32, at: Operand) -> Option<(Id, Id)> {
         let at = self.array_elements(at, dimensions as usize, &Type::SIZE);
         let extents = self.extents(image, dimensions);
         let narrow = Type::Int {
             bits: 32,
             signed: false,
         };
-        let mut parts = Vec::new();
+        let (mut parts, mut condition) = (Vec::new(), None);
         for (at, extent) in at.into_iter().zip(extents) {
-            let inside = self.compare(Op::ULessThan, at, extent);
-            self.fault_unless(inside);
+            let Operand::Value(inside) = self.compare(Op::ULessThan, at, extent) else {
+                return None;
+            };
+            condition = Some(match condition {
+                Some(outer) => self.emit(Op::LogicalAnd, &Type::Bool, &[outer, inside]),
+                None => inside,
+            });
             match self.cast(at, &narrow) {
                 Operand::Value(id) => parts.push(id),
                 _ => return None,
             }
         }
-        Some(self.x_first(&narrow, &parts))
+        Some((self.x_first(&narrow, &parts), condition?))
     }
 
     fn image_range(&mut self, image: Operand) -> Operand {
@@ -123,22 +128,28 @@ impl Builder {
         let Some((image, dimensions)) = self.image(image) else {
             return Operand::Never;
         };
-        let Some(at) = self.texel(image, dimensions, at) else {
+        let Some((at, inside)) = self.texel(image, dimensions, at) else {
             return Operand::Never;
         };
-        self.value(Op::ImageRead, texel, &[image, at])
+        let read = self.values_where(inside, |builder| {
+            vec![builder.value(Op::ImageRead, texel, &[image, at])]
+        });
+        read.first().copied().unwrap_or(Operand::Never)
     }
 
     fn image_write(&mut self, image: Operand, at: Operand, texel: Operand) -> Operand {
         let Some((image, dimensions)) = self.image(image) else {
             return Operand::Never;
         };
-        let Some(at) = self.texel(image, dimensions, at) else {
+        let Some((at, inside)) = self.texel(image, dimensions, at) else {
             return Operand::Never;
         };
         let texel = self.follow(texel);
         if let Operand::Value(texel) = self.read(texel) {
-            self.effect(Op::ImageWrite, vec![image, at, texel]);
+            self.values_where(inside, |builder| {
+                builder.effect(Op::ImageWrite, vec![image, at, texel]);
+                Vec::new()
+            });
         }
         Operand::Unit
     }

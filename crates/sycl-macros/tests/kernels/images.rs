@@ -1,4 +1,4 @@
-//! Images and samplers: reads, writes and samples agree with the host; a position outside ends the work-item.
+//! Images and samplers: reads, writes and samples agree with the host; outside of an image reads give zeros and writes are left out.
 
 #![forbid(unsafe_code)]
 
@@ -41,6 +41,27 @@ fn texels_are_read_and_written() -> Result<()> {
         };
         assert_eq!(*got, want, "at {row}, {column}");
     }
+    Ok(())
+}
+
+#[sycl::kernel]
+fn next(from: ReadImage<u32x4, 1>, first: &mut [u32]) {
+    let i = item::<1>().id();
+    first[i] = from.read([i + 1]).x + 5;
+}
+
+#[test]
+fn texels_outside_are_zeros() -> Result<()> {
+    let queue = queue();
+    let from =
+        UnsampledImage::from_slice(&[[1u8; 4], [2; 4], [3; 4]], ImageFormat::R8G8B8A8_UINT, [3])?;
+    let first = sycl::Buffer::from_slice(&[9u32; 3], [3])?;
+    queue.submit(|cg| {
+        let from = cg.image(&from, Read)?;
+        let first = cg.access(&first, sycl::ReadWrite)?;
+        cg.parallel_for(next, [3], (&from, &first))
+    })?;
+    assert_eq!(first.into_vec()?, [7, 8, 5]);
     Ok(())
 }
 

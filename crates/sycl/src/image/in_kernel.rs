@@ -154,7 +154,7 @@ parameters! {
 const STAGED: &str = "an image without texels: `HostImage` has some";
 
 impl<T: KernelTexel, const D: usize> ReadImage<T, D> {
-    /// Returns a texel. A position outside of the image ends the work-item.
+    /// Returns a texel; zeros outside of the image.
     ///
     /// # Panics
     /// On the host, outside of the image.
@@ -197,7 +197,7 @@ impl<T: KernelTexel, const D: usize> ReadImage<T, D> {
 }
 
 impl<T: KernelTexel, const D: usize> WriteImage<T, D> {
-    /// Sets a texel. A position outside of the image ends the work-item.
+    /// Sets a texel; outside of the image it does nothing.
     ///
     /// # Panics
     /// On the host, outside of the image.
