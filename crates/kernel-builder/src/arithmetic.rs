@@ -172,8 +172,9 @@ impl Builder {
                 };
                 let other = self.module.integer(bits, other);
                 let value = self.emit(op, ty, &[l, other]);
-                if operator == Binary::Rem {
-                    self.bounds.insert(value, power - 1);
+                match operator {
+                    Binary::Rem => _ = self.bounds.insert(value, power - 1),
+                    _ => self.learn(Op::UDiv, Operand::Value(value), l, r),
                 }
                 return Operand::Value(value);
             }
