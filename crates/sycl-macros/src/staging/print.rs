@@ -219,8 +219,7 @@ mod tests {
 
     #[test]
     fn formats_are_taken_apart() {
-        let (texts, holes) =
-            parts("a {{b}} {x:05.2}, {:#}").map_or_else(|_| Default::default(), |all| all);
+        let (texts, holes) = parts("a {{b}} {x:05.2}, {:#}").unwrap_or_else(|_| Default::default());
         assert!(texts.is_empty() && holes.is_empty(), "`#` is refused");
         let (texts, holes) = parts("a {{b}} {x:05.2}, {:X}!").expect("a good format");
         assert_eq!(texts, ["a {b} ", ", ", "!"]);

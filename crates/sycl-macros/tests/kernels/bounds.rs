@@ -1,6 +1,11 @@
 //! Which indices are checked: only those that are not known to be inside.
 
 #![forbid(unsafe_code)]
+#![expect(
+    unused_braces,
+    clippy::needless_range_loop,
+    reason = "the macro takes blocks, and indices are what is tested"
+)]
 
 use rspirv::spirv::Op;
 use sycl::kernel::Kernel;
@@ -20,7 +25,6 @@ macro_rules! kernels {
     ($($name:ident $own:literal $checked:literal |$x:ident, $y:ident, $i:ident| $body:block)*) => {
         $(
             #[sycl::kernel]
-            #[allow(unused_braces, reason = "the macro takes a block")]
             fn $name($x: &[u32], $y: &mut [u32]) {
                 let $i = item::<1>().id();
                 $body

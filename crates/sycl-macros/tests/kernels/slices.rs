@@ -49,7 +49,7 @@ fn parts(input: &[i32], output: &mut [i32]) {
     let grid = Grid {
         cells: &input[..20],
         width: 5,
-        wraps: i % 2 == 0,
+        wraps: i & 1 == 0,
     };
     let mut sum = grid.at(i % 7, 2) * 1000 + largest(grid.row(i % 4));
     let mut own = [3, 1, 4, 1, 5, 9, 2, 6];

@@ -1,6 +1,11 @@
 //! Traits, generic structures, and operators of structures.
 
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::op_ref,
+    clippy::suspicious_arithmetic_impl,
+    reason = "operators of references, and one that calls another, are what is tested"
+)]
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 

@@ -137,7 +137,7 @@ macro_rules! parameters {
                 self.image.as_ref().map_or([0; D], |image| image.range)
             }
             #[doc(hidden)]
-            pub fn __stage_range(&self) -> fn(&Stage, Operand) -> Staged<[usize; D]> {
+            pub fn __stage_range(&self) -> impl Fn(&Stage, Operand) -> Staged<[usize; D]> + Copy + use<T, D> {
                 |stage, image| stage.image_range(image)
             }
         }
@@ -184,14 +184,17 @@ impl<T: KernelTexel, const D: usize> ReadImage<T, D> {
     }
 
     #[doc(hidden)]
-    pub fn __stage_read(&self) -> fn(&Stage, Operand, Staged<[usize; D]>) -> Staged<T> {
+    pub fn __stage_read(
+        &self,
+    ) -> impl Fn(&Stage, Operand, Staged<[usize; D]>) -> Staged<T> + Copy + use<T, D> {
         |stage, image, at| stage.image_read(image, at)
     }
 
     #[doc(hidden)]
     pub fn __stage_sample(
         &self,
-    ) -> fn(&Stage, Operand, Staged<Sampler>, Staged<[f32; D]>) -> Staged<T> {
+    ) -> impl Fn(&Stage, Operand, Staged<Sampler>, Staged<[f32; D]>) -> Staged<T> + Copy + use<T, D>
+    {
         |stage, image, sampler, at| stage.image_sample(image, sampler, at)
     }
 }
@@ -214,7 +217,8 @@ impl<T: KernelTexel, const D: usize> WriteImage<T, D> {
     #[doc(hidden)]
     pub fn __stage_write(
         &self,
-    ) -> fn(&Stage, Operand, Staged<[usize; D]>, Staged<T>) -> Staged<()> {
+    ) -> impl Fn(&Stage, Operand, Staged<[usize; D]>, Staged<T>) -> Staged<()> + Copy + use<T, D>
+    {
         |stage, image, at, texel| stage.image_write(image, at, texel)
     }
 }
