@@ -60,6 +60,9 @@ impl Builder {
         let (Operand::Value(l), Operand::Value(r)) = (left, right) else {
             return Operand::Never;
         };
+        if let Some(vector) = self.binary_vector(operator, l, r) {
+            return vector;
+        }
         let ty = self.type_of(l);
         match &ty {
             Type::Bool => self.binary_bool(operator, l, r),
@@ -276,6 +279,9 @@ impl Builder {
         let Operand::Value(id) = self.value_of(operand) else {
             return Operand::Never;
         };
+        if let Some(vector) = self.unary_vector(operator, id) {
+            return vector;
+        }
         let ty = self.type_of(id);
         let op = match (operator, &ty) {
             (Unary::Not, Type::Bool) => {

@@ -198,6 +198,35 @@ impl Builder {
         let words = if bits == 64 { &words[..] } else { &words[..1] };
         let id = self.module.constant(Op::Constant, of, words);
         self.types.insert(id, ty);
+        self.constants.insert(id, value);
+        Operand::Value(id)
+    }
+
+    /// A constant that the program may set before it builds the module.
+    pub(crate) fn specialised(&mut self, number: Operand, default: Operand) -> Operand {
+        let known = |builder: &Self, operand| match operand {
+            Operand::Value(id) => builder.constants.get(&id).copied(),
+            _ => None,
+        };
+        let (Some(number), Some(value)) = (known(self, number), known(self, default)) else {
+            return self.refuse(
+                "a specialization constant whose number or default is computed: give constants",
+            );
+        };
+        let Operand::Value(default) = default else {
+            return Operand::Never;
+        };
+        let ty = self.type_of(default);
+        let bits = match ty {
+            Type::Int { bits, .. } | Type::Float(bits) => bits,
+            _ => return self.refuse(format!("a specialization constant of {ty}")),
+        };
+        let words = [value as u32, (value >> 32) as u32];
+        let narrow = [value as u32 & (u32::MAX >> (32 - bits.min(32)))];
+        let words = if bits == 64 { &words[..] } else { &narrow[..] };
+        let of = self.module.type_id(&ty);
+        let id = self.module.specialised(number as u32, of, words);
+        self.types.insert(id, ty);
         Operand::Value(id)
     }
 
@@ -446,14 +475,19 @@ impl Builder {
             Operand::Memory(_) => ty.pointee().cloned().unwrap_or(Type::Unit),
             _ => ty.clone(),
         };
-        let Type::Struct(layout) = &of else {
-            return self.refuse(format!("a member of {of}, which has none"));
+        let found = match &of {
+            Type::Struct(layout) => {
+                let found = layout.members.iter().position(|(known, _)| known == name);
+                found.map(|index| (index, layout.members[index].1.clone()))
+            }
+            Type::Vector(lane, _) => {
+                crate::types::lane(name).map(|index| (index, (**lane).clone()))
+            }
+            _ => return self.refuse(format!("a member of {of}, which has none")),
         };
-        let found = layout.members.iter().position(|(known, _)| known == name);
-        let Some(index) = found else {
+        let Some((index, member)) = found else {
             return self.refuse(format!("{of} has no member {name}"));
         };
-        let member = layout.members[index].1.clone();
         match (operand, &ty) {
             (Operand::Memory(id), Type::Pointer(space, _)) => {
                 let index = self
@@ -516,13 +550,13 @@ impl Builder {
                 let at = self.known_below(index, count).unwrap_or(0);
                 self.part(id, at, &of)
             }
-            (Operand::Value(_), Type::Array(..)) => {
+            (Operand::Value(_), Type::Array(..) | Type::Vector(..)) => {
                 let place = self.variable(operand);
                 self.index(place, Operand::Value(index))
             }
-            (Operand::Memory(_), Type::Pointer(space, to)) => match &*to {
-                Type::Array(of, count) => {
-                    let length = self.size(*count);
+            (Operand::Memory(_), Type::Pointer(space, to)) => match to.elements() {
+                Some((of, count)) => {
+                    let length = self.size(count);
                     let guard = self.check_bounds(index, length);
                     let ty = Type::Pointer(space, of.clone());
                     let place = self.emit(Op::InBoundsAccessChain, &ty, &[id, index]);
@@ -531,7 +565,7 @@ impl Builder {
                     }
                     Operand::Memory(place)
                 }
-                other => self.refuse(format!("an element of {other}, which has none")),
+                None => self.refuse(format!("an element of {to}, which has none")),
             },
             (_, ty) => self.refuse(format!("an element of {ty}, which has none")),
         }

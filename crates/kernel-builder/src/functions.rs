@@ -1,58 +1,17 @@
 //! The functions that only kernels have: work-items, barriers, local memory, atomics. Each is a plain function for the
 //! host, and has a staged form beside it.
 
-use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 use crate::builder::Operand;
+use crate::collective::Team;
+use crate::host::HostItem;
+use crate::host_groups;
 use crate::kernel_type::KernelType;
 use crate::stage::{Stage, Staged};
 use crate::types::{Space, Type};
 use crate::work_item::Query;
-
-/// Index and range of the work-item that this thread runs on the host, with leading dimensions of 1.
-#[derive(Clone, Copy)]
-struct HostItem {
-    id: [usize; 3],
-    range: [usize; 3],
-}
-
-thread_local! {
-    static ITEM: Cell<HostItem> = const { Cell::new(HostItem { id: [0; 3], range: [1; 3] }) };
-}
-
-/// Calls a kernel on the host, once for each index of a range, one after another.
-///
-/// Each work-item is a work-group of its own. Index and range are those of [`item`].
-///
-/// ```
-/// use kernel_builder::{for_each, item};
-/// let mut squares = [0; 4];
-/// for_each([4], || {
-///     let i = item::<1>().id();
-///     squares[i] = i * i;
-/// });
-/// assert_eq!(squares, [0, 1, 4, 9]);
-/// ```
-pub fn for_each<const D: usize>(range: [usize; D], mut work_item: impl FnMut()) {
-    const { assert!(D >= 1 && D <= 3, "a range has one to three dimensions") };
-    let mut all = [1; 3];
-    all[3 - D..].copy_from_slice(&range);
-    let before = ITEM.get();
-    for z in 0..all[0] {
-        for y in 0..all[1] {
-            for x in 0..all[2] {
-                ITEM.set(HostItem {
-                    id: [z, y, x],
-                    range: all,
-                });
-                work_item();
-            }
-        }
-    }
-    ITEM.set(before);
-}
 
 /// The work-item that runs this code, in a range of `D` dimensions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,7 +89,7 @@ macro_rules! queries {
                 $(#[$doc])*
                 #[must_use]
                 pub fn $name(self) -> <Self as Rank>::Index {
-                    let $item = ITEM.get();
+                    let $item = HostItem::current();
                     Self::of($host)
                 }
                 #[doc(hidden)]
@@ -147,19 +106,21 @@ queries! {
     /// Returns the whole range.
     range __stage_range Range |item| item.range;
     /// Returns its index in its work-group.
-    local_id __stage_local_id LocalId |_item| [0; 3];
+    local_id __stage_local_id LocalId |item| item.local_id;
     /// Returns the range of a work-group.
-    local_range __stage_local_range LocalRange |_item| [1; 3];
+    local_range __stage_local_range LocalRange |item| item.local_range;
     /// Returns the index of its work-group.
-    group_id __stage_group_id GroupId |item| item.id;
+    group_id __stage_group_id GroupId |item| item.group_id();
     /// Returns the number of work-groups.
-    group_range __stage_group_range GroupRange |item| item.range;
+    group_range __stage_group_range GroupRange |item| item.group_range();
 }
 
 /// Waits until all work-items of the work-group are here; what they wrote before is visible after it.
 ///
-/// On the host each work-item is a work-group of its own.
-pub fn barrier() {}
+/// Under [`crate::for_each`] each work-item is a work-group of its own.
+pub fn barrier() {
+    host_groups::exchange(Team::Group, ());
+}
 
 #[doc(hidden)]
 #[expect(
@@ -179,27 +140,51 @@ impl barrier {
 }
 
 /// Memory that the work-items of a work-group share. Its contents are undefined at first.
+///
+/// On the host it is a work-item's copy, which barriers and operations of the group renew.
 #[derive(Debug)]
-pub struct Local<T>(Box<T>);
+pub struct Local<T> {
+    value: Box<T>,
+    /// Its number in the group.
+    number: Option<usize>,
+}
 
 /// Allocates memory that the work-items of a work-group share: `let mut tile = local::<[f32; 256]>();`
 #[must_use]
-pub fn local<T: KernelType>() -> Local<T> {
-    Local(Box::new(T::example()))
+pub fn local<T: KernelType + Copy + Send + Sync + 'static>() -> Local<T> {
+    let (value, number) = host_groups::local(T::example);
+    Local {
+        value: Box::new(value),
+        number,
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> Local<T> {
+    /// Gives the copy to the group; the expansion of `#[kernel]` calls this.
+    #[doc(hidden)]
+    pub fn put(&mut self) {
+        host_groups::put_local(self.number, &*self.value);
+    }
+
+    /// Renews the copy.
+    #[doc(hidden)]
+    pub fn take(&mut self) {
+        host_groups::take_local(self.number, &mut *self.value);
+    }
 }
 
 impl<T> Deref for Local<T> {
     type Target = T;
     fn deref(&self) -> &T {
-        &self.0
+        &self.value
     }
 }
 impl<T> DerefMut for Local<T> {
     fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
+        &mut self.value
     }
 }
-impl<T: KernelType> KernelType for Local<T> {
+impl<T: KernelType + Copy + Send + Sync + 'static> KernelType for Local<T> {
     type Plain = T::Plain;
     fn describe() -> Type {
         Type::Pointer(Space::Local, Rc::new(T::describe()))
@@ -219,7 +204,9 @@ pub enum local {}
 impl local {
     #[doc(hidden)]
     #[must_use]
-    pub fn __stage<T: KernelType>(stage: &Stage) -> Staged<Local<T>> {
+    pub fn __stage<T: KernelType + Copy + Send + Sync + 'static>(
+        stage: &Stage,
+    ) -> Staged<Local<T>> {
         stage.operation(|builder| builder.local_variable(&T::describe()))
     }
 }

@@ -23,6 +23,7 @@ fn pointers(op: Op, operands: &[Id]) -> Option<&[Id]> {
         Op::Store => operands.get(..2).unwrap_or_default(),
         // Literals among these operands are no ids.
         Op::CompositeExtract | Op::Branch | Op::BranchConditional | Op::Variable => &[],
+        Op::VectorShuffle | Op::ImageSampleExplicitLod => &[],
         Op::CompositeInsert => operands.get(2..4).unwrap_or_default(),
         Op::ExtInst => from(4),
         _ => operands,
@@ -120,15 +121,34 @@ impl Builder {
         self.guard_end(&state);
     }
 
+    /// A value of what a pointer leads to; zero where its guard does not hold.
+    pub(crate) fn value_inside(
+        &mut self,
+        pointer: Id,
+        act: impl FnOnce(&mut Self) -> Operand,
+    ) -> Operand {
+        let values = self.values_inside(pointer, |builder| vec![act(builder)]);
+        values.first().copied().unwrap_or(Operand::Never)
+    }
+
     /// Values of what a pointer leads to; zeros where its guard does not hold.
     pub(crate) fn values_inside(
         &mut self,
         pointer: Id,
         act: impl FnOnce(&mut Self) -> Vec<Operand>,
     ) -> Vec<Operand> {
-        let Some(condition) = self.closed_guard(pointer) else {
-            return act(self);
-        };
+        match self.closed_guard(pointer) {
+            Some(condition) => self.values_where(condition, act),
+            None => act(self),
+        }
+    }
+
+    /// Values that are computed where a condition holds; zeros elsewhere.
+    pub(crate) fn values_where(
+        &mut self,
+        condition: Id,
+        act: impl FnOnce(&mut Self) -> Vec<Operand>,
+    ) -> Vec<Operand> {
         let state = self.guard_begin(condition);
         let values = act(self);
         let from = self.guard_end(&state);

@@ -37,12 +37,16 @@
 //! | `builder` | values, memory, bounds and blocks of a kernel |
 //! | `guards` | what may be outside of its slice: reads give zero, writes are left out |
 //! | `members` | structures and arrays in memory, in parts |
-//! | `control`, `arithmetic`, `methods`, `integers`, `work_item` | operations, in terms of the builder |
+//! | `control`, `arithmetic`, `methods`, `integers`, `work_item`, `collective`, `lanes`, `images` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
 //! | `variants`, `parts` | enums and patterns; parts of slices |
 //! | `stage` | the typed face, which the macros call |
 //! | `operators`, `options` | operators of structures; methods of `Option` and slices |
-//! | `functions`, `atomic` | functions that only kernels have |
+//! | `vector`, `vector_storage`, `vector_functions`, `swizzles` | vectors such as `f32x4`, on the host and staged |
+//! | `operation` | the operations by which a group combines values |
+//! | `host`, `host_groups` | the work-item that a thread of the host runs, and how it meets others |
+//! | `print` | `print!`, staged |
+//! | `functions`, `groups`, `atomic` | functions that only kernels have |
 //!
 //! Invariants
 //! - A module that [`spirv`] returns is valid for any device with capability Kernel and 64-bit addresses.
@@ -56,36 +60,56 @@
 mod arithmetic;
 pub mod atomic;
 mod builder;
+mod collective;
 mod control;
 mod facts;
 mod functions;
+mod groups;
 mod guards;
+mod host;
+mod host_groups;
+mod images;
 mod integers;
 mod kernel_type;
+mod lanes;
 mod members;
 mod methods;
 mod module;
+mod operation;
 mod operators;
 mod options;
 mod parts;
+mod print;
 mod relations;
 mod rotation;
 mod stage;
+mod swizzles;
 mod threading;
 mod types;
 mod variants;
+mod vector;
+mod vector_functions;
+mod vector_storage;
 mod work_item;
 
 pub use arithmetic::{Binary, Unary};
 pub use builder::{Builder, Operand, Refusal};
-pub use functions::{Item, Local, Rank, barrier, for_each, item, local};
+pub use functions::{Item, Local, Rank, barrier, item, local};
+pub use groups::{Group, GroupNumber, SubGroup, group, sub_group};
+pub use host::for_each;
+pub use host_groups::{GroupKernel, HostGroups, SharedSlice, given};
 pub use kernel_type::{Constant, KernelType};
 pub use methods::METHODS;
+pub use operation::{BitAnd, BitOr, BitXor, Combine, Maximum, Minimum, Multiplies, Plus};
 pub use operators::{Call as OperatorCall, is_staging, operator};
 pub use options::{OptionMethods, ReferenceOptionMethods, SliceMethods, SliceMutMethods};
 pub use parts::{Coerce, Part};
+pub use print::Format;
 pub use stage::{Call, Else, For, If, Loop, Parts, Stage, Staged};
 pub use types::{Described, Space, Struct, Type, Variant};
+pub use vector::{Vector, is_vector_name, vectors};
+pub use vector_functions::CastFrom;
+pub use vector_storage::{Element, Lanes, Storage};
 pub use work_item::Query;
 
 /// A kernel that `#[kernel]` has expanded.

@@ -20,6 +20,7 @@ fn numbers(ty: &Type) -> Option<u64> {
             members.try_fold(0u64, |sum, (_, ty)| sum.checked_add(numbers(ty)?))
         }
         Type::Unit | Type::Pointer(..) | Type::Slice(..) => None,
+        Type::Vector(..) | Type::Image { .. } | Type::Sampler => None,
     }
 }
 

@@ -193,6 +193,16 @@ impl Builder {
             Type::Int { bits, signed } => {
                 self.int_method(name, &ids, &ty, (*bits, *signed), result)
             }
+            Type::Vector(of, _) => {
+                let direct = match &**of {
+                    Type::Int { signed, .. } => int_function(name, *signed),
+                    _ => float_function(name),
+                };
+                match direct {
+                    Some(function) => Some(self.function(function, result, &ids)),
+                    None => self.vector_method(name, &ids, result),
+                }
+            }
             _ => None,
         };
         let made = made.or_else(|| match &ty {

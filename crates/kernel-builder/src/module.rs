@@ -71,6 +71,11 @@ pub(crate) fn storage_class(space: Space) -> StorageClass {
 pub(crate) struct Module {
     last: Id,
     capabilities: BTreeSet<u32>,
+    extensions: BTreeSet<&'static str>,
+    /// The version in words of the header, if an instruction needs a newer one than all modules have.
+    version: Option<u32>,
+    /// Execution modes of the kernel: their words after its id.
+    modes: Vec<Vec<u32>>,
     names: Vec<Instruction>,
     decorations: Vec<Instruction>,
     globals: Vec<Instruction>,
@@ -90,6 +95,23 @@ impl Module {
 
     pub(crate) fn need(&mut self, capability: Capability) {
         self.capabilities.insert(capability as u32);
+    }
+
+    /// An instruction of a later version than 1.2 is used.
+    pub(crate) fn need_version(&mut self, minor: u32) {
+        let wanted = 0x0001_0000 | minor << 8;
+        self.version = self.version.max(Some(wanted));
+    }
+
+    pub(crate) fn need_extension(&mut self, name: &'static str) {
+        self.extensions.insert(name);
+    }
+
+    /// An execution mode of the kernel, with its operands.
+    pub(crate) fn execution_mode(&mut self, mode: ExecutionMode, operands: &[u32]) {
+        let mut words = vec![mode as u32];
+        words.extend_from_slice(operands);
+        self.modes.push(words);
     }
 
     /// The set of OpenCL's functions.
@@ -123,7 +145,7 @@ impl Module {
     }
 
     /// A declaration without an id of a type.
-    fn declare(&mut self, op: Op, operands: &[u32]) -> Id {
+    pub(crate) fn declare(&mut self, op: Op, operands: &[u32]) -> Id {
         let key = (op as u32, operands.to_vec());
         if let Some(id) = self.known.get(&key) {
             return *id;
@@ -202,6 +224,15 @@ impl Module {
                 }
                 self.declare(Op::TypeFloat, &[*bits])
             }
+            Type::Vector(of, count) => {
+                if *count > 4 {
+                    self.need(Capability::Vector16);
+                }
+                let of = self.type_id(of);
+                self.vector_type(of, *count)
+            }
+            Type::Image { dimensions, writes } => self.image_type(*dimensions, *writes),
+            Type::Sampler => self.sampler_type(),
             Type::Pointer(space, to) => {
                 let to = self.memory_type(to);
                 self.declare(Op::TypePointer, &[storage_class(*space) as u32, to])
@@ -287,6 +318,47 @@ impl Module {
         self.declare(Op::TypeVector, &[of, count])
     }
 
+    /// A pointer to the first of some constants, which lie in an array.
+    pub(crate) fn constant_bytes(&mut self, of: Id, values: &[Id], class: StorageClass) -> Id {
+        let count = self.integer(64, values.len() as u64);
+        let array = self.declare(Op::TypeArray, &[of, count]);
+        let value = self.constant(Op::ConstantComposite, array, values);
+        let key = (Op::Variable as u32, vec![value]);
+        let pointer = self.declare(Op::TypePointer, &[class as u32, of]);
+        let variable = match self.known.get(&key) {
+            Some(id) => *id,
+            None => {
+                let whole = self.declare(Op::TypePointer, &[class as u32, array]);
+                let id = self.id();
+                let operands = vec![whole, id, class as u32, value];
+                self.globals.push(Instruction::new(Op::Variable, operands));
+                self.decorate(id, Decoration::Constant, &[]);
+                self.known.insert(key, id);
+                id
+            }
+        };
+        let zero = self.integer(64, 0);
+        let op = Op::InBoundsPtrAccessChain as u32;
+        // As every compiler of OpenCL C writes it: a constant expression, which readers look through.
+        self.constant(Op::SpecConstantOp, pointer, &[op, variable, zero, zero])
+    }
+
+    /// A constant that the program may set before it builds the module; one for each number.
+    pub(crate) fn specialised(&mut self, number: u32, ty: Id, words: &[u32]) -> Id {
+        let key = (Op::SpecConstant as u32, vec![number, ty]);
+        if let Some(id) = self.known.get(&key) {
+            return *id;
+        }
+        let id = self.id();
+        let mut operands = vec![ty, id];
+        operands.extend_from_slice(words);
+        self.globals
+            .push(Instruction::new(Op::SpecConstant, operands));
+        self.decorate(id, Decoration::SpecId, &[number]);
+        self.known.insert(key, id);
+        id
+    }
+
     /// A variable of a work-group.
     pub(crate) fn local_variable(&mut self, ty: &Type) -> Id {
         let pointer = self.type_id(&Type::Pointer(Space::Local, ty.clone().into()));
@@ -308,10 +380,14 @@ impl Module {
         self.need(Capability::Kernel);
         let path = self.id();
         // 1.2 is the oldest version that Level Zero's devices have in common with OpenCL 2.2.
-        let mut words = vec![0x0723_0203, 0x0001_0200, 0, self.last + 1, 0];
+        let version = self.version.unwrap_or(0x0001_0200);
+        let mut words = vec![0x0723_0203, version, 0, self.last + 1, 0];
         let mut write = |op, operands: Vec<u32>| Instruction::new(op, operands).write(&mut words);
         for capability in &self.capabilities {
             write(Op::Capability, vec![*capability]);
+        }
+        for extension in &self.extensions {
+            write(Op::Extension, text(extension));
         }
         if let Some(math) = self.math {
             let mut operands = vec![math];
@@ -330,6 +406,11 @@ impl Module {
         // Rust never fuses a multiplication with an addition.
         let off = vec![entry, ExecutionMode::ContractionOff as u32];
         write(Op::ExecutionMode, off);
+        for mode in &self.modes {
+            let mut operands = vec![entry];
+            operands.extend(mode);
+            write(Op::ExecutionMode, operands);
+        }
         let mut operands = vec![path];
         operands.extend(text(file));
         write(Op::String, operands);

@@ -416,6 +416,11 @@ impl Stage {
         Staged::new(self.with(|builder| builder.query(query, dimensions)))
     }
 
+    /// A specialization constant, by its number and the value that it has unless the program sets it.
+    pub fn specialised<N, T>(&self, number: Staged<N>, default: Staged<T>) -> Staged<T> {
+        Staged::new(self.with(|builder| builder.specialised(number.operand, default.operand)))
+    }
+
     /// Any other operation.
     pub(crate) fn operation<T>(&self, act: impl FnOnce(&mut Builder) -> Operand) -> Staged<T> {
         Staged::new(self.with(act))

@@ -34,6 +34,17 @@ pub enum Type {
     },
     /// `f32` or `f64`, by its bits.
     Float(u32),
+    /// A vector of numbers, such as `f32x4`.
+    Vector(Rc<Type>, u32),
+    /// An image that a kernel reads or writes; a parameter only.
+    Image {
+        /// 1 to 3.
+        dimensions: u32,
+        /// It is written, and not read.
+        writes: bool,
+    },
+    /// A sampler; a parameter only.
+    Sampler,
     /// `&T`.
     Pointer(Space, Rc<Type>),
     /// `&[T]`: a pointer and a length of 64 bits.
@@ -132,6 +143,15 @@ impl Type {
         }
     }
 
+    /// The type and the number of the elements of an array or a vector.
+    pub(crate) fn elements(&self) -> Option<(&Rc<Self>, u64)> {
+        match self {
+            Self::Array(of, count) => Some((of, *count)),
+            Self::Vector(of, count) => Some((of, u64::from(*count))),
+            _ => None,
+        }
+    }
+
     /// Returns the type that a pointer or slice points to.
     #[must_use]
     pub fn pointee(&self) -> Option<&Self> {
@@ -159,6 +179,11 @@ impl Type {
     }
 }
 
+/// The position of a vector's member: `x`, `y`, `z` or `w`.
+pub(crate) fn lane(name: &str) -> Option<usize> {
+    ["x", "y", "z", "w"].iter().position(|known| *known == name)
+}
+
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -166,6 +191,9 @@ impl fmt::Display for Type {
             Self::Bool => f.write_str("bool"),
             Self::Int { bits, signed } => write!(f, "{}{bits}", if *signed { 'i' } else { 'u' }),
             Self::Float(bits) => write!(f, "f{bits}"),
+            Self::Vector(of, count) => write!(f, "{of}x{count}"),
+            Self::Image { dimensions, .. } => write!(f, "image of {dimensions} dimensions"),
+            Self::Sampler => f.write_str("sampler"),
             Self::Pointer(_, to) => write!(f, "&{to}"),
             Self::Slice(_, to) => write!(f, "&[{to}]"),
             Self::Array(of, count) => write!(f, "[{of}; {count}]"),

@@ -111,7 +111,9 @@ impl Builder {
     }
 
     fn same(&mut self, left: Operand, right: Operand) -> Operand {
+        // Numbers of other bits may be equal, such as zeros, if they are floating-point ones.
         if let (Operand::Value(l), Operand::Value(r)) = (left, right)
+            && !matches!(self.type_of(l), Type::Float(_))
             && let (Some(l), Some(r)) = (self.constants.get(&l), self.constants.get(&r))
         {
             let same = l == r;

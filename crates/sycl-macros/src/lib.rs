@@ -70,13 +70,14 @@ pub fn kernels(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The function can still be called: `saxpy(2.0, &x, &mut y)`. A generic one is launched as `saxpy::kernel::<f32>()`.
+///
+/// Options: `#[sycl::kernel(sub_group_size = 16, work_group_size = [8, 32])]` requires these sizes of the device, and of
+/// each launch. The last extent is the fastest, as in [`NdRange`](https://docs.rs/sycl/latest/sycl/struct.NdRange.html).
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    if let Some(error) = unexpected(&attribute) {
-        return error;
-    }
+    let options = syn::parse_macro_input!(attribute as staging::Options);
     let function = syn::parse_macro_input!(item as syn::ItemFn);
-    staging::kernel(&function).into()
+    staging::kernel(&function, &options).into()
 }
 
 /// Makes a function, a method, an `impl` block or a trait one that kernels can use.

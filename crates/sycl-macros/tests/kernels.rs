@@ -1,5 +1,7 @@
 //! Kernels in Rust compute the same as plain functions on the host and as SPIR-V on the driver, bit for bit.
 
+#[path = "kernels/atomic_orders.rs"]
+mod atomic_orders;
 #[path = "kernels/atomics.rs"]
 mod atomics;
 #[path = "kernels/bounds.rs"]
@@ -14,12 +16,22 @@ mod device;
 mod enums;
 #[path = "kernels/golden.rs"]
 mod golden;
+#[path = "kernels/groups.rs"]
+mod groups;
+#[path = "kernels/host_groups.rs"]
+mod host_groups;
+#[path = "kernels/images.rs"]
+mod images;
 #[path = "kernels/methods.rs"]
 mod methods;
 #[path = "kernels/numbers.rs"]
 mod numbers;
 #[path = "kernels/path_tracer.rs"]
 mod path_tracer;
+#[path = "kernels/print.rs"]
+mod print;
+#[path = "kernels/reductions.rs"]
+mod reductions;
 #[path = "kernels/refused.rs"]
 mod refused;
 #[path = "kernels/safety.rs"]
@@ -30,3 +42,5 @@ mod slices;
 mod structures;
 #[path = "kernels/traits.rs"]
 mod traits;
+#[path = "kernels/vectors.rs"]
+mod vectors;

@@ -1,10 +1,10 @@
-//! A kernel in Rust: on the device and on the host, the same function. The sample of docs/rust-kernels.md.
+//! Kernels in Rust: on the device and on the host, the same function. The samples of docs/rust-kernels.md.
 //!
 //! `cargo run -p sycl --example rust_kernel`
 
 #![forbid(unsafe_code)]
 
-use sycl::{Buffer, Queue, Read, ReadWrite, Result};
+use sycl::{Buffer, NdRange, Queue, Read, ReadWrite, Result};
 
 #[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<()> {
@@ -32,5 +32,29 @@ fn main() -> Result<()> {
     let on_device = y.host_access(Read)?;
     assert!((0..n).all(|i| on_device[i] == on_host[i]));
     println!("{n} elements, equal on device and host");
+
+    #[sycl::kernel(sub_group_size = 16)]
+    fn sums(x: &[f32], totals: &mut [f32]) {
+        let (i, lanes) = (sycl::item::<1>().id(), sycl::sub_group());
+        let sum = lanes.reduce(x[i], sycl::Plus);
+        if lanes.local_id() == 0 {
+            sycl::atomic::add(&mut totals[0], sum);
+        }
+    }
+
+    // Sums of these are exact in any order.
+    let values: Vec<f32> = (0..1024u16).map(|i| f32::from(i % 8)).collect();
+    let range = NdRange::new([1024], [64]);
+    let x = Buffer::from_vec(values.clone(), [1024])?;
+    let totals = Buffer::from_vec(vec![0.0f32], [1])?;
+    queue.submit(|cg| {
+        let (x, totals) = (cg.access(&x, Read)?, cg.access(&totals, ReadWrite)?);
+        cg.parallel_for_nd(sums, range, (&x, &totals))
+    })?;
+    let mut on_host = [0.0];
+    sycl::kernel::for_each_group(range, sums, (&values, &mut on_host))?;
+    let on_device = totals.host_access(Read)?;
+    assert!(on_device[0] == on_host[0]);
+    println!("the sum {}, equal on device and host", on_host[0]);
     Ok(())
 }

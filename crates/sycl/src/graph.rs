@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use sycl_graph::{Access, Deps, Mode};
 
 use crate::arguments::Arguments;
+use crate::command_group::{Action, Group, Record};
 use crate::context::Context;
 use crate::device::Device;
 use crate::engine::command_lane::lose_if_lost;
@@ -18,7 +19,6 @@ use crate::engine::deferred_release::release_after;
 use crate::engine::target::Target;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
-use crate::group::{Action, Group, Record};
 use crate::group_command::{Pointers, operations_of};
 use crate::handler::{Command, Handler};
 use crate::operation::Operation;

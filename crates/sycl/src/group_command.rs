@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use sycl_graph::{Dep, Deps};
 
 use crate::arguments::Arguments;
+use crate::command_group::Action;
 use crate::engine::command_lane::{CommandLane, Profile, lane_of};
 use crate::engine::completion::{Resolved, wait_for};
 use crate::engine::completion_waiter::{resolve_in, resolve_on_host};
@@ -19,7 +20,6 @@ use crate::engine::target::Target;
 use crate::engine::user_event_lanes::Placement;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::group::Action;
 use crate::host_task::{Task, TaskContext, run};
 use crate::operation::{AppendError, Launch, Operation, append_all};
 use crate::queue_inner::QueueInner;

@@ -9,9 +9,9 @@ use crate::accessor::{Accessor, Brand, HostTaskAccessor, LocalAccessor, Mode, Re
 use crate::arguments::{ArgSink, Arguments};
 use crate::buffer::Buffer;
 use crate::bundle::{SpecId, SpecValue, bytes_of};
+use crate::command_group::{Action, Group, Record};
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
-use crate::group::{Action, Group, Record};
 use crate::host_task::{HostViews, InteropHandle, PlannedViews, Task};
 use crate::image::native::sampler;
 use crate::image::{

@@ -31,10 +31,13 @@ use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 pub use kernel_builder::{
-    Binary, Builder, Coerce, Constant, Kernel, KernelType, Operand, OperatorCall, OptionMethods,
-    Part, ReferenceOptionMethods, Refusal, SliceMethods, SliceMutMethods, Stage, Staged, Type,
-    Unary, for_each, is_staging, operator,
+    Binary, Builder, Coerce, Combine, Constant, Element, Format, GroupKernel, GroupNumber,
+    HostGroups, Kernel, KernelType, Lanes, Operand, OperatorCall, OptionMethods, Part,
+    ReferenceOptionMethods, Refusal, SharedSlice, SliceMethods, SliceMutMethods, Stage, Staged,
+    Type, Unary, for_each, given, is_staging, operator,
 };
+
+use kernel_builder::Vector;
 
 use crate::accessor::{Accessor, Mode, Writes};
 use crate::arguments::ArgSink;
@@ -43,7 +46,7 @@ use crate::device::Device;
 use crate::embedded::Embedded;
 use crate::error::{Errc, Error, Result};
 use crate::kernel_args::{AtOffset, KernelArg};
-use crate::range::DeviceData;
+use crate::range::{DeviceData, NdRange, extents};
 use crate::usm;
 
 /// An argument of a kernel in Rust.
@@ -121,6 +124,58 @@ impl<T: DeviceData, const N: usize> Argument for [T; N] {
     }
 }
 impl<T: DeviceData, const N: usize> Value<'_, [T; N]> for [T; N] {}
+impl<T: DeviceData + Lanes<N>, const N: usize> Argument for Vector<T, N> {
+    fn pass_to(self, to: &mut ArgSink<'_>) {
+        to.value(self);
+    }
+}
+impl<T: DeviceData + Lanes<N>, const N: usize> Value<'_, Vector<T, N>> for Vector<T, N> {}
+
+/// Calls a kernel on the host in work-groups: each work-item is a thread, and one of them runs at a time.
+///
+/// Barriers, local memory and the operations of groups and sub-groups work as on a device. The groups run one after
+/// another. Sub-groups have 16 work-items unless the kernel requires another size.
+///
+/// ```
+/// use sycl::NdRange;
+/// use sycl::kernel::for_each_group;
+///
+/// #[sycl::kernel]
+/// fn reverse(y: &mut [u32]) {
+///     let it = sycl::item::<1>();
+///     let mut tile = sycl::local::<[u32; 4]>();
+///     tile[it.local_id()] = y[it.id()];
+///     sycl::barrier();
+///     y[it.id()] = tile[3 - it.local_id()];
+/// }
+///
+/// let mut y = [1, 2, 3, 4, 5, 6, 7, 8];
+/// for_each_group(NdRange::new([8], [4]), reverse, (&mut y,))?;
+/// assert_eq!(y, [4, 3, 2, 1, 8, 7, 6, 5]);
+/// # Ok::<(), sycl::Error>(())
+/// ```
+///
+/// A work-item has a copy of each `&mut [T]`, which it gives to the others at barriers and operations of groups, and
+/// takes from them again. So no two work-items have a reference to the same memory, which Rust forbids; and a reference
+/// into a slice or into local memory that lives across a barrier does not compile.
+///
+/// # Errors
+/// [`Errc::NdRange`] if the local range does not divide the global one, or is not the one that the kernel requires.
+///
+/// # Panics
+/// With the panic of a work-item; if work-items wait for others that do not come; and at a barrier in a device function,
+/// where the kernel's slices have no names.
+pub fn for_each_group<K: GroupKernel, const D: usize>(
+    range: NdRange<D>,
+    kernel: K,
+    arguments: K::Arguments<'_>,
+) -> Result<()> {
+    let (global, local) = (extents(range.global.0), extents(range.local.0));
+    let wrong = |text| Error::new(Errc::NdRange, text);
+    let groups = HostGroups::new(global, local);
+    let groups = groups.ok_or_else(|| wrong("the local range does not divide the global one"))?;
+    kernel.run_groups(groups, arguments).map_err(wrong)
+}
 
 /// A staged kernel, which lives as long as the program.
 struct Known {

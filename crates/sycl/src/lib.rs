@@ -67,6 +67,7 @@ mod accessor;
 mod arguments;
 mod buffer;
 mod bundle;
+mod command_group;
 mod context;
 mod device;
 pub mod embedded;
@@ -76,7 +77,6 @@ mod environment;
 mod error;
 mod event;
 mod graph;
-mod group;
 mod group_command;
 mod handle;
 mod handler;
@@ -104,6 +104,7 @@ mod registry;
 mod reports;
 mod scope;
 mod selector;
+mod specialised;
 mod staging;
 mod storage;
 mod submit;
@@ -134,24 +135,36 @@ pub use host_task::{
     HostView, HostViewArg, HostViews, InteropHandle, NativeView, PlannedView, PlannedViews,
 };
 pub use image::{
-    Addressing, ChannelOrder, ChannelType, Filtering, HostImageAccessor, HostImageView,
+    Addressing, ChannelOrder, ChannelType, Filtering, HostImage, HostImageAccessor, HostImageView,
     HostSampledImageAccessor, HostTaskImageAccessor, ImageAccessor, ImageFormat, ImageView,
-    SampledImage, Sampler, Texel, TexelKind, UnsampledImage,
+    KernelTexel, ReadImage, SampledImage, Sampler, Texel, TexelKind, UnsampledImage, WriteImage,
 };
 pub use kernel_args::{AtOffset, KernelArg, KernelArgs, Launch, Val};
-pub use kernel_builder::{Item, Local, atomic, barrier, item, local};
+pub use kernel_builder::vectors::*;
+pub use kernel_builder::{BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Plus};
+pub use kernel_builder::{
+    Group, Item, Local, SubGroup, Vector, atomic, barrier, group, item, local, sub_group,
+};
 pub use platform::{Backend, Platform};
 pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};
 pub use range::{DeviceData, Dim, Id, NdRange, Range, SupportedDim};
-pub use reduction::{
-    BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Number, Operation, Plus, Reduction,
-};
+pub use reduction::{Number, Operation, Reduction};
 pub use scope::QueueScope;
 pub use selector::{
     AcceleratorSelector, AspectSelector, CpuSelector, DefaultSelector, FilterSelector, GpuSelector,
     Selector,
 };
+pub use specialised::spec_constant;
 pub use sycl_macros::{Device, device, kernel, kernels};
+
+/// Prints from a kernel, with Rust's formats: `sycl::print!("{i}: {:.3}\n", x[i])`.
+///
+/// Numbers and characters can be printed, with a width, zeros, digits after the point, or in hexadecimal. On a device
+/// floating-point numbers without digits are printed with six, as C's `%g`; the lines appear when the driver writes them.
+#[macro_export]
+macro_rules! print {
+    ($($arguments:tt)*) => { ::std::print!($($arguments)*) };
+}
 
 /// The samples of the page that a registry shows compile.
 #[cfg(doctest)]

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use level_zero::sys::*;
 
+use crate::command_group::Group;
 use crate::context::Context;
 use crate::device::{Device, name_of};
 use crate::engine::command_lane::{CommandLane, NativeLane};
@@ -16,7 +17,6 @@ use crate::engine::pending::{self, drop_never_ends, is_in_a_host_task, would_wai
 use crate::environment::{self, Lists};
 use crate::error::{AsyncHandler, Error, Result};
 use crate::event::Event;
-use crate::group::Group;
 use crate::handler::{Command, Handler};
 use crate::log::{CHOICES, say};
 use crate::queue_inner::QueueInner;

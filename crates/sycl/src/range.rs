@@ -1,5 +1,7 @@
 //! Index spaces of one to three dimensions, and the types that device memory can hold.
 
+use kernel_builder::{Lanes, Vector};
+
 use crate::error::{Error, Result};
 
 /// Sealed: only ranks 1 to 3 compile.
@@ -127,6 +129,8 @@ macro_rules! device_data {
 device_data!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64);
 // SAFETY: an array adds no padding to such values.
 unsafe impl<T: DeviceData, const N: usize> DeviceData for [T; N] {}
+// SAFETY: a vector's memory is its lanes, and a fourth one where it has three.
+unsafe impl<T: DeviceData + Lanes<N>, const N: usize> DeviceData for Vector<T, N> {}
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,8 @@
 
 use std::sync::OnceLock;
 
+use kernel_builder::{BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Plus};
+
 use crate::accessor::{Accessor, Read, ReadWrite, Write, WriteNoInit};
 use crate::buffer::Buffer;
 use crate::device::DeviceType;
@@ -116,29 +118,9 @@ pub trait Operation<T>: Copy + sealed::Operation {
 }
 
 macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident)*) => { $(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default)]
-        pub struct $name;
-        impl sealed::Operation for $name {}
-    )* };
+    ($($name:ident)*) => { $( impl sealed::Operation for $name {} )* };
 }
-operations! {
-    /// `a + b`; integers wrap around.
-    Plus
-    /// `a * b`; integers wrap around.
-    Multiplies
-    /// The smaller value.
-    Minimum
-    /// The larger value.
-    Maximum
-    /// `a & b`.
-    BitAnd
-    /// `a | b`.
-    BitOr
-    /// `a ^ b`.
-    BitXor
-}
+operations!(Plus Multiplies Minimum Maximum BitAnd BitOr BitXor);
 
 macro_rules! numbers {
     ($($ty:ident $module:ident $kernel:ident $lowest:expr, $highest:expr;)*) => { $(

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use sycl_graph::{Access, Dep, Deps, Domain};
 
 use crate::arguments::Arguments;
+use crate::command_group::{Action, Group, Record};
 use crate::device::name_of;
 use crate::engine::command_lane::Profile;
 use crate::engine::completion::{Resolved, is_open_or_failed, resolve, wait_for};
@@ -23,7 +24,6 @@ use crate::engine::user_event_lanes::{Chosen, Placement};
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, device_clock};
-use crate::group::{Action, Group, Record};
 use crate::group_command::{Deferred, GroupCommand, Pointers, append_profiled, native_of};
 use crate::log::{COMMANDS, say};
 use crate::operation::{AppendError, Operation};

@@ -716,7 +716,6 @@ impl Lowering {
             .checked_sub(2)
             .and_then(|at| names.get(at))
             .cloned();
-        let is_type = |name: &str| name.starts_with(char::is_uppercase);
         if let Some(text) = names.iter().find_map(|name| refusal::owner(name)) {
             return self.refuse(of.span(), text);
         }
@@ -764,7 +763,6 @@ impl Lowering {
     /// The staged form of a device function, or of a function of a type.
     pub(super) fn staged_path(&self, function: &ExprPath) -> TokenStream {
         let mut path = function.path.clone();
-        let is_type = |name: &str| name.starts_with(char::is_uppercase);
         let count = path.segments.len();
         let owner = count.checked_sub(2).and_then(|at| path.segments.get(at));
         let of_type =
@@ -859,6 +857,10 @@ impl Lowering {
             .map(|segment| segment.ident.to_string());
         let name = name.unwrap_or_default();
         let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+        // `print!` alone is the standard library's.
+        if name == "print" && of.path.segments.len() > 1 {
+            return self.print(of);
+        }
         match name.as_str() {
             "matches" => self.matches_macro(of),
             "panic" | "unreachable" | "todo" | "unimplemented" => match wanted {
@@ -888,4 +890,9 @@ impl Lowering {
             name => self.refuse(of.path.span(), refusal::invocation(name)),
         }
     }
+}
+
+/// Whether a name is that of a type, not of a module or a function.
+fn is_type(name: &str) -> bool {
+    name.starts_with(char::is_uppercase) || kernel_builder::is_vector_name(name)
 }

@@ -6,6 +6,8 @@ use syn::spanned::Spanned;
 use syn::{Error, FnArg, GenericParam, ItemFn, ReturnType, Signature, Type};
 
 use super::closure::{callable, callable_parameters};
+use super::group_form;
+use super::options::Options;
 use super::scope::{Lowering, near};
 use super::statement::Use;
 
@@ -182,8 +184,9 @@ fn argument(ty: &Type, errors: &mut Vec<Error>) -> TokenStream {
 }
 
 /// A kernel.
-pub(crate) fn kernel(function: &ItemFn) -> TokenStream {
+pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
     let stage = Lowering::new().stage;
+    let sizes = options.stage(&stage);
     let Body {
         code,
         parameters,
@@ -296,6 +299,7 @@ pub(crate) fn kernel(function: &ItemFn) -> TokenStream {
         };
         (name.clone(), items)
     };
+    let groups = group_form::implementation(function, &marker, options);
     // Type parameters live as long as the program, because the kernel is cached.
     let mut generics = signature.generics.clone();
     for parameter in generics.type_params_mut() {
@@ -323,10 +327,13 @@ pub(crate) fn kernel(function: &ItemFn) -> TokenStream {
     quote! {
         #items
         #quiet
+        #groups
+        #quiet
         impl #impl_generics ::sycl::kernel::Kernel for #marker #type_generics #where_clause {
             const NAME: &'static str = #text;
             const FILE: &'static str = ::core::file!();
             fn stage(#stage: &::sycl::kernel::Stage) {
+                #sizes
                 #(let #names: ::sycl::kernel::Staged<#types> = #stage.parameter(#shown);)*
                 let __body = || -> ::sycl::kernel::Staged<()> { #code };
                 __body();

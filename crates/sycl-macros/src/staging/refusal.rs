@@ -46,9 +46,9 @@ pub(super) fn literal(literal: &syn::Lit) -> Option<&'static str> {
 /// Why a macro cannot be staged.
 pub(super) fn invocation(name: &str) -> String {
     match name {
-        "println" | "print" | "eprintln" | "eprint" | "dbg" => format!(
-            "`{name}!` in a kernel is not supported yet: write the value to a buffer and print it on the host"
-        ),
+        "println" | "print" | "eprintln" | "eprint" | "dbg" => {
+            format!("`{name}!` in a kernel: write `sycl::print!`, with `\\n` at the end of a line")
+        }
         "vec" | "format" => format!(
             "`{name}!` in a kernel: devices have no heap; use an array, or a buffer that is a parameter"
         ),

@@ -14,6 +14,7 @@ use sycl_graph::{Access, Grid};
 
 mod access;
 mod format;
+mod in_kernel;
 pub(crate) mod native;
 mod sampler;
 
@@ -22,6 +23,7 @@ pub use access::{
     ImageAccessor, ImageView,
 };
 pub use format::{ChannelOrder, ChannelType, ImageFormat, Texel, TexelKind};
+pub use in_kernel::{HostImage, KernelTexel, ReadImage, WriteImage};
 pub use sampler::{Addressing, Filtering, Sampler};
 
 pub(crate) use format::check_kind;

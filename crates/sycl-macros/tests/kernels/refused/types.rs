@@ -74,8 +74,8 @@ fn inexhaustive(y: &mut [i32]) {
     }
 }
 #[kernel]
-fn atomic_float(y: &mut [f32]) {
-    sycl::atomic::add(&mut y[0], 1.0);
+fn atomic_byte(y: &mut [u8]) {
+    sycl::atomic::add(&mut y[0], 1);
 }
 #[derive(Clone, Copy, sycl::Device)]
 struct InsideOnly {

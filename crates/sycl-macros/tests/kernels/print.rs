@@ -1,0 +1,63 @@
+//! `sycl::print!` on the device prints what it prints on the host.
+
+#![forbid(unsafe_code)]
+
+use sycl::{Result, item};
+
+use super::device::run;
+
+#[sycl::kernel]
+fn talk(input: &[i32], output: &mut [f32]) {
+    let i = item::<1>().id();
+    let (x, wide) = (input[i], input[i] as i64 * 10_000_000_000);
+    sycl::print!("100% {{{x}}} {:5}|{0:05}|{:x}|{wide}\n", x * 2, -1i8);
+    sycl::print!(
+        "{:.3} {half} {} {c}\n",
+        x as f64 / 8.0,
+        7u16,
+        half = x as f32 / 2.0,
+        c = 65u8
+    );
+    output[i] = 1.0;
+}
+
+/// Set in the process whose output is compared.
+const CHILD: &str = "SOLUM_TEST_PRINT";
+
+#[test]
+fn a_device_prints_as_the_host_does() -> Result<()> {
+    match std::env::var(CHILD).as_deref() {
+        Ok("device") => {
+            assert_eq!(run(talk, &[21], &[0.0])?, [1.0]);
+            return Ok(());
+        }
+        Ok(_) => {
+            sycl::kernel::for_each([1], || talk(&[21], &mut [0.0]));
+            return Ok(());
+        }
+        Err(_) => {}
+    }
+    let printed = |on: &str| {
+        let run = std::process::Command::new(std::env::current_exe().expect("a path"))
+            .args([
+                "--exact",
+                "--nocapture",
+                "print::a_device_prints_as_the_host_does",
+            ])
+            .env(CHILD, on)
+            .output()
+            .expect("the test runs");
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        let lines = text
+            .lines()
+            .filter(|line| line.contains('|') || line.contains("2.625"));
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let (device, host) = (printed("device"), printed("host"));
+    assert_eq!(
+        device,
+        ["100% {21}    42|00042|ff|210000000000", "2.625 10.5 7 65"]
+    );
+    assert_eq!(host, device);
+    Ok(())
+}
