@@ -227,21 +227,26 @@ impl Builder {
         let Operand::Value(id) = condition else {
             return;
         };
-        match (self.conditions.get(&id).copied(), holds) {
-            (Some(Condition::Less(low, high)), true)
-            | (Some(Condition::NotLess(low, high)), false) => self.fact(low, high, true),
-            (Some(Condition::Less(high, low)), false)
-            | (Some(Condition::NotLess(high, low)), true) => self.fact(low, high, false),
-            (Some(Condition::Equal(a, b)), true) | (Some(Condition::Unequal(a, b)), false) => {
-                self.fact(a, b, false);
-                self.fact(b, a, false);
+        let mut next = vec![(id, holds)];
+        // A constant may be its own condition: true is the negation of false, and false of true.
+        let mut seen = HashSet::new();
+        while let Some((id, holds)) = next.pop() {
+            if !seen.insert((id, holds)) || seen.len() > VISITED {
+                continue;
             }
-            (Some(Condition::Both(a, b)), true) => {
-                self.assume(Operand::Value(a), true);
-                self.assume(Operand::Value(b), true);
+            match (self.conditions.get(&id).copied(), holds) {
+                (Some(Condition::Less(low, high)), true)
+                | (Some(Condition::NotLess(low, high)), false) => self.fact(low, high, true),
+                (Some(Condition::Less(high, low)), false)
+                | (Some(Condition::NotLess(high, low)), true) => self.fact(low, high, false),
+                (Some(Condition::Equal(a, b)), true) | (Some(Condition::Unequal(a, b)), false) => {
+                    self.fact(a, b, false);
+                    self.fact(b, a, false);
+                }
+                (Some(Condition::Both(a, b)), true) => next.extend([(b, true), (a, true)]),
+                (Some(Condition::Not(of)), holds) => next.push((of, !holds)),
+                _ => {}
             }
-            (Some(Condition::Not(of)), holds) => self.assume(Operand::Value(of), !holds),
-            _ => {}
         }
     }
 }
