@@ -82,7 +82,7 @@ pub struct Access {
     scope: Scope,
 }
 
-/// What the functions without order and scope have.
+/// Order and scope of the functions that do not name them.
 const PLAIN: Access = Access {
     order: Order::Relaxed,
     scope: Scope::Device,

@@ -1,6 +1,6 @@
 //! Work-groups on the host: each work-item is a thread, and one of them runs at a time.
 //!
-//! A kernel's `&mut [T]` belongs to one work-item, in Rust's terms: nobody else may write that memory while the function
+//! A kernel's `&mut [T]` belongs to one work-item, in Rust's terms: no other code may write that memory while the function
 //! runs. So each work-item has a copy of its own. It gives its copy to the group before it waits for others, which is
 //! where the next one begins, and takes the group's again when it goes on. Only one work-item runs between two such
 //! points, so nothing is lost, and atomic operations need no instructions of their own.
@@ -16,7 +16,7 @@ use crate::host::{HostItem, indices, linear, size};
 /// A value that a work-item gives to the others.
 type Given = Arc<dyn Any + Send + Sync>;
 
-/// What a work-item does.
+/// The state of a work-item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     /// It runs, or would if it had its turn.

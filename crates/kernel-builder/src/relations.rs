@@ -1,4 +1,4 @@
-//! What is known of the order of integers: indices that are known to be inside are not checked.
+//! Known orders of integers: indices that are known to be inside are not checked.
 //!
 //! All relations are of unsigned numbers. Some hold always, because of how a value was computed; others, the builder's
 //! facts, hold where a condition does, and end with the code that it guards.

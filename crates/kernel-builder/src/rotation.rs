@@ -116,7 +116,7 @@ fn rotated(blocks: &[Block], header: usize) -> Option<Rotated> {
     if entries.count() != 1 || starts_with_phi {
         return None;
     }
-    // What the header computes is used in the loop alone, by instructions that are known.
+    // Values of the header are used in the loop alone, by instructions that are known.
     let made: Vec<Id> = rest
         .iter()
         .filter_map(|it| it.operands.get(1))

@@ -152,7 +152,7 @@ impl Builder {
         all
     }
 
-    /// What a pattern binds for a member: a reference where the matched value is one, else a copy.
+    /// The binding of a pattern for a member: a reference where the matched value is one, else a copy.
     pub fn project(&mut self, operand: Operand, of: &str, name: &str) -> Operand {
         let by_reference = match operand {
             Operand::Value(id) => matches!(self.type_of(id), Type::Pointer(..)),

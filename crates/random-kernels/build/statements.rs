@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::expressions::{Scope, TYPES, Type, Variable};
 use crate::random::Random;
 
-/// What all kernels use.
+/// The device functions of all kernels.
 pub(crate) const PRELUDE: &str = r"
 use sycl::item;
 

@@ -5,7 +5,7 @@
 
 #![cfg(llvm)]
 
-#[expect(warnings, clippy::all, reason = "nobody reads this code")]
+#[expect(warnings, clippy::all, reason = "this code is generated")]
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 }
@@ -55,7 +55,7 @@ fn numbers() -> Vec<f32> {
         .collect()
 }
 
-/// What plain Rust leaves.
+/// The output of plain Rust.
 fn on_the_host(host: fn(&[u32], &[f32], &mut [u64]), seed: u64) -> Vec<u64> {
     let (input, numbers, mut output) = (input(seed), numbers(), vec![0; items(seed) * WORDS]);
     kernel_builder::for_each([items(seed)], || host(&input, &numbers, &mut output));

@@ -66,7 +66,7 @@ pub enum Error {
     File {
         /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A name with a separator, or an empty one.

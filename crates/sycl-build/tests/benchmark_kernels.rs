@@ -31,7 +31,7 @@ fn words<K: kernel_builder::Kernel>(_kernel: &K) -> [Vec<u32>; 2] {
     .map(|words| words.unwrap_or_else(|refusal| panic!("{}: {refusal}", K::NAME)))
 }
 
-/// What `spirv-val` says; `None` if it is not installed.
+/// The output of `spirv-val`; `None` if it is not installed.
 fn validated(bytes: &[u8]) -> Option<Result<(), String>> {
     let mut child = Command::new("spirv-val")
         .args(["--target-env", "opencl2.2", "-"])

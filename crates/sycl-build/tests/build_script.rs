@@ -1,4 +1,4 @@
-//! What a build script does with this crate, and what a program does with the file: no other compiler takes part.
+//! A build script writes a file with this crate, and a program runs it: no other compiler takes part.
 
 #[path = "files/kernels.rs"]
 mod kernels;

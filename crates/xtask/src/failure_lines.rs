@@ -1,4 +1,4 @@
-//! The lines of a program's output that say what failed. CI keeps only the end of a long output, so that a run repeats them there.
+//! The lines of a program's output about failures. CI keeps only the end of a long output, so a run repeats them there.
 
 use std::io::{BufRead as _, BufReader, PipeReader, Write as _};
 use std::sync::mpsc::{self, Receiver};
@@ -8,7 +8,7 @@ use std::time::Duration;
 const MOST: usize = 60;
 /// Lines of a failed test's own output that are kept.
 const MOST_OF_A_TEST: usize = 12;
-/// The wait for the output of processes that outlive their program. Ten times the longest seen.
+/// The wait for the output of processes that outlive their program: it only delays a step that has left some.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Finds these lines in the output of rustc, clippy and Rust's tests.
@@ -47,7 +47,7 @@ impl Copy {
             let mut reader = BufReader::new(reader);
             let mut bytes = Vec::new();
             while reader.read_until(b'\n', &mut bytes).is_ok_and(|n| n > 0) {
-                // Output that nobody reads is lost as it would be without the copy.
+                // If our output is closed, the lines are lost, as without the copy.
                 let mut out = std::io::stdout().lock();
                 let _lost = out.write_all(&bytes).and_then(|()| out.flush());
                 finder.read(String::from_utf8_lossy(&bytes).trim_end());

@@ -29,7 +29,7 @@ const TOGETHER: [&str; 14] = [
     "shuffle_xor",
 ];
 
-/// What a name stands for.
+/// The meaning of a name.
 enum Held {
     /// A slice that all work-items have, by the name of the shared one.
     Slice(Ident),

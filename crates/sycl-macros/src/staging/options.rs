@@ -6,7 +6,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Token};
 
-/// What stands in the parentheses of `#[kernel(…)]`.
+/// The options in the parentheses of `#[kernel(…)]`.
 #[derive(Default)]
 pub(crate) struct Options {
     sub_group_size: Option<Expr>,

@@ -41,7 +41,7 @@ fn floating_point_numbers_are_added_and_compared() -> Result<()> {
     Ok(())
 }
 
-/// Each work-item multiplies, which no atomic operation does: it tries until nobody came between.
+/// Each work-item multiplies, which no atomic operation does: it tries until no other has come between.
 #[sycl::kernel]
 fn multiply(input: &[u32], output: &mut [u32]) {
     let i = item::<1>().id();
@@ -78,7 +78,7 @@ fn compare_exchange_tries_again() -> Result<()> {
     Ok(())
 }
 
-/// What a module declares, and how its operations are ordered.
+/// The declarations of a module, and the orders of its operations.
 #[test]
 fn orders_and_scopes_are_in_the_module() -> Result<()> {
     let text = |words: &[u32]| {

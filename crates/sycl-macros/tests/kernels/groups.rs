@@ -74,7 +74,7 @@ fn groups_of_two_dimensions_count_in_one() -> Result<()> {
     Ok(())
 }
 
-/// What the kernels below compute, for one team.
+/// The results of the kernels below, for one team.
 fn expected<T: DeviceData, O: Combine<T>>(team: &[T], operation: O) -> Vec<[T; 3]> {
     let combine = |part: &[T]| {
         let neutral = operation.neutral();

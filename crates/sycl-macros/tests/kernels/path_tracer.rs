@@ -38,7 +38,7 @@ fn host_and_device_render_the_same_picture() -> Result<()> {
     Ok(())
 }
 
-/// What the picture shows: a sky that is bluer than red above, a floor that the light above makes brighter below, and a red
+/// The content of the picture: a sky that is bluer than red above, a floor that the light above makes brighter below, and a red
 /// ball on the right.
 #[test]
 fn the_picture_shows_the_scene() {

@@ -42,7 +42,7 @@ pub(super) fn run(session: &Session, options: &Random) -> Result<()> {
     session.replace(&run)
 }
 
-/// The crate `random-kernels`, with kernels that nobody has seen unless the first seed is given.
+/// The crate `random-kernels`, with new kernels unless the first seed is given.
 fn rust(session: &Session, options: &Random) -> Result<()> {
     packages::install_toolchain(session)?;
     let count: u64 = match options.count.as_deref() {
