@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Example programs whose code the pages show. `./x test clients` runs those of crate `sycl`.
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 5] = [
     "crates/level-zero/examples/scale.rs",
     "crates/sycl/examples/rust_kernel.rs",
     "crates/sycl/examples/vector_add.rs",
+    "crates/sycl/examples/spirv_file.rs",
     "crates/sycl/examples/documentation.rs",
 ];
 

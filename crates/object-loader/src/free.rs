@@ -23,19 +23,20 @@ impl FreeList {
     }
 
     /// Adds a run and merges it with its neighbours.
-    pub fn add(&mut self, base: usize, len: u64) {
-        let (mut base, mut len) = (base, len);
-        if let Some((&before, &before_len)) = self.by_address.range(..base).next_back()
-            && before + before_len as usize == base
-        {
-            self.remove(before, before_len);
-            base = before;
-            len += before_len;
-        }
+    pub fn add(&mut self, base: usize, mut len: u64) {
         let end = base + len as usize;
-        if let Some(&after_len) = self.by_address.get(&end) {
-            self.remove(end, after_len);
+        if let Some(after_len) = self.by_address.remove(&end) {
+            self.by_length.remove(&(after_len, end));
             len += after_len;
+        }
+        // The run before grows in place: allocations are often freed in the order of their addresses.
+        if let Some((&before, before_len)) = self.by_address.range_mut(..base).next_back()
+            && before + *before_len as usize == base
+        {
+            self.by_length.remove(&(*before_len, before));
+            *before_len += len;
+            self.by_length.insert((*before_len, before));
+            return;
         }
         self.insert(base, len);
     }

@@ -2,10 +2,14 @@
 //!
 //! `cargo run -p sycl --example reduction`
 
+#![forbid(unsafe_code)]
+
 use sycl::{Buffer, Maximum, Minimum, Plus, Queue, Read, Reduction, Result};
 
-sycl::kernels! {
-    unsafe mod kernels = "kernels/vector_add.spvasm";
+#[sycl::kernel]
+fn add(a: &[f32], b: &[f32], sums: &mut [f32]) {
+    let i = sycl::item::<1>().id();
+    sums[i] = a[i] + b[i];
 }
 
 #[expect(clippy::print_stdout, reason = "an example prints")]
@@ -41,7 +45,7 @@ fn main() -> Result<()> {
     queue.parallel_for_reduce([n], Reduction::new(&total, Plus), |cg, sums| {
         let a = cg.access(&a, Read)?;
         let b = cg.access(&b, Read)?;
-        cg.parallel_for(kernels::add, [n], (&a, &b, sums))
+        cg.parallel_for(add, [n], (&a, &b, sums))
     })?;
     let total = total.into_vec()?[0];
     println!("1000 and all sums: {total}");

@@ -1,12 +1,12 @@
 //! A program with a mistake, for `solum check`: one of two buffers has too few elements. It contains the driver, and the
-//! checker with it.
+//! checker with it. The kernel comes from a SPIR-V file: kernels in Rust compare each index with the length.
 //!
 //! `cargo build -p sycl --example short_buffer`, then `solum check -- target/debug/examples/short_buffer`
 
 use sycl::{Buffer, Queue, Read, Result, Write};
 
 sycl::kernels! {
-    unsafe mod kernels = "kernels/vector_add.spvasm";
+    unsafe mod kernels = "kernels/add.spvasm";
 }
 
 #[expect(clippy::print_stdout, reason = "an example prints")]

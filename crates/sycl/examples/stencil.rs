@@ -5,13 +5,26 @@
 
 use sycl::{Buffer, BufferOptions, Device, Queue, Range, Read, Result, Write, info};
 
-sycl::kernels! {
-    unsafe mod kernels = "kernels/stencil.spv";
-}
-
 const WIDTH: usize = 512;
 const HEIGHT: usize = 512;
 const STEPS: usize = 50;
+
+/// Computes the rows of `after`, of which the first is row `first` of the plate and row `skip` of `before`.
+#[sycl::kernel]
+fn heat(before: &[f32], after: &mut [f32], first: usize, skip: usize) {
+    let at = sycl::item::<2>().id();
+    let (row, x) = (at[0], at[1]);
+    let y = first + row;
+    let i = (skip + row) * WIDTH + x;
+    let here = before[i];
+    after[row * WIDTH + x] = if x == 0 || y == 0 || x + 1 == WIDTH || y + 1 == HEIGHT {
+        // The border keeps its temperature.
+        here
+    } else {
+        let around = before[i - 1] + before[i + 1] + before[i - WIDTH] + before[i + WIDTH];
+        here + 0.24 * (around - 4.0 * here)
+    };
+}
 
 fn plate() -> Vec<f32> {
     let hot = |x: usize, y: usize| (x / 64 + y / 64).is_multiple_of(3);
@@ -76,9 +89,9 @@ fn main() -> Result<()> {
                 let before = cg.access_ranged(&now, Read, [below - above, WIDTH], [above, 0])?;
                 let after =
                     cg.access_ranged(&next, Write.no_init(), [end - first, WIDTH], [first, 0])?;
-                // An accessor passes the whole buffer's address, so indices are the buffer's.
-                let arguments = (&before, &after, WIDTH as u32, HEIGHT as u32, first as u32);
-                cg.parallel_for(kernels::heat, [end - first, WIDTH], arguments)
+                // A slice begins with the first element of the accessor's part.
+                let arguments = (&before, &after, first, first - above);
+                cg.parallel_for(heat, [end - first, WIDTH], arguments)
             })?;
         }
         std::mem::swap(&mut now, &mut next);

@@ -1,11 +1,15 @@
-//! The smallest program: adds two buffers into a third.
+//! The smallest program: adds two buffers into a third, with a kernel in Rust.
 //!
 //! `cargo run -p sycl --example vector_add`: no loader and no driver need be installed.
 
+#![forbid(unsafe_code)]
+
 use sycl::{Buffer, Queue, Read, Result, Write, info};
 
-sycl::kernels! {
-    unsafe mod kernels = "kernels/vector_add.spvasm";
+#[sycl::kernel]
+fn add(a: &[f32], b: &[f32], sum: &mut [f32]) {
+    let i = sycl::item::<1>().id();
+    sum[i] = a[i] + b[i];
 }
 
 #[expect(clippy::print_stdout, reason = "an example prints")]
@@ -22,7 +26,7 @@ fn main() -> Result<()> {
         let b = cg.access(&b, Read)?;
         let sum = cg.access(&sum, Write.no_init())?;
         // Other argument types, or another number of arguments, would not compile.
-        cg.parallel_for(kernels::add, [count], (&a, &b, &sum))
+        cg.parallel_for(add, [count], (&a, &b, &sum))
     })?;
 
     // Waits for the kernel, which writes the buffer.

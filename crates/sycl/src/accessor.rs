@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::range::{DeviceData, Range};
+use crate::range::{DeviceData, Range, extents};
 
 /// The access mode of an accessor, as a type.
 pub trait Mode: Copy + sealed::Sealed + 'static {
@@ -95,6 +95,14 @@ impl<T: DeviceData, const D: usize, M: Mode> Accessor<'_, T, D, M> {
     #[must_use]
     pub fn range(&self) -> Range<D> {
         self.range
+    }
+
+    /// Whether the elements lie in memory without gaps.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        let [planes, rows, row] = extents(self.range.0);
+        let [row_pitch, plane_pitch] = self.pitches;
+        self.range.size() == 0
+            || (rows == 1 || row_pitch == row) && (planes == 1 || plane_pitch == rows * row)
     }
 }
 

@@ -18,6 +18,8 @@ pub struct ArgSink<'a>(pub(crate) &'a mut Arguments);
 pub(crate) struct Arguments {
     slots: SmallVec<[Slot; 8]>,
     bytes: SmallVec<[u8; 128]>,
+    /// Why the launch cannot have these arguments.
+    refused: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -150,6 +152,9 @@ impl Arguments {
                 self.slots.len()
             ));
         }
+        if let Some(why) = self.refused {
+            return wrong(format!("kernel {kernel}: {why}"));
+        }
         for (index, (slot, (kind, size))) in self.slots.iter().zip(known.unwrap_or(&[])).enumerate()
         {
             let fits = match (slot.kind, *kind) {
@@ -198,6 +203,11 @@ impl ArgSink<'_> {
     pub fn local(&mut self, bytes: usize) {
         let size = bytes.to_ne_bytes();
         self.0.push(ArgumentKind::Local, &size, NO_ACCESS);
+    }
+
+    /// Makes the launch fail with this text.
+    pub(crate) fn refuse(&mut self, why: &'static str) {
+        self.0.refused.get_or_insert(why);
     }
 
     pub(crate) fn image(&mut self, access: u32, dimensions: usize, writes: bool) {

@@ -58,14 +58,14 @@ pub trait Argument {
 /// Arguments for a parameter `&[T]`: an accessor of any mode, or a USM block.
 #[diagnostic::on_unimplemented(
     message = "the kernel's parameter is `&[{T}]`, which `{Self}` cannot be",
-    note = "pass a reference to an accessor of one dimension with elements of `{T}`, or to a USM block of them"
+    note = "pass a reference to an accessor with elements of `{T}`, or to a USM block of them"
 )]
 pub trait ReadableSlice<'cg, T>: Argument {}
 
 /// Arguments for a parameter `&mut [T]`: an accessor that writes, or a USM block.
 #[diagnostic::on_unimplemented(
     message = "the kernel's parameter is `&mut [{T}]`, which `{Self}` cannot be",
-    note = "pass a reference to an accessor of one dimension with elements of `{T}`, and of mode `Write`, `ReadWrite` or one of them with `.no_init()`, or to a USM block of them"
+    note = "pass a reference to an accessor with elements of `{T}`, and of mode `Write`, `ReadWrite` or one of them with `.no_init()`, or to a USM block of them"
 )]
 pub trait WritableSlice<'cg, T>: Argument {}
 
@@ -76,15 +76,27 @@ pub trait WritableSlice<'cg, T>: Argument {}
 )]
 pub trait Value<'cg, T>: Argument {}
 
-impl<'cg, T: DeviceData, M: Mode> Argument for &Accessor<'cg, T, 1, M> {
+impl<'cg, T: DeviceData, const D: usize, M: Mode> Argument for &Accessor<'cg, T, D, M> {
     fn pass_to(self, to: &mut ArgSink<'_>) {
-        // Exactly the declared part: what lies around it may be outdated.
+        // Exactly the declared part: elements around it may be outdated.
         AtOffset(self).push_one(to);
         to.value(self.range().size() as u64);
+        if !self.is_contiguous() {
+            to.refuse(
+                "the accessor of a slice has gaps between its rows: declare a part of whole rows, or access the whole \
+                 buffer",
+            );
+        }
     }
 }
-impl<'cg, T: DeviceData, M: Mode> ReadableSlice<'cg, T> for &Accessor<'cg, T, 1, M> {}
-impl<'cg, T: DeviceData, M: Writes> WritableSlice<'cg, T> for &Accessor<'cg, T, 1, M> {}
+impl<'cg, T: DeviceData, const D: usize, M: Mode> ReadableSlice<'cg, T>
+    for &Accessor<'cg, T, D, M>
+{
+}
+impl<'cg, T: DeviceData, const D: usize, M: Writes> WritableSlice<'cg, T>
+    for &Accessor<'cg, T, D, M>
+{
+}
 
 impl<T: DeviceData, K: usm::Kind> Argument for &usm::Block<T, K> {
     fn pass_to(self, to: &mut ArgSink<'_>) {

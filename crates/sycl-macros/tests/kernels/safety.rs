@@ -112,3 +112,49 @@ fn a_part_of_a_buffer_is_a_slice_of_its_own() -> Result<()> {
     assert_eq!(buffer.into_vec()?, [0, 0, 0, 4, 4, 4, 4, 0, 0, 0]);
     Ok(())
 }
+
+#[test]
+fn parts_of_whole_rows_are_slices_in_more_dimensions() -> Result<()> {
+    #[sycl::kernel]
+    fn count(output: &mut [u32]) {
+        let i = item::<1>().id();
+        output[i] = (output.len() + i) as u32;
+    }
+    let queue = queue();
+    let plane = Buffer::from_slice(&[0u32; 12], [3, 4])?;
+    let cube = Buffer::from_slice(&[0u32; 24], [2, 3, 4])?;
+    let fill = |offset: usize, rows: usize| {
+        queue.submit(|cg| {
+            let part = cg.access_ranged(&plane, ReadWrite, [rows, 4], [offset, 0])?;
+            cg.parallel_for(count, [rows * 4], (&part,))
+        })
+    };
+    fill(0, 3)?;
+    fill(1, 2)?;
+    assert_eq!(
+        plane.into_vec()?,
+        [12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]
+    );
+
+    // Part of a row has no gaps either; a column, and a block of parts of rows, have.
+    for (range, gaps) in [
+        ([1, 1, 2], false),
+        ([1, 2, 4], false),
+        ([2, 3, 4], false),
+        ([0, 3, 1], false),
+        ([1, 2, 1], true),
+        ([2, 1, 4], true),
+        ([2, 2, 4], true),
+    ] {
+        let submitted = queue.submit(|cg| {
+            let part = cg.access_ranged(&cube, ReadWrite, range, [0, 0, 0])?;
+            cg.parallel_for(count, [1], (&part,))
+        });
+        let refused = submitted.err().map(|error| error.to_string());
+        assert_eq!(refused.is_some(), gaps, "{range:?}: {refused:?}");
+        if let Some(text) = refused {
+            assert!(text.contains("kernel count") && text.contains("whole rows"), "{text}");
+        }
+    }
+    Ok(())
+}

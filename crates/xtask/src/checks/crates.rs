@@ -29,9 +29,10 @@ fn write_fresh(session: &Session) -> Result<Dependent> {
     session.write(&fresh.path("build.rs"), FRESH_BUILD)?;
     let examples = unpacked::package(session, "sycl").join("examples");
     session.copy(&examples.join("vector_add.rs"), &fresh.path("src/main.rs"))?;
-    session.make_folder(&fresh.path("src/kernels"))?;
-    let kernel = "kernels/vector_add.spvasm";
-    session.copy(&examples.join(kernel), &fresh.path("src").join(kernel))?;
+    session.make_folder(&fresh.path("src/bin/kernels"))?;
+    for name in ["spirv_file.rs", "kernels/add.spvasm"] {
+        session.copy(&examples.join(name), &fresh.path("src/bin").join(name))?;
+    }
     Ok(fresh)
 }
 
@@ -128,12 +129,13 @@ impl Line {
 }
 
 /// The examples of docs/sycl.md and docs/rust-kernels.md: name, `SOLUM_DEVICES`, a line of the output. Each checks itself, too.
-const EXAMPLES: [(&str, Option<&str>, Line); 11] = [
+const EXAMPLES: [(&str, Option<&str>, Line); 12] = [
     (
         "vector_add",
         None,
         Line::Is("1048576 of 1048576 sums are right"),
     ),
+    ("spirv_file", None, Line::Is("65536 of 65536 sums are right")),
     (
         "stencil",
         Some("cpu:2,discrete"),

@@ -2,7 +2,7 @@
 
 use super::executor::{Executor, SAMPLE};
 use super::join;
-use crate::check::{CheckedLaunch, Turn};
+use crate::check::{CheckedKernel, CheckedLaunch, Turn};
 use crate::clock::now_ns;
 use crate::fault::watchdog::Limit;
 use crate::fault::{Fault, Guard, MODES, MODES_FLUSH, with_default_modes};
@@ -152,8 +152,8 @@ pub(crate) struct Prepared {
     output: Option<Box<printf::Stream>>,
     /// The time by which the launch must have ended.
     limit: Limit,
-    /// For kernels with checks.
-    checked: Option<CheckedLaunch>,
+    /// For kernels with checks. Boxed, because short launches move this structure.
+    checked: Option<Box<CheckedLaunch>>,
 }
 
 /// How a part of a launch is timed; the number is the time of its start.
@@ -276,20 +276,10 @@ impl Prepared {
             check: 0,
             check_arguments: 0,
         };
-        let checked = match &kernel.entry {
-            Entry::Checked(_, checked) => {
-                let placed = match &args {
-                    Args::Given => &launch.args,
-                    Args::Copied(block) => block.as_bytes(),
-                };
-                let blocks = (&launch.args[..], placed);
-                CheckedLaunch::new(checked, info, blocks, &record, memory)
-            }
-            _ => None,
+        let (checked, memory) = match &kernel.entry {
+            Entry::Checked(_, of) => with_checks(of, launched, &args, &record, memory),
+            _ => (None, memory),
         };
-        let memory = checked
-            .as_ref()
-            .map_or(memory, |checked| checked.memory(&record));
         Ok(Self {
             args,
             record,
@@ -494,6 +484,28 @@ impl Prepared {
             output.flush();
         }
     }
+}
+
+/// The checks of a launch, and the bytes that each of its groups needs with them; `memory`: the bytes without.
+#[cold]
+fn with_checks(
+    of: &CheckedKernel,
+    launched: LaunchedKernel<'_>,
+    args: &Args,
+    record: &abi::Launch,
+    memory: u64,
+) -> (Option<Box<CheckedLaunch>>, u64) {
+    let given = &launched.launch.args[..];
+    let placed = match args {
+        Args::Given => given,
+        Args::Copied(block) => block.as_bytes(),
+    };
+    let info = &launched.kernel.info;
+    let checked = CheckedLaunch::new(of, info, (given, placed), record, memory).map(Box::new);
+    let memory = checked
+        .as_ref()
+        .map_or(memory, |checked| checked.memory(record));
+    (checked, memory)
 }
 
 /// The null pointers of a launch, as the end of a fault's text: most faults of correct kernels come from those.
