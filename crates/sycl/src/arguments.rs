@@ -55,6 +55,13 @@ pub enum ArgumentKind {
 const NO_ACCESS: u32 = u32::MAX;
 
 impl Arguments {
+    /// Removes all arguments, in place.
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+        self.bytes.clear();
+        self.refused = None;
+    }
+
     fn push(&mut self, kind: ArgumentKind, value: &[u8], access: u32) {
         // Values are read in place, so each begins at a multiple of 16.
         let offset = self.bytes.len().next_multiple_of(16);

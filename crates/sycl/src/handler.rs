@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use smallvec::SmallVec;
 
 use crate::accessor::{Accessor, Brand, HostTaskAccessor, LocalAccessor, Mode, Read, Writes};
-use crate::arguments::{ArgSink, Arguments};
+use crate::arguments::ArgSink;
 use crate::buffer::Buffer;
 use crate::bundle::{SpecId, SpecValue, bytes_of};
 use crate::command_group::{Action, Group, Record};
@@ -422,7 +422,7 @@ impl<'cg> Handler<'cg> {
         let mut function = kernel.kernel(&queue.context, &queue.device)?;
         let mut group = self.group.borrow_mut();
         let passed = &mut group.arguments;
-        *passed = Arguments::default();
+        passed.clear();
         kernel.pass(arguments, &mut ArgSink(passed));
         if !group.constants.is_empty() {
             function = function.specialised(&group.constants)?;

@@ -362,7 +362,7 @@ impl fmt::Debug for CommandLane {
 }
 
 /// Lanes that may have something to start.
-pub(crate) type Ready = Vec<Arc<CommandLane>>;
+pub(crate) type Ready = signal::Reached<CommandLane>;
 
 /// Drives all of `ready` and whatever becomes ready by that.
 #[inline]
@@ -792,7 +792,7 @@ pub(crate) fn lanes_of(context: &Arc<Context>) -> Vec<Arc<CommandLane>> {
 
 /// Starts the pending commands of a lost context, which end at once.
 pub(crate) fn start_lost(context: &Arc<Context>) {
-    run(lanes_of(context));
+    run(lanes_of(context).into());
 }
 
 /// Signals with waiting lanes that other processes or the application may set without notice. A thread of the platform

@@ -12,6 +12,7 @@ use crate::address_space::{Access, Pages};
 use crate::check::lock;
 use crate::device::{AllocError, NoFile, Platform};
 use crate::user_memory::{Condition, UserCounter};
+use smallvec::SmallVec;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -216,6 +217,9 @@ pub(crate) struct Signal<Subscriber> {
     has_subscribers: AtomicBool,
 }
 
+/// Subscribers whose wait is over: most often one, which needs no allocation.
+pub(crate) type Reached<Subscriber> = SmallVec<[Arc<Subscriber>; 2]>;
+
 /// Signals of counter-based events are short-lived, so one thread's may get the address of another's.
 #[cfg(test)]
 impl<Subscriber> Drop for Signal<Subscriber> {
@@ -364,7 +368,7 @@ impl<Subscriber> Signal<Subscriber> {
     }
 
     /// Sets the signal: wakes waiting host threads, moves waiting lanes to `ready`.
-    pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Vec<Arc<Subscriber>>) {
+    pub(crate) fn set(&self, start: u64, end: u64, ready: &mut Reached<Subscriber>) {
         let slot = self.slot();
         // Read before the fence below, which would delay the loads.
         let is_shared = matches!(*self.slots, Slots::Shared(_));
@@ -446,7 +450,7 @@ impl<Subscriber> Signal<Subscriber> {
     }
 
     /// Takes the lanes whose wait value is reached, after another process or the application may have counted.
-    pub(crate) fn take_reached(&self) -> Vec<Arc<Subscriber>> {
+    pub(crate) fn take_reached(&self) -> Reached<Subscriber> {
         let count = self.count();
         let reached = |(_, wait_value): &mut (Arc<Subscriber>, u64)| count >= *wait_value;
         let mut subscribers = lock(&self.subscribers);
