@@ -57,14 +57,19 @@ pub(crate) fn build(session: &Session, notices: &Notices) -> Result<PathBuf> {
     metadata(session, &texts, version, notices)?;
     // The wheel keeps permissions, which depend on the user's mask.
     session.run(&Program::new("chmod").words("-R u=rwX,go=rX").arg(&stage))?;
-    let dist = session.path("dist");
-    session.make_folder(&dist)?;
+    let packed = session.path("target/wheel/packed");
+    session.make_folder(&packed)?;
     let pack = Program::new(Environment::WheelTools.python(session))
         .words("-m wheel pack --dest-dir")
-        .args([&dist, &stage])
+        .args([&packed, &stage])
         .env("SOURCE_DATE_EPOCH", stamp::seconds(session)?);
     session.run(&pack)?;
-    Ok(file(session))
+    // Whole, by a rename: another command may be installing the wheel.
+    let wheel = file(session);
+    session.make_folder(&session.path("dist"))?;
+    let packed = packed.join(wheel.file_name().context("the wheel's name")?);
+    session.run(&Program::new("mv").args([&packed, &wheel]))?;
+    Ok(wheel)
 }
 
 /// Packs the wheel unless that of the last call is there and was packed from the same files: the parts of `./x wheels` run
