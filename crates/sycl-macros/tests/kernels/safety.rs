@@ -153,7 +153,10 @@ fn parts_of_whole_rows_are_slices_in_more_dimensions() -> Result<()> {
         let refused = submitted.err().map(|error| error.to_string());
         assert_eq!(refused.is_some(), gaps, "{range:?}: {refused:?}");
         if let Some(text) = refused {
-            assert!(text.contains("kernel count") && text.contains("whole rows"), "{text}");
+            assert!(
+                text.contains("kernel count") && text.contains("whole rows"),
+                "{text}"
+            );
         }
     }
     Ok(())

@@ -135,7 +135,11 @@ const EXAMPLES: [(&str, Option<&str>, Line); 12] = [
         None,
         Line::Is("1048576 of 1048576 sums are right"),
     ),
-    ("spirv_file", None, Line::Is("65536 of 65536 sums are right")),
+    (
+        "spirv_file",
+        None,
+        Line::Is("65536 of 65536 sums are right"),
+    ),
     (
         "stencil",
         Some("cpu:2,discrete"),

@@ -4,7 +4,7 @@ use sycl::{Buffer, Queue, Read, ReadWrite, Result, item, kernel};
 #[kernel]
 fn scale(by: f32, x: &[f32], y: &mut [f32]) {}
 
-fn launches(q: &Queue, f: &Buffer<'_, f32>, i: &Buffer<'_, i32>, p: &Buffer<'_, f32, 2>, host: &[f32]) -> Result<()> {
+fn launches(q: &Queue, f: &Buffer<'_, f32>, i: &Buffer<'_, i32>, host: &[f32]) -> Result<()> {
     q.submit(|cg| {
         let (x, y) = (cg.access(f, Read)?, cg.access(f, ReadWrite)?);
         cg.parallel_for(scale, [1], (1.0, &x))
@@ -18,7 +18,7 @@ fn launches(q: &Queue, f: &Buffer<'_, f32>, i: &Buffer<'_, i32>, p: &Buffer<'_, 
         cg.parallel_for(scale, [1], (1.0, &x, &y))
     })?;
     q.submit(|cg| {
-        let (x, y) = (cg.access(p, Read)?, cg.access(f, ReadWrite)?);
+        let (x, y) = (cg.local::<f32, 1>([1]), cg.access(f, ReadWrite)?);
         cg.parallel_for(scale, [1], (1.0, &x, &y))
     })?;
     q.submit(|cg| {
