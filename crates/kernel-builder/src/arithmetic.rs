@@ -75,7 +75,7 @@ impl Builder {
     }
 
     /// The value behind references, as operators on references have it.
-    fn value_of(&mut self, operand: Operand) -> Operand {
+    pub(crate) fn value_of(&mut self, operand: Operand) -> Operand {
         let operand = self.follow(operand);
         self.read(operand)
     }
