@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 #![expect(
     unused_braces,
-    clippy::erasing_op,
     clippy::identity_op,
-    clippy::unnecessary_literal_unwrap,
+    clippy::todo,
+    clippy::unwrap_used,
     reason = "the macro takes a block, and the kernels are wrong"
 )]
 
@@ -140,7 +140,7 @@ kernels! { what_is_right_reports_nothing:
     wraps "" |x, y, i| { y[i] = x[3].wrapping_add(1).wrapping_mul(5).wrapping_neg(); y[i] = x[2].wrapping_sub(1).wrapping_shl(40); }
     checks "" |x, y, i| { y[i] = x[3].checked_add(1).unwrap_or(1); y[i] = x[4].checked_div(x[0]).unwrap_or(2); }
     saturates "" |x, y, i| { y[i] = x[3].saturating_add(1); y[i] = x[3].saturating_mul(x[3]); }
-    short_circuit "" |x, y, i| { if x[0] != 0 && x[4] / x[0] > 1 { y[i] = 1; } if x.len() > 9 && x[9] > 1 { y[i] = 2; } }
+    short_circuit "" |x, y, i| { if x[0] != 0 && x[4] / x[0] > 1 { y[i] = 1; } y[i] = 3; if x.len() > 9 && x[9] > 1 { y[i] = 2; } }
     counts "" |x, y, _i| { let (mut n, mut sum) = (x.len(), 0u64); while n > 0 { n -= 1; sum += x[n] as u8 as u64; } y[0] = sum as i32; }
     holds "" |x, y, i| { assert!(x[0] == 0); assert_eq!(x[1], -1, "text {}", x[1]); assert_ne!(x[0], 1); y[i] = x.get(1).copied().unwrap(); }
     borders "" |x, y, i| { y[i] = (x[3] - 1) + 1; y[i] = (x[2] + 1) - 1; y[i] = -x[3]; y[i] = 1 << 31; y[i] = x[2] / 1; y[i] = x[2] * 1; }
