@@ -153,7 +153,7 @@ impl Watched {
     }
 
     /// Returns whether the command has ended; its fault is known then.
-    pub(crate) fn settle(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let State::Open(records) = &*state {
             if !probe(self.dep) {
@@ -178,7 +178,7 @@ impl Watched {
 
     /// Whether the command has ended with a fault.
     pub(crate) fn has_failed(&self) -> bool {
-        self.settle() && self.fault().is_some()
+        self.has_ended() && self.fault().is_some()
     }
 
     /// The program knows the fault from now on. Returns whether it did before.
@@ -203,7 +203,7 @@ impl Writers {
     pub(crate) fn add(&mut self, writer: &Arc<Watched>) {
         if self.0.len() >= MANY_WRITERS {
             self.0
-                .retain(|known| !known.settle() || known.fault().is_some());
+                .retain(|known| !known.has_ended() || known.fault().is_some());
         }
         self.0.push(Arc::clone(writer));
     }
@@ -219,7 +219,7 @@ impl Writers {
             if first.is_none() && writer.has_failed() && !writer.tell() {
                 first = writer.fault();
             }
-            !writer.settle() || (writer.fault().is_some() && !writer.is_told())
+            !writer.has_ended() || (writer.fault().is_some() && !writer.is_told())
         });
         first
     }

@@ -1,5 +1,6 @@
 //! Asynchronous errors of a queue, which its events may outlive.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use sycl_graph::{Dep, Deps};
@@ -20,6 +21,8 @@ pub(crate) struct Reports {
     /// A lane keeps its own failures.
     behind: Mutex<Option<(Dep, Error)>>,
     handler: Option<Box<AsyncHandler>>,
+    /// A command of the queue has reported faults, or may.
+    may_fault: AtomicBool,
     /// Commands whose kernels report faults, until their ends are known.
     watched: Mutex<Vec<Arc<Watched>>>,
     /// Commands that have ended with a fault, until the handler gets it.
@@ -33,6 +36,7 @@ impl Reports {
             errors: Mutex::default(),
             behind: Mutex::default(),
             handler,
+            may_fault: AtomicBool::new(false),
             watched: Mutex::default(),
             faults: Mutex::default(),
         }
@@ -77,6 +81,7 @@ impl Reports {
         dep: Dep,
         records: LaunchRecords,
     ) -> Arc<Watched> {
+        self.may_fault.store(true, Ordering::Release);
         let watched = Arc::new(Watched::new(dep, records));
         lock(&self.watched).push(Arc::clone(&watched));
         let (this, own) = (Arc::clone(self), Arc::clone(&watched));
@@ -86,11 +91,11 @@ impl Reports {
 
     /// Whether the end of a command whose kernels report faults is not known.
     pub(crate) fn watches(&self) -> bool {
-        !lock(&self.watched).is_empty()
+        self.may_fault() && !lock(&self.watched).is_empty()
     }
 
     fn look_at(&self, watched: &Arc<Watched>) {
-        if !watched.settle() {
+        if !watched.has_ended() {
             return;
         }
         let mut open = lock(&self.watched);
@@ -101,6 +106,10 @@ impl Reports {
                 lock(&self.faults).push(Arc::clone(watched));
             }
         }
+    }
+
+    fn may_fault(&self) -> bool {
+        self.may_fault.load(Ordering::Acquire)
     }
 
     fn look_for_faults(&self) {
@@ -120,6 +129,9 @@ impl Reports {
 
     /// Returns the first fault that the program does not know, of the commands that have ended.
     pub(crate) fn first_fault(&self) -> Result<()> {
+        if !self.may_fault() {
+            return Ok(());
+        }
         self.look_for_faults();
         let faults = lock(&self.faults);
         let mut first = Ok(());
