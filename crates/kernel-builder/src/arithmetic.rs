@@ -1,5 +1,5 @@
 //! Operators and casts, with Rust's meaning: integers wrap, a shift uses the low bits of its count, `as` saturates.
-//! A division by zero gives zero.
+//! A division by zero gives zero. Checks of the user's operators come before.
 
 use spirv::{Decoration, Op};
 
@@ -75,7 +75,7 @@ impl Builder {
     }
 
     /// The value behind references, as operators on references have it.
-    fn value_of(&mut self, operand: Operand) -> Operand {
+    pub(crate) fn value_of(&mut self, operand: Operand) -> Operand {
         let operand = self.follow(operand);
         self.read(operand)
     }

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use spirv::Op;
 
 use crate::facts::{Always, Condition, Relation};
+use crate::fault_sites::{FaultSite, Reporting};
 use crate::module::{Block, Id, Instruction, Module, storage_class};
 use crate::rotation;
 use crate::threading;
@@ -58,6 +59,10 @@ pub struct Builder {
     targets: HashSet<Id>,
     live: bool,
     pub(crate) line: (u32, u32),
+    /// The file of the code that follows; known in the reporting form.
+    pub(crate) file: &'static str,
+    /// The reporting form of a kernel.
+    pub(crate) report: Option<Reporting>,
     refusal: Option<Refusal>,
     pub(crate) exit: Id,
     pub(crate) depth: usize,
@@ -100,6 +105,8 @@ impl Default for Builder {
             targets: HashSet::new(),
             live: true,
             line: (0, 0),
+            file: "",
+            report: None,
             refusal: None,
             exit,
             depth: 0,
@@ -585,6 +592,13 @@ impl Builder {
         let inside = self.emit(Op::ULessThan, &Type::Bool, &[index, length]);
         self.conditions
             .insert(inside, Condition::Less(index, length));
+        let texts = [
+            "index out of bounds: the length is ",
+            " but the index is ",
+            "",
+        ];
+        let values = [length, index].map(Operand::Value);
+        self.report_unless(Operand::Value(inside), &texts, &values);
         Some(inside)
     }
 
@@ -734,11 +748,15 @@ impl Builder {
         }
     }
 
-    /// Ends the kernel and returns its SPIR-V.
+    /// Ends the kernel and returns its SPIR-V, and the places of its faults in the reporting form.
     ///
     /// # Errors
     /// The first reason why it cannot be staged.
-    pub fn finish(mut self, kernel: &str, file: &str) -> Result<Vec<u32>, Refusal> {
+    pub fn finish(
+        mut self,
+        kernel: &str,
+        file: &str,
+    ) -> Result<(Vec<u32>, Vec<FaultSite>), Refusal> {
         self.branch(self.exit);
         self.join(self.exit);
         self.effect(Op::Return, Vec::new());
@@ -747,13 +765,15 @@ impl Builder {
         }
         threading::thread(&mut self.blocks, &self.truths);
         rotation::rotate(&mut self.blocks, || self.module.id());
-        let types: Vec<Id> = self.parameters.iter().map(|(of, _)| *of).collect();
+        let mut parameters = std::mem::take(&mut self.parameters);
+        let (mut reporter, sites) = self.finish_reporting(&mut parameters);
+        let types: Vec<Id> = parameters.iter().map(|(of, _)| *of).collect();
         let ty = self.module.function_type(&types);
         let void = self.module.type_id(&Type::Unit);
         let id = self.module.id();
         self.module.name(id, kernel);
         let mut function = vec![Instruction::new(Op::Function, vec![void, id, 0, ty])];
-        for (of, parameter) in &self.parameters {
+        for (of, parameter) in &parameters {
             let operands = vec![*of, *parameter];
             function.push(Instruction::new(Op::FunctionParameter, operands));
         }
@@ -765,6 +785,7 @@ impl Builder {
             function.extend(block.body);
         }
         function.push(Instruction::new(Op::FunctionEnd, Vec::new()));
-        Ok(self.module.words(kernel, file, id, &function))
+        function.append(&mut reporter);
+        Ok((self.module.words(kernel, file, id, &function), sites))
     }
 }

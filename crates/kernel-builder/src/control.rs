@@ -65,6 +65,8 @@ pub struct Counter {
 #[derive(Debug)]
 pub struct Call {
     exit: Id,
+    /// The caller's file.
+    file: &'static str,
     facts: usize,
     value: Meeting,
 }
@@ -408,7 +410,7 @@ impl Builder {
             // Rust refuses steps of zero.
             let zero = Operand::Value(self.size(0));
             let moves = self.binary(Binary::NotEqual, Operand::Value(step), zero);
-            self.fault_unless(moves);
+            self.end_unless(moves, &["assertion failed: step != 0"], &[]);
         }
         let next = match (step, at, last) {
             (Some(step), Operand::Value(from), _) if fits => {
@@ -474,7 +476,7 @@ impl Builder {
     }
 
     /// Begins the body of a called function, or refuses a call that is nested too deep.
-    pub fn call_begin(&mut self, name: &str) -> Option<Call> {
+    pub fn call_begin(&mut self, name: &str, file: &'static str) -> Option<Call> {
         if self.depth == DEEPEST {
             self.refuse(format!(
                 "calls are nested deeper than {DEEPEST}: does `{name}` call itself? Kernels have no recursion: use a loop",
@@ -484,6 +486,7 @@ impl Builder {
         self.depth += 1;
         Some(Call {
             exit: self.label(),
+            file: std::mem::replace(&mut self.file, file),
             facts: self.facts.len(),
             value: Meeting::default(),
         })
@@ -498,6 +501,7 @@ impl Builder {
     /// Ends the body of a called function.
     pub fn call_end(&mut self, mut call: Call, value: Operand) -> Operand {
         self.depth -= 1;
+        self.file = call.file;
         self.call_return(&mut call, value);
         self.facts.truncate(call.facts);
         self.join(call.exit);

@@ -2,7 +2,8 @@
 //! zero, a write is left out, as robust buffer access has it in other languages for kernels.
 //!
 //! The work-item goes on. If it ended, loops would have further exits and others would wait for it at barriers:
-//! compilers then run work-items one after another, which made kernels 5 to 20 times slower.
+//! compilers then run work-items one after another, which made kernels 5 to 20 times slower. In the reporting form a bad
+//! index is reported before.
 //!
 //! Guards are held where instructions are emitted: an instruction that uses a guarded pointer in another way than to
 //! compute an address ends the work-item unless the condition holds.

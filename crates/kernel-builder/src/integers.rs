@@ -157,7 +157,8 @@ impl Builder {
                     true => self.binary(Binary::Greater, value(l), zero),
                     false => self.binary(Binary::NotEqual, value(l), zero),
                 };
-                self.fault_unless(positive);
+                let text = "argument of integer logarithm must be positive";
+                self.end_unless(positive, &[text], &[]);
                 let zeros = self.counted(Cl::clz, l, &ty, result);
                 let last = self.integer(32, false, u64::from(bits - 1));
                 self.binary(Binary::Sub, last, zeros)

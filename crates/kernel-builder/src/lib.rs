@@ -35,6 +35,8 @@
 //! | `rotation` | loops that test their condition at the end |
 //! | `threading` | jumps of conditions with `&&` and `\|\|` |
 //! | `builder` | values, memory, bounds and blocks of a kernel |
+//! | `format`, `fault_sites` | formats of values; the places of faults and their texts |
+//! | `faults`, `checks` | reports in a kernel's reporting form; the operators that may fault there |
 //! | `guards` | what may be outside of its slice: reads give zero, writes are left out |
 //! | `members` | structures and arrays in memory, in parts |
 //! | `control`, `arithmetic`, `methods`, `integers`, `work_item`, `collective`, `lanes`, `images` | operations, in terms of the builder |
@@ -60,9 +62,13 @@
 mod arithmetic;
 pub mod atomic;
 mod builder;
+mod checks;
 mod collective;
 mod control;
 mod facts;
+mod fault_sites;
+mod faults;
+mod format;
 mod functions;
 mod groups;
 mod guards;
@@ -94,6 +100,8 @@ mod work_item;
 
 pub use arithmetic::{Binary, Unary};
 pub use builder::{Builder, Operand, Refusal};
+pub use fault_sites::{FaultRecord, FaultSite, Faults};
+pub use format::Format;
 pub use functions::{Item, Local, Rank, barrier, item, local};
 pub use groups::{Group, GroupNumber, SubGroup, group, sub_group};
 pub use host::for_each;
@@ -104,7 +112,6 @@ pub use operation::{BitAnd, BitOr, BitXor, Combine, Maximum, Minimum, Multiplies
 pub use operators::{Call as OperatorCall, is_staging, operator};
 pub use options::{OptionMethods, ReferenceOptionMethods, SliceMethods, SliceMutMethods};
 pub use parts::{Coerce, Part};
-pub use print::Format;
 pub use stage::{Call, Else, For, If, Loop, Parts, Stage, Staged};
 pub use types::{Described, Space, Struct, Type, Variant};
 pub use vector::{Vector, is_vector_name, vectors};
@@ -118,6 +125,8 @@ pub trait Kernel: Copy + 'static {
     const NAME: &'static str;
     /// The source file.
     const FILE: &'static str;
+    /// What launches do where Rust panics; files for other programs never report.
+    const FAULTS: Faults = Faults::Mask;
     /// Stages parameters and body.
     fn stage(stage: &Stage);
 }
@@ -128,6 +137,17 @@ pub trait Kernel: Copy + 'static {
 /// The construct that kernels do not have, with its line.
 pub fn spirv<K: Kernel>() -> Result<Vec<u32>, Refusal> {
     let stage = Stage::default();
+    K::stage(&stage);
+    stage.finish(K::NAME, K::FILE).map(|staged| staged.0)
+}
+
+/// Stages a kernel in the form that reports faults, which has a pointer to a [`FaultRecord`] as its last argument.
+/// Returns its SPIR-V and the places of its faults.
+///
+/// # Errors
+/// As [`spirv`].
+pub fn spirv_reporting<K: Kernel>() -> Result<(Vec<u32>, Vec<FaultSite>), Refusal> {
+    let stage = Stage::reporting(K::FILE);
     K::stage(&stage);
     stage.finish(K::NAME, K::FILE)
 }
@@ -141,7 +161,7 @@ pub fn spirv<K: Kernel>() -> Result<Vec<u32>, Refusal> {
 pub fn spirv_unchecked<K: Kernel>() -> Result<Vec<u32>, Refusal> {
     let stage = Stage::unchecked();
     K::stage(&stage);
-    stage.finish(K::NAME, K::FILE)
+    stage.finish(K::NAME, K::FILE).map(|staged| staged.0)
 }
 
 impl std::fmt::Display for Refusal {

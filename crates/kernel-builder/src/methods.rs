@@ -187,6 +187,7 @@ impl Builder {
             ids.push(id);
         }
         let ty = self.type_of(ids[0]);
+        self.check_method(name, &ids);
         let made = match &ty {
             _ if name == "from" => return self.cast(Operand::Value(ids[0]), result),
             Type::Float(bits) => self.float_method(name, &ids, &ty, *bits, result),

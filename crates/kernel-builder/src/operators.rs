@@ -149,7 +149,7 @@ impl Stage {
             let operand = found.map_or_else(|| self.missing(type_name::<A>()), |found| found.1);
             return Staged::new(operand);
         }
-        Staged::new(self.with(|builder| builder.binary(operator, operands[0], operands[1])))
+        Staged::new(self.with(|builder| builder.binary_checked(operator, operands[0], operands[1])))
     }
 
     /// `place operator= value`.
@@ -173,7 +173,7 @@ impl Stage {
         }
         self.with(|builder| {
             let old = builder.read(operands[0]);
-            let new = builder.binary(operator, old, operands[1]);
+            let new = builder.binary_checked(operator, old, operands[1]);
             builder.store(operands[0], new);
         });
         self.unit()
@@ -194,7 +194,7 @@ impl Stage {
             let operand = found.map_or_else(|| self.missing(type_name::<A>()), |found| found.1);
             return Staged::new(operand);
         }
-        Staged::new(self.with(|builder| builder.unary(operator, operand)))
+        Staged::new(self.with(|builder| builder.unary_checked(operator, operand)))
     }
 
     /// A comparison.

@@ -145,7 +145,9 @@ pub trait OptionMethods<T: KernelType>: Sized {
     }
     fn __stage_unwrap(self) -> fn(&Stage, Operand) -> Staged<T> {
         |stage, this| {
-            stage.assert(stage.is_some(this));
+            let is_some = stage.is_some(this);
+            let text = "called `Option::unwrap()` on a `None` value";
+            stage.assert_or(is_some, &[text], &[], || ());
             stage.inside(this)
         }
     }

@@ -7,6 +7,17 @@ use crate::builder::{Builder, Operand};
 use crate::stage::{Stage, Staged};
 use crate::types::{Space, Type};
 
+/// The text of a fault whose values are the end and the length.
+const END_OUTSIDE: [&str; 3] = ["range end index ", " out of range for slice of length ", ""];
+/// The text of a fault whose values are the start and the length.
+const START_OUTSIDE: [&str; 3] = [
+    "range start index ",
+    " out of range for slice of length ",
+    "",
+];
+/// The text of a fault whose values are both ends.
+const DISORDERED: [&str; 3] = ["slice index starts at ", " but ends at ", ""];
+
 impl Builder {
     /// The first element's address, the number of elements, and their type and place.
     fn elements(&mut self, operand: Operand) -> Option<(Operand, Operand, Space, Type)> {
@@ -54,17 +65,18 @@ impl Builder {
             return Operand::Never;
         };
         let start = start.map(|start| self.read(start));
+        let to_end = end.is_none();
         let end = match end.map(|end| self.read(end)) {
             None => length,
             Some(last) if inclusive => {
                 let inside = self.binary(Binary::Less, last, length);
-                self.fault_unless(inside);
+                self.end_unless(inside, &END_OUTSIDE, &[last, length]);
                 let one = Operand::Value(self.size(1));
                 self.binary(Binary::Add, last, one)
             }
             Some(end) => {
                 let inside = self.binary(Binary::LessEqual, end, length);
-                self.fault_unless(inside);
+                self.end_unless(inside, &END_OUTSIDE, &[end, length]);
                 end
             }
         };
@@ -72,7 +84,8 @@ impl Builder {
             return self.slice_of(first, end, space, of);
         };
         let ordered = self.binary(Binary::LessEqual, start, end);
-        self.fault_unless(ordered);
+        let texts = if to_end { START_OUTSIDE } else { DISORDERED };
+        self.end_unless(ordered, &texts, &[start, end]);
         let count = self.binary(Binary::Sub, end, start);
         let (Operand::Value(pointer), Operand::Value(offset)) = (first, start) else {
             return Operand::Never;

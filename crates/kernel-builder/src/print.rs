@@ -3,21 +3,9 @@
 use spirv::{OpenclStd100Op as Cl, StorageClass};
 
 use crate::builder::{Builder, Operand};
+use crate::format::Format;
 use crate::stage::{Parts, Stage, Staged};
 use crate::types::Type;
-
-/// How a value is printed: what stands between `{` and `}`, taken apart by the macro.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Format {
-    /// Zeros instead of spaces.
-    pub zeros: bool,
-    /// The least number of characters.
-    pub width: u32,
-    /// Digits after the point.
-    pub digits: Option<u32>,
-    /// Hexadecimal, in small letters or in capitals.
-    pub hexadecimal: Option<bool>,
-}
 
 impl Stage {
     /// `print!`: text, values and the formats of these, in turn; `texts` has one more than there are values.

@@ -17,7 +17,7 @@ const VISITED: usize = 64;
 
 impl Builder {
     /// A constant without a sign.
-    fn known(&self, id: Id) -> Option<u64> {
+    pub(crate) fn known(&self, id: Id) -> Option<u64> {
         let value = *self.constants.get(&id)?;
         match self.type_of(id) {
             Type::Int { bits, .. } => Some(value & (u64::MAX >> (64 - bits.clamp(1, 64)))),
@@ -42,7 +42,7 @@ impl Builder {
     }
 
     /// Whether the first is known to be less than the second, or equal unless strict.
-    fn is_below(&self, low: Id, high: Id, strict: bool) -> bool {
+    pub(crate) fn is_below(&self, low: Id, high: Id, strict: bool) -> bool {
         let limit = self.known(high);
         let mut next = vec![(low, false)];
         let mut seen = HashSet::new();
@@ -84,7 +84,7 @@ impl Builder {
     }
 
     /// Whether a number is far below the largest.
-    fn is_small(&self, id: Id) -> bool {
+    pub(crate) fn is_small(&self, id: Id) -> bool {
         let is = |id: Id| {
             self.always.small.contains(&id) || self.known(id).is_some_and(|value| value < 1 << 32)
         };

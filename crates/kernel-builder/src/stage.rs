@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use crate::builder::{Builder, Operand, Refusal};
 use crate::control;
+use crate::fault_sites::FaultSite;
 use crate::kernel_type::{Constant, KernelType};
 use crate::types::Type;
 use crate::work_item::Query;
@@ -58,10 +59,15 @@ pub trait Parts {
     type Types;
     /// The operands.
     fn operands(&self) -> Vec<Operand>;
+    /// The names of their types.
+    fn names(&self) -> Vec<&'static str>;
 }
 impl Parts for () {
     type Types = ();
     fn operands(&self) -> Vec<Operand> {
+        Vec::new()
+    }
+    fn names(&self) -> Vec<&'static str> {
         Vec::new()
     }
 }
@@ -73,6 +79,9 @@ macro_rules! parts {
             fn operands(&self) -> Vec<Operand> {
                 let ($first, $($rest,)*) = self;
                 vec![$first.operand, $($rest.operand),*]
+            }
+            fn names(&self) -> Vec<&'static str> {
+                vec![std::any::type_name::<$first>(), $(std::any::type_name::<$rest>()),*]
             }
         }
         parts!($($rest)*);
@@ -115,7 +124,11 @@ impl Stage {
     }
 
     /// Ends the kernel.
-    pub(crate) fn finish(self, name: &str, file: &str) -> Result<Vec<u32>, Refusal> {
+    pub(crate) fn finish(
+        self,
+        name: &str,
+        file: &str,
+    ) -> Result<(Vec<u32>, Vec<FaultSite>), Refusal> {
         std::mem::take(&mut *self.0.borrow_mut()).finish(name, file)
     }
 
@@ -394,9 +407,9 @@ impl Stage {
         (counter, Staged::new(index), Staged::new(value))
     }
 
-    /// Begins the body of a device function.
-    pub fn call_begin<T>(&self, name: &str) -> Option<Call<T>> {
-        let call = self.with(|builder| builder.call_begin(name))?;
+    /// Begins the body of a device function, which is in a file.
+    pub fn call_begin<T>(&self, name: &str, file: &'static str) -> Option<Call<T>> {
+        let call = self.with(|builder| builder.call_begin(name, file))?;
         Some(Call(RefCell::new(Some(call)), PhantomData))
     }
 

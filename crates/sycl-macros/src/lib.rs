@@ -73,6 +73,8 @@ pub fn kernels(input: TokenStream) -> TokenStream {
 ///
 /// Options: `#[sycl::kernel(sub_group_size = 16, work_group_size = [8, 32])]` requires these sizes of the device, and of
 /// each launch. The last extent is the fastest, as in [`NdRange`](https://docs.rs/sycl/latest/sycl/struct.NdRange.html).
+/// `faults = "report"` makes launches report a bad index, an overflow or a failed assertion with its line, as they do
+/// in a crate with debug assertions; `faults = "mask"` makes them silent.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let options = syn::parse_macro_input!(attribute as staging::Options);

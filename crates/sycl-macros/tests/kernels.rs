@@ -14,6 +14,8 @@ mod control;
 mod device;
 #[path = "kernels/enums.rs"]
 mod enums;
+#[path = "kernels/faults.rs"]
+mod faults;
 #[path = "kernels/golden.rs"]
 mod golden;
 #[path = "kernels/groups.rs"]

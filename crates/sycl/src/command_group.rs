@@ -8,6 +8,7 @@ use sycl_graph::Access;
 use crate::arguments::Arguments;
 use crate::bundle::SpecValues;
 use crate::event::Event;
+use crate::faults::LaunchRecords;
 use crate::host_task::Task;
 use crate::operation::{Operation, Region, Shape};
 use crate::recorded_list::RecordedList;
@@ -25,6 +26,8 @@ pub(crate) struct Group {
     pub(crate) action: Option<Action>,
     /// The arguments of a launch, filled and used in place.
     pub(crate) arguments: Arguments,
+    /// The records of kernels that report faults.
+    pub(crate) faults: LaunchRecords,
 }
 
 /// One accessor.

@@ -16,6 +16,7 @@ use crate::engine::native_context::NativeContext;
 use crate::engine::pending::{PendingCommand, Status, when_closed};
 use crate::engine::pins::Kept;
 use crate::error::{Error, Result};
+use crate::faults::Watched;
 use crate::registry;
 use crate::reports::Reports;
 use crate::trace::Node;
@@ -39,6 +40,8 @@ pub(crate) struct EventInner {
     native: OnceLock<Option<Native>>,
     /// The node in the tools' graph.
     node: Node,
+    /// Its kernels report faults.
+    faults: Option<Arc<Watched>>,
 }
 
 /// The source of a native handle.
@@ -279,6 +282,7 @@ impl Event {
             waits: Mutex::default(),
             native: OnceLock::new(),
             node: Node::default(),
+            faults: None,
         }))
     }
 
@@ -298,6 +302,7 @@ impl Event {
         profile: Option<Arc<Profile>>,
         waits: SmallVec<[Self; 2]>,
         node: Node,
+        faults: Option<Arc<Watched>>,
     ) -> Self {
         let follows = !waits.is_empty();
         let event = Arc::new(EventInner {
@@ -308,6 +313,7 @@ impl Event {
             waits: Mutex::new(waits),
             native: OnceLock::new(),
             node,
+            faults,
         });
         if follows {
             followers.add(&event);
@@ -328,6 +334,19 @@ impl Event {
     }
 
     fn wait_now(&self) -> Result<()> {
+        let waited = self.wait_for_end();
+        match self.watched() {
+            Some((reports, watched)) => waited.and(reports.fault_of(watched)),
+            None => waited,
+        }
+    }
+
+    /// The command, if its kernels report faults.
+    fn watched(&self) -> Option<(&Reports, &Arc<Watched>)> {
+        self.0.reports.as_deref().zip(self.0.faults.as_ref())
+    }
+
+    fn wait_for_end(&self) -> Result<()> {
         match &self.0.kind {
             EventKind::Complete => Ok(()),
             EventKind::Device(dep) => {
@@ -372,6 +391,16 @@ impl Event {
     /// Returns the state of the work.
     #[must_use]
     pub fn status(&self) -> EventStatus {
+        let watched = self.0.faults.as_ref();
+        match self.status_of_work() {
+            EventStatus::Complete if watched.is_some_and(|of| of.has_failed()) => {
+                EventStatus::Failed
+            }
+            status => status,
+        }
+    }
+
+    fn status_of_work(&self) -> EventStatus {
         let on_lane = |dep: Dep| match lane_of(dep) {
             Some(lane) if !lane.poll(dep.sequence()) => EventStatus::Running,
             Some(lane) if lane.failure(dep.sequence()).is_some() => EventStatus::Failed,

@@ -19,6 +19,7 @@ use crate::engine::deferred_release::release_after;
 use crate::engine::target::Target;
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
+use crate::faults::LaunchRecords;
 use crate::group_command::{Pointers, operations_of};
 use crate::handler::{Command, Handler};
 use crate::operation::Operation;
@@ -40,6 +41,7 @@ struct Recorded {
     records: SmallVec<[Record; 4]>,
     action: Option<Action>,
     arguments: Arguments,
+    faults: LaunchRecords,
 }
 
 // SAFETY: handles and pointers of commands that have not begun; like those of an `Operation` they are not bound to a
@@ -73,6 +75,8 @@ pub(crate) struct GraphInner {
     /// Kernels and fill patterns.
     operations: Mutex<Kept>,
     submissions: Mutex<Submissions>,
+    /// The records of its kernels that report faults. Submissions that run keep them too.
+    faults: LaunchRecords,
 }
 
 /// The submissions of a graph.
@@ -132,6 +136,7 @@ impl Graph {
             records: group.records,
             action: group.action,
             arguments: group.arguments,
+            faults: group.faults,
         });
         Ok(())
     }
@@ -178,6 +183,7 @@ impl Graph {
             records: Vec::new(),
             operations: Mutex::default(),
             submissions: Mutex::default(),
+            faults: LaunchRecords::new(),
         };
         let mut kept = Kept::new();
         let mut all_pointers = Vec::new();
@@ -195,6 +201,7 @@ impl Graph {
                 told(operation.append(&mut Target::recording(api, &device, list)))?;
             }
             kept.push((operations, keep));
+            graph.faults.extend(group.faults);
             // Excludes this group's own records, because it reads before it writes.
             let earlier = graph.records.len();
             for mut record in group.records {
@@ -294,6 +301,7 @@ impl Queue {
             .extend(inner.records.iter().map(Record::again));
         group.events.extend(after.iter().cloned());
         group.events.push(submissions.last.clone());
+        group.faults = inner.faults.clone();
         let event = submit(&self.0, &mut group, site)?;
         submissions.unfinished.retain(|dep| !probe(dep));
         if let Some(dep) = event.dep() {

@@ -12,6 +12,7 @@ use crate::bundle::{SpecId, SpecValue, bytes_of};
 use crate::command_group::{Action, Group, Record};
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
+use crate::faults::LaunchRecord;
 use crate::host_task::{HostViews, InteropHandle, PlannedViews, Task};
 use crate::image::native::sampler;
 use crate::image::{
@@ -424,6 +425,12 @@ impl<'cg> Handler<'cg> {
         let passed = &mut group.arguments;
         passed.clear();
         kernel.pass(arguments, &mut ArgSink(passed));
+        if let Some(sites) = kernel.faults()? {
+            let (native, device) = (&queue.context.0.native, &queue.device);
+            let record = LaunchRecord::new(native, device, sites, dimensions)?;
+            ArgSink(passed).pointer(record.address());
+            group.faults.push(record);
+        }
         if !group.constants.is_empty() {
             function = function.specialised(&group.constants)?;
         }

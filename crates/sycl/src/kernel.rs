@@ -31,7 +31,7 @@ use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 pub use kernel_builder::{
-    Binary, Builder, Coerce, Combine, Constant, Element, Format, GroupKernel, GroupNumber,
+    Binary, Builder, Coerce, Combine, Constant, Element, Faults, Format, GroupKernel, GroupNumber,
     HostGroups, Kernel, KernelType, Lanes, Operand, OperatorCall, OptionMethods, Part,
     ReferenceOptionMethods, Refusal, SharedSlice, SliceMethods, SliceMutMethods, Stage, Staged,
     Type, Unary, for_each, given, is_staging, operator,
@@ -45,6 +45,8 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::embedded::Embedded;
 use crate::error::{Errc, Error, Result};
+#[doc(hidden)]
+pub use crate::faults::FaultSites;
 use crate::kernel_args::{AtOffset, KernelArg};
 use crate::range::{DeviceData, NdRange, extents};
 use crate::usm;
@@ -193,17 +195,24 @@ pub fn for_each_group<K: GroupKernel, const D: usize>(
 struct Known {
     module: Embedded,
     name: CString,
+    sites: FaultSites,
 }
 
-/// Returns the module of a kernel, which is staged at the first request.
-fn known<K: Kernel>() -> Result<&'static Known> {
-    static KNOWN: LazyLock<Mutex<HashMap<TypeId, &'static Known>>> = LazyLock::new(Mutex::default);
+/// Returns the module of a kernel's form, which is staged at the first request.
+fn known<K: Kernel>(faults: Faults) -> Result<&'static Known> {
+    type Kernels = HashMap<(TypeId, Faults), &'static Known>;
+    static KNOWN: LazyLock<Mutex<Kernels>> = LazyLock::new(Mutex::default);
+    let key = (TypeId::of::<K>(), faults);
     let all = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = all().get(&TypeId::of::<K>()).copied();
+    let found = all().get(&key).copied();
     if let Some(found) = found {
         return Ok(found);
     }
-    let words = kernel_builder::spirv::<K>().map_err(|refusal| {
+    let staged = match faults {
+        Faults::Mask => kernel_builder::spirv::<K>().map(|words| (words, Vec::new())),
+        Faults::Report => kernel_builder::spirv_reporting::<K>(),
+    };
+    let (words, sites) = staged.map_err(|refusal| {
         let (line, column) = refusal.line;
         let text = format!(
             "{}:{line}:{column}: kernel {}: {}",
@@ -217,18 +226,28 @@ fn known<K: Kernel>() -> Result<&'static Known> {
     // SAFETY: staged kernels reach memory through their arguments only, and check each index.
     let module = unsafe { Embedded::new(K::FILE, words.leak()) };
     // Two threads may stage the same kernel: the first one's module is used.
-    let made: &'static Known = Box::leak(Box::new(Known { module, name }));
-    Ok(*all().entry(TypeId::of::<K>()).or_insert(made))
+    let sites = FaultSites {
+        kernel: K::NAME,
+        sites,
+    };
+    let made = Known {
+        module,
+        name,
+        sites,
+    };
+    let made: &'static Known = Box::leak(Box::new(made));
+    Ok(*all().entry(key).or_insert(made))
 }
 
 /// Returns a kernel's SPIR-V: for any device with capability Kernel and 64-bit addresses.
 ///
-/// A slice is two arguments of the module's kernel, pointer and length; a structure is passed by value.
+/// A slice is two arguments of the module's kernel, pointer and length; a structure is passed by value. It reports no
+/// faults.
 ///
 /// # Errors
 /// [`Errc::Build`] for a construct that kernels do not have, with its line.
 pub fn spirv<K: Kernel>(_kernel: &K) -> Result<&'static [u32]> {
-    Ok(known::<K>()?.module.words())
+    Ok(known::<K>(Faults::Mask)?.module.words())
 }
 
 /// Builds a kernel for a device; the expansion of `#[kernel]` calls this.
@@ -237,6 +256,18 @@ pub fn spirv<K: Kernel>(_kernel: &K) -> Result<&'static [u32]> {
 /// As [`spirv`]; errors of the driver.
 #[doc(hidden)]
 pub fn built<K: Kernel>(context: &Context, device: &Device) -> Result<crate::bundle::Kernel> {
-    let known = known::<K>()?;
+    let known = known::<K>(K::FAULTS)?;
     known.module.kernel(context, device, known.name.as_c_str())
+}
+
+/// The places of a kernel's faults, if its launches report them; the expansion of `#[kernel]` calls this.
+///
+/// # Errors
+/// As [`spirv`].
+#[doc(hidden)]
+pub fn fault_sites<K: Kernel>() -> Result<Option<&'static FaultSites>> {
+    match K::FAULTS {
+        Faults::Mask => Ok(None),
+        Faults::Report => known::<K>(Faults::Report).map(|known| Some(&known.sites)),
+    }
 }

@@ -9,6 +9,7 @@ use crate::bundle::Kernel;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::Result;
+use crate::faults::FaultSites;
 use crate::image::{ImageAccessor, Sampler};
 use crate::range::DeviceData;
 use crate::usm;
@@ -26,6 +27,11 @@ pub trait Launch<'cg, A> {
     fn kernel(&self, context: &Context, device: &Device) -> Result<Kernel>;
     /// Passes the arguments in the kernel's order.
     fn pass(&self, arguments: A, to: &mut ArgSink<'_>);
+    /// The places of the kernel's faults, if its last argument is a record of them.
+    #[doc(hidden)]
+    fn faults(&self) -> Result<Option<&'static FaultSites>> {
+        Ok(None)
+    }
 }
 
 impl<'cg, A: KernelArgs<'cg>> Launch<'cg, A> for &Kernel {

@@ -76,6 +76,7 @@ mod enumeration;
 mod environment;
 mod error;
 mod event;
+mod faults;
 mod graph;
 mod group_command;
 mod handle;

@@ -383,7 +383,7 @@ impl Queue {
         let result = result.and(wait_for(&self.0.tails()));
         self.0.reports.told(end);
         sweep();
-        result
+        result.and(self.0.reports.first_fault())
     }
 
     /// Waits, passes asynchronous errors to the handler, and returns the oldest of them.

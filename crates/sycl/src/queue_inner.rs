@@ -9,6 +9,7 @@ use sycl_graph::{Dep, Deps};
 use crate::context::Context;
 use crate::device::Device;
 use crate::engine::command_lane::{CommandLane, NativeLane};
+use crate::engine::deferred_release::sweep;
 use crate::engine::failures::lost;
 use crate::engine::list_backend::LaneOptions;
 use crate::engine::native_context::Intact;
@@ -300,6 +301,10 @@ impl Drop for QueueInner {
         for lane in self.lanes() {
             lane.flush_all();
             lane.close_later();
+        }
+        // Faults that the program does not know are reported with the queue's end.
+        if self.reports.watches() {
+            sweep();
         }
     }
 }

@@ -24,6 +24,7 @@ use crate::engine::native_context::ProgramContexts;
 use crate::engine::pending::{PendingCommand, Status};
 use crate::error::{Errc, Error, Result};
 use crate::event::Event;
+use crate::faults::Writers;
 use crate::image::native::{self, Shape};
 use crate::log::{MEMORY, say};
 use crate::memory::{End, Memory};
@@ -67,6 +68,8 @@ pub(crate) struct BufferState {
     pub(crate) history: crate::trace::History,
     /// Why pages are poisoned.
     pub(crate) poison: Option<Error>,
+    /// Commands that write the buffer and whose kernels report faults.
+    pub(crate) writers: Writers,
     /// Copies and commands that were committed while pending, and the length at which the list is next searched.
     held_back: (Vec<Arc<PendingCommand>>, usize),
     /// The number of failures that this buffer has processed: see [`failures`].
@@ -159,6 +162,7 @@ impl BufferCore {
                 available: None,
                 history,
                 poison: None,
+                writers: Writers::default(),
                 held_back: (Vec::new(), FEW_HELD_BACK),
                 failures: failures(),
             }),

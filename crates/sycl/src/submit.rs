@@ -24,6 +24,7 @@ use crate::engine::user_event_lanes::{Chosen, Placement};
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, EventKind, device_clock};
+use crate::faults::{LaunchRecords, Watched};
 use crate::group_command::{Deferred, GroupCommand, Pointers, append_profiled, native_of};
 use crate::log::{COMMANDS, say};
 use crate::operation::{AppendError, Operation};
@@ -121,8 +122,10 @@ pub(crate) fn submit(queue: &Arc<QueueInner>, group: &mut Group, site: Site) -> 
         None => {
             let own = PendingCommand::open(None, resolved.open.clone());
             hold_back(&mut locked, &own);
+            let faults = &mut submission.group.faults;
+            let watched = watch(queue, faults, own.dep(), &mut locked);
             drop(locked);
-            Ok(submission.defer(own, after, &resolved, uses))
+            Ok(submission.defer(own, after, &resolved, uses, watched))
         }
     }
 }
@@ -313,6 +316,27 @@ fn commit(locked: &mut [Locked<'_>], dep: Dep) {
     }
 }
 
+/// Looks for faults of the command's kernels when it has ended.
+fn watch(
+    queue: &QueueInner,
+    records: &mut LaunchRecords,
+    dep: Dep,
+    locked: &mut [Locked<'_>],
+) -> Option<Arc<Watched>> {
+    if records.is_empty() {
+        return None;
+    }
+    let (native, records) = (&queue.context.0.native, std::mem::take(records));
+    let watched = queue.reports.watch(native, dep, records);
+    for entry in locked {
+        let mut accesses = entry.lists().flat_map(|(_, list)| list);
+        if accesses.any(|access| access.mode.writes()) {
+            entry.state.writers.add(&watched);
+        }
+    }
+    Some(watched)
+}
+
 impl Submission<'_> {
     /// Appends the command to a lane, and unlocks the buffers.
     fn append(
@@ -380,6 +404,10 @@ impl Submission<'_> {
                 }
             }
         }
+        let watched = match &appended {
+            Ok(dep) => watch(queue, &mut group.faults, *dep, locked),
+            Err(_) => None,
+        };
         locked.clear();
         if let (Some(mut command), Some(dep)) = (rest, running) {
             command.keep_until(dep, &queue.context.0.native);
@@ -399,6 +427,7 @@ impl Submission<'_> {
             profile,
             events,
             node,
+            watched,
         ))
     }
 
@@ -409,6 +438,7 @@ impl Submission<'_> {
         after: Deps,
         resolved: &Resolved,
         uses: Uses,
+        watched: Option<Arc<Watched>>,
     ) -> Event {
         let Self {
             queue,
@@ -430,7 +460,7 @@ impl Submission<'_> {
         let events = std::mem::take(&mut group.events);
         let followed = events.clone();
         let kind = EventKind::PendingCommand(Arc::clone(&own));
-        let event = event_of(queue, kind, profile.clone(), events, node.clone());
+        let event = event_of(queue, kind, profile.clone(), events, node.clone(), watched);
         let barrier = (!resolved.open.is_empty()).then(|| {
             let reason = reason(resolved);
             say(COMMANDS, || format!("which waits for {reason}"));
@@ -460,9 +490,10 @@ fn event_of(
     profile: Option<Arc<Profile>>,
     events: SmallVec<[Event; 2]>,
     node: Node,
+    watched: Option<Arc<Watched>>,
 ) -> Event {
     let of = (&queue.device, &queue.reports, &queue.followers);
-    Event::of(kind, of, profile, events, node)
+    Event::of(kind, of, profile, events, node, watched)
 }
 
 /// A group's name and kind for tools.

@@ -221,7 +221,7 @@ pub(crate) fn bring_to_host(
     core: &Arc<BufferCore>,
     accesses: &[Access],
 ) -> Result<(*mut u8, Arc<PendingCommand>)> {
-    let (pointer, pending, deps) = {
+    let (pointer, pending, deps, may_fault) = {
         let mut state = core.lock();
         state.roll_back_failures();
         let mut deps = Deps::default();
@@ -245,7 +245,7 @@ pub(crate) fn bring_to_host(
             .graph
             .commit_accesses(Domain::HOST, accesses, pending.dep());
         state.graph.tidy(is_open_or_failed);
-        (pointer, pending, deps)
+        (pointer, pending, deps, !state.writers.is_empty())
     };
     if let Err(error) = wait_for(&deps) {
         let mut state = core.lock();
@@ -260,6 +260,13 @@ pub(crate) fn bring_to_host(
         return Err(error);
     }
     sweep();
+    let fault = may_fault
+        .then(|| core.lock().writers.take_fault())
+        .flatten();
+    if let Some(fault) = fault {
+        pending.done();
+        return Err(fault);
+    }
     Ok((pointer, pending))
 }
 

@@ -234,7 +234,7 @@ impl Lowering {
             #copies
             #capture |#stage: &::sycl::kernel::Stage, #(#names: ::sycl::kernel::Staged<#types>),*|
             -> ::sycl::kernel::Staged<#output> {
-                let ::core::option::Option::Some(#call) = #stage.call_begin("a closure") else {
+                let ::core::option::Option::Some(#call) = #stage.call_begin("a closure", ::core::file!()) else {
                     return #stage.never();
                 };
                 #code

@@ -3,11 +3,10 @@
 use kernel_builder::METHODS;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
     Arm, BinOp, Expr, ExprBreak, ExprCall, ExprForLoop, ExprIf, ExprMethodCall, ExprPath,
-    ExprRange, ExprStruct, Label, Lit, Member, Pat, RangeLimits, Token, UnOp,
+    ExprRange, ExprStruct, Label, Lit, Member, Pat, RangeLimits, UnOp,
 };
 
 use super::condition;
@@ -516,7 +515,12 @@ impl Lowering {
                         _ => quote!(Not),
                     };
                     let (value, v) = (self.value(operand), hidden("__v", operand.span()));
-                    quote!(#stage.unary(::sycl::kernel::Unary::#name, #value, |#v| #op #v))
+                    let at = self.at(of.span());
+                    quote!({
+                        let __value = #value;
+                        #at
+                        #stage.unary(::sycl::kernel::Unary::#name, __value, |#v| #op #v)
+                    })
                 }
             },
             Expr::Binary(of) => self.binary(&of.left, &of.op, &of.right),
@@ -812,9 +816,11 @@ impl Lowering {
             };
             let first = hidden("__v", of.receiver.span());
             let hidden: Vec<Ident> = (0..parts.len()).map(|_| self.name("argument")).collect();
-            return quote_spanned! { near(method.span())=>
-                #stage.method(#name, (#receiver, #(#parts,)*), |(#first, #(#hidden,)*)| #first.#method(#(#hidden),*))
+            let call = quote_spanned! { near(method.span())=>
+                #stage.method(#name, __parts, |(#first, #(#hidden,)*)| #first.#method(#(#hidden),*))
             };
+            let at = self.at(method.span());
+            return quote!({ let __parts = (#receiver, #(#parts,)*); #at #call });
         }
         let writes = name.ends_with("_mut") || matches!(name.as_str(), "fill" | "swap");
         let receiver = match indexed_range(&of.receiver) {
@@ -825,9 +831,11 @@ impl Lowering {
         let turbofish = &of.turbofish;
         let (base, found) = (self.name("receiver"), self.name("method"));
         let v = hidden("__v", of.receiver.span());
+        let at = self.at(method.span());
         quote!({
             let #base = #receiver;
             let #found = #stage.resolve(#base, |#v| #v.#staged #turbofish ());
+            #at
             #found(#stage, #base.operand(), #(#parts),*)
         })
     }
@@ -849,44 +857,21 @@ impl Lowering {
 
     /// The macros that kernels have.
     pub(super) fn invocation(&mut self, of: &syn::Macro, wanted: Use) -> TokenStream {
-        let stage = self.stage.clone();
         let name = of
             .path
             .segments
             .last()
             .map(|segment| segment.ident.to_string());
         let name = name.unwrap_or_default();
-        let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
         // `print!` alone is the standard library's.
         if name == "print" && of.path.segments.len() > 1 {
             return self.print(of);
         }
         match name.as_str() {
             "matches" => self.matches_macro(of),
-            "panic" | "unreachable" | "todo" | "unimplemented" => match wanted {
-                Use::Value => quote!(#stage.fault()),
-                Use::Statement => quote!(#stage.fault::<()>()),
-            },
+            "panic" | "unreachable" | "todo" | "unimplemented" => self.panic(of, &name, wanted),
             "assert" | "debug_assert" | "assert_eq" | "debug_assert_eq" | "assert_ne"
-            | "debug_assert_ne" => {
-                let arguments = match of.parse_body_with(parser) {
-                    Ok(arguments) => arguments,
-                    Err(error) => {
-                        self.errors.push(error);
-                        return quote!(#stage.never());
-                    }
-                };
-                let mut arguments = arguments.iter();
-                let (Some(first), second) = (arguments.next(), arguments.next()) else {
-                    return self.refuse(of.path.span(), "an assertion without a condition");
-                };
-                let condition = match (name.ends_with("_eq"), name.ends_with("_ne"), second) {
-                    (true, _, Some(second)) => self.binary(first, &syn::parse_quote!(==), second),
-                    (_, true, Some(second)) => self.binary(first, &syn::parse_quote!(!=), second),
-                    _ => self.value(first),
-                };
-                quote!(#stage.assert(#condition))
-            }
+            | "debug_assert_ne" => self.assertion(of, &name),
             name => self.refuse(of.path.span(), refusal::invocation(name)),
         }
     }

@@ -124,7 +124,7 @@ pub(super) fn body(signature: &Signature, block: Option<&syn::Block>) -> Body {
     let code = quote! {
         #[allow(unused_imports)]
         use ::sycl::kernel::{OptionMethods as _, ReferenceOptionMethods as _, SliceMethods as _, SliceMutMethods as _};
-        let ::core::option::Option::Some(#call) = #stage.call_begin::<#output>(#name) else {
+        let ::core::option::Option::Some(#call) = #stage.call_begin::<#output>(#name, ::core::file!()) else {
             return #stage.never();
         };
         #bound
@@ -186,7 +186,7 @@ fn argument(ty: &Type, errors: &mut Vec<Error>) -> TokenStream {
 /// A kernel.
 pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
     let stage = Lowering::new().stage;
-    let sizes = options.stage(&stage);
+    let (sizes, faults) = (options.stage(&stage), options.faults());
     let Body {
         code,
         parameters,
@@ -332,6 +332,7 @@ pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
         impl #impl_generics ::sycl::kernel::Kernel for #marker #type_generics #where_clause {
             const NAME: &'static str = #text;
             const FILE: &'static str = ::core::file!();
+            const FAULTS: ::sycl::kernel::Faults = #faults;
             fn stage(#stage: &::sycl::kernel::Stage) {
                 #sizes
                 #(let #names: ::sycl::kernel::Staged<#types> = #stage.parameter(#shown);)*
@@ -347,6 +348,9 @@ pub(crate) fn kernel(function: &ItemFn, options: &Options) -> TokenStream {
                 device: &::sycl::Device,
             ) -> ::sycl::Result<::sycl::Kernel> {
                 ::sycl::kernel::built::<Self>(context, device)
+            }
+            fn faults(&self) -> ::sycl::Result<::core::option::Option<&'static ::sycl::kernel::FaultSites>> {
+                ::sycl::kernel::fault_sites::<Self>()
             }
             fn pass(&self, __arguments: (#(#arguments,)*), to: &mut ::sycl::ArgSink<'_>) {
                 let (#(#values,)*) = __arguments;

@@ -4,6 +4,7 @@
 //! that gives the result its type. The compiler so checks the staged body as it checks the function, with positions and
 //! types of the user. Variables keep their names; names of the expansion are hygienic.
 
+mod assertion;
 mod closure;
 mod condition;
 mod derive;

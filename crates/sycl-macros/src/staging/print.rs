@@ -13,10 +13,18 @@ use syn::{Expr, ExprAssign, LitStr, Token};
 use super::scope::Lowering;
 
 /// The arguments of the macro.
-struct Arguments {
-    format: LitStr,
+pub(super) struct Arguments {
+    pub(super) format: LitStr,
     positional: Vec<Expr>,
-    named: Vec<(Ident, Expr)>,
+    pub(super) named: Vec<(Ident, Expr)>,
+}
+
+impl Arguments {
+    /// The argument at a position; those with names follow the others.
+    pub(super) fn at(&self, index: usize) -> Option<&Expr> {
+        let named = self.named.iter().map(|(_, value)| value);
+        self.positional.iter().chain(named).nth(index)
+    }
 }
 
 impl Parse for Arguments {
@@ -51,12 +59,26 @@ impl Parse for Arguments {
 
 /// One `{…}`.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Hole {
-    name: String,
+pub(super) struct Hole {
+    pub(super) name: String,
     zeros: bool,
     width: u32,
     digits: Option<u32>,
     hexadecimal: Option<bool>,
+}
+
+impl Hole {
+    /// Its format in the staged code.
+    pub(super) fn format(&self) -> TokenStream {
+        let Self { zeros, width, .. } = self;
+        let (digits, hexadecimal) = (option(self.digits), option(self.hexadecimal));
+        quote!(::sycl::kernel::Format {
+            zeros: #zeros,
+            width: #width,
+            digits: #digits,
+            hexadecimal: #hexadecimal,
+        })
+    }
 }
 
 fn number(chars: &mut Peekable<Chars<'_>>) -> Option<u32> {
@@ -74,7 +96,7 @@ fn number(chars: &mut Peekable<Chars<'_>>) -> Option<u32> {
 }
 
 /// The texts between holes, and the holes.
-fn parts(format: &str) -> Result<(Vec<String>, Vec<Hole>), String> {
+pub(super) fn parts(format: &str) -> Result<(Vec<String>, Vec<Hole>), String> {
     let (mut texts, mut holes) = (vec![String::new()], Vec::new());
     let mut rest = format.chars().peekable();
     while let Some(c) = rest.next() {
@@ -186,15 +208,7 @@ impl Lowering {
                     self.value(&syn::parse_quote!(#path))
                 }
             });
-            let Hole { zeros, width, .. } = hole;
-            let digits = option(hole.digits);
-            let hexadecimal = option(hole.hexadecimal);
-            formats.push(quote!(::sycl::kernel::Format {
-                zeros: #zeros,
-                width: #width,
-                digits: #digits,
-                hexadecimal: #hexadecimal,
-            }));
+            formats.push(hole.format());
         }
         let at = self.at(of.path.span());
         quote!({

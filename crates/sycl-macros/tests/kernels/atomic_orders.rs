@@ -48,7 +48,7 @@ fn multiply(input: &[u32], output: &mut [u32]) {
     let order = atomic::with(Order::AcqRel, Scope::Device);
     let mut old = atomic::load(&output[0]);
     loop {
-        let seen = order.compare_exchange(&mut output[0], old, old * input[i]);
+        let seen = order.compare_exchange(&mut output[0], old, old.wrapping_mul(input[i]));
         if seen == old {
             break;
         }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use sycl::kernel::for_each;
 use sycl::{Result, item};
 
-use super::device::run;
+use super::device::{grouped, run};
 
 macro_rules! integers {
     ($($test:ident $kernel:ident $ty:ident $values:expr;)*) => { $(
@@ -49,8 +49,8 @@ macro_rules! integers {
             let values: [$ty; 8] = $values;
             let mut host = vec![0; 64 * 20];
             for_each([64], || $kernel(&values, &mut host));
-            // Each work-item writes a row; the others have none.
-            let got = run($kernel, &values, &vec![0; 64 * 20])?;
+            // Each work-item writes a row.
+            let got = grouped($kernel, &values, &vec![0; 64 * 20], 64, None)?;
             assert_eq!(got, host);
             Ok(())
         }

@@ -6,7 +6,7 @@ use sycl::{Buffer, ReadWrite, Result, atomic, barrier, item, local};
 
 use super::device::{grouped, queue, run};
 
-#[sycl::kernel]
+#[sycl::kernel(faults = "mask")]
 fn careless(input: &[u32], output: &mut [u32]) {
     let i = item::<1>().id();
     // Inside for half of the work-items.
@@ -40,7 +40,7 @@ impl Body {
     }
 }
 
-#[sycl::kernel]
+#[sycl::kernel(faults = "mask")]
 fn bodies(input: &[[i16; 4]], output: &mut [Body]) {
     let i = item::<1>().id();
     let pixel = input[i];
@@ -75,7 +75,7 @@ fn composites_outside_are_zeros() -> Result<()> {
     Ok(())
 }
 
-#[sycl::kernel]
+#[sycl::kernel(faults = "mask")]
 fn meet(input: &[u32], output: &mut [u32]) {
     let mut sums = local::<[u32; 4]>();
     let l = item::<1>().local_id();
@@ -98,7 +98,7 @@ fn all_work_items_arrive_at_barriers() -> Result<()> {
 
 #[test]
 fn a_part_of_a_buffer_is_a_slice_of_its_own() -> Result<()> {
-    #[sycl::kernel]
+    #[sycl::kernel(faults = "mask")]
     fn fill(output: &mut [u32]) {
         let i = item::<1>().id();
         output[i] = output.len() as u32;

@@ -80,7 +80,7 @@ fn parts_of_slices_are_those_of_rust() -> Result<()> {
     Ok(())
 }
 
-#[sycl::kernel]
+#[sycl::kernel(faults = "mask")]
 fn outside(input: &[i32], output: &mut [i32]) {
     let i = item::<1>().id();
     output[i] = 1;

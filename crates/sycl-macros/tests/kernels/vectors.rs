@@ -199,7 +199,7 @@ fn vectors_are_arguments_and_members() -> Result<()> {
 
 #[test]
 fn a_lane_outside_is_not_written() -> Result<()> {
-    #[sycl::kernel]
+    #[sycl::kernel(faults = "mask")]
     fn lane(input: &[u32], output: &mut [u32x4]) {
         let i = item::<1>().id();
         output[i][input[i] as usize] = 9;

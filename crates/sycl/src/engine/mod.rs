@@ -6,7 +6,7 @@
 //!
 //! Modules, from the bottom up; each uses only those before it
 //! - [`failures`], [`losses`]: commands that did not run, devices that are gone.
-//! - [`pending`]: commands that are not on a device yet. [`native_context`], [`target`], [`list_backend`].
+//! - [`pending`]: commands that are not on a device yet. [`fault_pool`], [`native_context`], [`target`], [`list_backend`].
 //! - [`command_lane`]: an ordered list with its events; `close`, [`pins`], `user_events`, `append`: its operations.
 //! - [`completion`]: whether work has ended, wherever it is. [`completion_waiter`]: threads that wait for other work.
 //! - [`deferred_command`]: a command that waits. [`deferred_release`]: an object that is freed when its users have ended.
@@ -22,6 +22,7 @@ pub(crate) mod deferred_command;
 pub(crate) mod deferred_release;
 pub(crate) mod exit;
 pub(crate) mod failures;
+pub(crate) mod fault_pool;
 mod foreign_event;
 pub(crate) mod list_backend;
 pub(crate) mod losses;

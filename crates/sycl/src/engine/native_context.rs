@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use level_zero::sys::*;
 use smallvec::SmallVec;
 
+use super::fault_pool::FaultPool;
 use super::losses::{Losses, Moment};
 use super::pending::PendingSet;
 use crate::device::Device;
@@ -36,6 +37,8 @@ pub(crate) struct NativeContext {
     /// How many queues of the program are in this context, if the program owns it.
     pub(crate) queues: AtomicUsize,
     pub(crate) losses: Losses,
+    /// For kernels that report faults.
+    pub(crate) fault_records: FaultPool,
 }
 
 // SAFETY: the specification allows a context's functions to be called from simultaneous threads (core, "Contexts").
@@ -54,6 +57,7 @@ impl NativeContext {
             pending: PendingSet::default(),
             queues: AtomicUsize::new(0),
             losses: Losses::default(),
+            fault_records: FaultPool::default(),
         }
     }
 
@@ -114,6 +118,13 @@ impl Drop for NativeContext {
             let api = self.api;
             // SAFETY: our sampler; launches that use it keep this value alive.
             let _ = unsafe { ze!(api, zeSamplerDestroy = sampler.pfnDestroy(handle)) };
+        }
+        for memory in self.fault_records.end() {
+            let api = self.api;
+            let _ = crate::trace::freeing(memory, || {
+                // SAFETY: our memory; launches that use it keep this value alive.
+                unsafe { ze!(api, zeMemFree = mem.pfnFree(self.handle, memory)) }
+            });
         }
         if self.owned {
             disown(self.handle);
