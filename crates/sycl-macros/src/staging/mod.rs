@@ -4,6 +4,7 @@
 //! that gives the result its type. The compiler so checks the staged body as it checks the function, with positions and
 //! types of the user. Variables keep their names; names of the expansion are hygienic.
 
+mod call;
 mod closure;
 mod condition;
 mod derive;
@@ -11,7 +12,10 @@ mod expression;
 mod function;
 mod group_form;
 mod implementation;
+mod loops;
+mod operator;
 mod options;
+mod part;
 mod pattern;
 mod print;
 mod refusal;
