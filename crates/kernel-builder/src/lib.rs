@@ -37,10 +37,11 @@
 //! | `builder` | values, memory, bounds and blocks of a kernel |
 //! | `guards` | what may be outside of its slice: reads give zero, writes are left out |
 //! | `members` | structures and arrays in memory, in parts |
-//! | `control`, `arithmetic`, `methods`, `integers`, `work_item`, `collective`, `lanes`, `images` | operations, in terms of the builder |
+//! | `control`, `arithmetic`, `methods`, `integers`, `ordering`, `half_precision`, `work_item`, `collective`, `group_values`, `lanes`, `images` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
 //! | `variants`, `parts` | enums and patterns; parts of slices |
 //! | `stage` | the typed face, which the macros call |
+//! | `iteration` | loops over elements and parts of slices |
 //! | `operators`, `options` | operators of structures; methods of `Option` and slices |
 //! | `vector`, `vector_storage`, `vector_functions`, `swizzles` | vectors such as `f32x4`, on the host and staged |
 //! | `operation` | the operations by which a group combines values |
@@ -64,12 +65,15 @@ mod collective;
 mod control;
 mod facts;
 mod functions;
+mod group_values;
 mod groups;
 mod guards;
+mod half_precision;
 mod host;
 mod host_groups;
 mod images;
 mod integers;
+mod iteration;
 mod kernel_type;
 mod lanes;
 mod members;
@@ -78,6 +82,7 @@ mod module;
 mod operation;
 mod operators;
 mod options;
+mod ordering;
 mod parts;
 mod print;
 mod relations;
@@ -95,9 +100,11 @@ mod work_item;
 pub use arithmetic::{Binary, Unary};
 pub use builder::{Builder, Operand, Refusal};
 pub use functions::{Item, Local, Rank, barrier, item, local};
-pub use groups::{Group, GroupNumber, SubGroup, group, sub_group};
+pub use groups::{Group, GroupNumber, GroupValue, SubGroup, group, sub_group};
+pub use half::f16;
 pub use host::for_each;
 pub use host_groups::{GroupKernel, HostGroups, SharedSlice, given};
+pub use iteration::{Cut, Sequence};
 pub use kernel_type::{Constant, KernelType};
 pub use methods::METHODS;
 pub use operation::{BitAnd, BitOr, BitXor, Combine, Maximum, Minimum, Multiplies, Plus};

@@ -13,8 +13,9 @@ use super::scope::{Binding, Lowering, hidden, near};
 use super::statement::Use;
 
 /// The types whose functions are the language's own.
-const NUMBERS: [&str; 13] = [
-    "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize", "f32", "f64", "char",
+const NUMBERS: [&str; 14] = [
+    "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize", "f16", "f32", "f64",
+    "char",
 ];
 
 impl Lowering {

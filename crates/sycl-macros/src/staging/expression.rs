@@ -30,32 +30,43 @@ impl Lowering {
 
     /// The place of an expression: memory where it has one, else its value.
     pub(super) fn place(&mut self, expression: &Expr) -> TokenStream {
+        self.place_to(expression, false)
+    }
+
+    /// The place of an expression that is written: by `IndexMut` where an index is the user's.
+    pub(super) fn place_to(&mut self, expression: &Expr, write: bool) -> TokenStream {
         let stage = self.stage.clone();
         match expression {
-            Expr::Paren(inner) => self.place(&inner.expr),
-            Expr::Group(inner) => self.place(&inner.expr),
+            Expr::Paren(inner) => self.place_to(&inner.expr, write),
+            Expr::Group(inner) => self.place_to(&inner.expr, write),
             Expr::Path(path) => match self.variable(path) {
                 Some((name, _)) => quote!(#name),
                 None => self.value(expression),
             },
             Expr::Field(field) => {
-                let base = self.place(&field.base);
+                let base = self.place_to(&field.base, write);
                 self.member(&base, &field.member)
             }
             Expr::Index(of) => {
                 if let Expr::Range(range) = &*of.index {
                     return self.part(&of.expr, range, false);
                 }
-                let (base, index) = (self.place(&of.expr), self.value(&of.index));
+                let (base, index) = (self.place_to(&of.expr, write), self.value(&of.index));
                 let (b, i) = (
                     hidden("__b", of.expr.span()),
                     hidden("__i", of.index.span()),
                 );
                 let at = self.at(of.index.span());
+                let typed = match write {
+                    true => quote_spanned! { near(of.span())=>
+                        |mut #b, #i| { let __element = &mut #b[#i]; *__element }
+                    },
+                    false => quote!(|#b, #i| #b[#i]),
+                };
                 quote!({
                     let (__base, __index) = (#base, #index);
                     #at
-                    #stage.index(__base, __index, |#b, #i| #b[#i])
+                    #stage.index(__base, __index, #typed)
                 })
             }
             Expr::Unary(of) if matches!(of.op, UnOp::Deref(_)) => {
@@ -323,7 +334,7 @@ impl Lowering {
                 if let Some((values, range)) = indexed_range(&of.expr) {
                     return self.part(values, range, of.mutability.is_some());
                 }
-                let place = self.place(&of.expr);
+                let place = self.place_to(&of.expr, of.mutability.is_some());
                 match of.mutability {
                     Some(_) => quote!(#stage.borrow_mut(#place)),
                     None => quote!(#stage.borrow(#place)),
@@ -375,7 +386,7 @@ impl Lowering {
                 "an assignment to this pattern in a kernel is not supported: assign to a tuple, or one by one",
             ),
             _ => {
-                let place = self.place(left);
+                let place = self.place_to(left, true);
                 let assign = quote_spanned!(near(span)=> #stage.assign(__place, __value));
                 quote!({ let __value = #value; let __place = #place; #assign })
             }

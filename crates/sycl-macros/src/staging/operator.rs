@@ -72,7 +72,7 @@ impl Lowering {
         };
         let name = format_ident!("{name}");
         if assigns {
-            let (value, place) = (self.value(right), self.place(left));
+            let (value, place) = (self.value(right), self.place_to(left, true));
             quote!({
                 let __value = #value;
                 let __place = #place;
