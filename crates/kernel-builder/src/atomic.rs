@@ -154,7 +154,7 @@ const UNKNOWN: &str =
 /// Numbers with atomic operations: of 32 and 64 bits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations",
-    note = "use i32, u32, i64, u64, isize, usize, f32 or f64"
+    note = "SPIR-V for OpenCL has atomic operations of 32 and 64 bits only: i32, u32, i64, u64, isize, usize, f32 and f64; for narrower numbers use elements of 32 bits"
 )]
 pub trait Atomic: Constant {
     #[doc(hidden)]

@@ -90,7 +90,7 @@ impl Builder {
     }
 
     /// The value of an operand as the team's instructions take it.
-    fn given(&mut self, value: Operand) -> Option<Id> {
+    pub(crate) fn given(&mut self, value: Operand) -> Option<Id> {
         let place = self.follow(value);
         match self.read(place) {
             Operand::Value(id) => Some(id),
@@ -187,17 +187,14 @@ impl Builder {
         self.value(op, &Type::Bool, &[scope, condition])
     }
 
-    /// Combines the values of a team.
-    pub(crate) fn combine(
+    /// Combines the values of a team, of 32 and 64 bits.
+    pub(crate) fn combine_wide(
         &mut self,
         team: Team,
         extent: Extent,
         kind: Kind,
-        value: Operand,
+        id: Id,
     ) -> Operand {
-        let Some(id) = self.given(value) else {
-            return Operand::Never;
-        };
         let ty = self.type_of(id);
         let Some(op) = combination(kind, team, &ty) else {
             return self.refuse(format!("{kind:?} of values of {ty} in a group"));
@@ -230,13 +227,14 @@ impl Builder {
             return Operand::Never;
         };
         self.module.need(Capability::Groups);
-        let ty = self.type_of(id);
         let lane = match team {
             Team::SubGroup => self.lane(lane),
             Team::Group => self.local_id_at(lane),
         };
         let scope = self.team_scope(team);
-        self.value(Op::GroupBroadcast, &ty, &[scope, id, lane])
+        self.exchanged(id, &mut |builder, id, ty| {
+            builder.value(Op::GroupBroadcast, ty, &[scope, id, lane])
+        })
     }
 
     /// A lane's number in 32 bits.
@@ -286,9 +284,11 @@ impl Builder {
         self.module.need(Capability::GroupNonUniform);
         self.module.need(capability);
         self.module.need_version(3);
-        let (ty, lane) = (self.type_of(id), self.lane(lane));
+        let lane = self.lane(lane);
         let scope = self.team_scope(Team::SubGroup);
-        self.value(op, &ty, &[scope, id, lane])
+        self.exchanged(id, &mut |builder, id, ty| {
+            builder.value(op, ty, &[scope, id, lane])
+        })
     }
 
     /// The kernel's work-items run in sub-groups of this size.

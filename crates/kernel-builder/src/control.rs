@@ -304,33 +304,59 @@ impl Builder {
         (counter, at)
     }
 
-    /// Begins a loop over the elements of a slice or an array; returns index and element.
-    pub fn each_begin(
+    /// Begins `for i in (start..end).step_by(step).rev()`, or of `start..=end`: down from the last one that steps from
+    /// the start reach.
+    pub(crate) fn back_begin(
         &mut self,
-        values: Operand,
-        by_reference: bool,
-    ) -> (Counter, Operand, Operand) {
-        let is_array = match values {
-            Operand::Value(id) => matches!(self.type_of(id), Type::Array(..)),
-            Operand::Memory(id) => matches!(self.type_of(id).pointee(), Some(Type::Array(..))),
-            _ => false,
+        start: Operand,
+        end: Operand,
+        step: Operand,
+        inclusive: bool,
+    ) -> (Counter, Operand) {
+        let (start, end, step) = (self.read(start), self.read(end), self.read(step));
+        let (compare, last) = match inclusive {
+            true => (Op::ULessThanEqual, end),
+            false => (Op::ULessThan, self.add_one(end, Op::ISub)),
         };
-        // An array by value is copied, as in Rust: the loop may change the variable.
-        let values = match is_array && !by_reference {
-            true => {
-                let copy = self.read(values);
-                self.variable(copy)
-            }
-            false => values,
+        let any = self.compare(compare, start, end);
+        // Without a sign: the way between the ends may be longer than the largest number with one.
+        let (ty, bits) = match start {
+            Operand::Value(id) => match self.type_of(id) {
+                Type::Int { bits, signed } => (Type::Int { bits, signed }, bits),
+                other => (other, 64),
+            },
+            _ => (Type::SIZE, 64),
         };
-        let (start, end) = (Operand::Value(self.size(0)), self.length(values));
-        let (counter, index) = self.for_begin(start, end, None, false, false);
-        let element = self.index(values, index);
-        let element = match is_array && !by_reference {
-            true => self.read(element),
-            false => self.borrow(element),
+        let way = Type::Int {
+            bits,
+            signed: false,
         };
-        (counter, index, element)
+        let (from, to) = (self.cast(start, &way), self.cast(last, &way));
+        let length = self.binary(Binary::Sub, to, from);
+        // A step that the type does not have is longer than the way.
+        let length = self.cast(length, &Type::SIZE);
+        let rest = self.binary(Binary::Rem, length, step);
+        let reached = self.binary(Binary::Sub, length, rest);
+        let reached = self.cast(reached, &way);
+        let first = self.binary(Binary::Add, from, reached);
+        let first = self.cast(first, &ty);
+        let place = self.variable(first);
+        let mut inside = self.loop_begin();
+        let at = self.read(place);
+        let on = self.compare(Op::ULessThanEqual, start, at);
+        let condition = self.binary(Binary::And, any, on);
+        self.loop_while(&mut inside, condition);
+        self.assume_order(at, end, !inclusive);
+        let counter = Counter {
+            inside,
+            place,
+            start,
+            end,
+            step: Some(step),
+            inclusive: true,
+            reversed: true,
+        };
+        (counter, at)
     }
 
     /// The number after a constant that is not the last of its type.
@@ -427,6 +453,7 @@ impl Builder {
                     Type::Int { bits, .. } => bits,
                     _ => 64,
                 };
+                let long = step;
                 let step = self.cast(
                     Operand::Value(step),
                     &Type::Int {
@@ -453,7 +480,15 @@ impl Builder {
                 } else {
                     Op::ULessThan
                 };
-                let fits = self.emit(op, &Type::Bool, &[step, left]);
+                // A narrow type may not have the step.
+                let (compared, left) = match self.most(long) > u64::MAX >> (64 - bits) {
+                    true => match self.cast(Operand::Value(left), &Type::SIZE) {
+                        Operand::Value(left) => (long, left),
+                        _ => (step, left),
+                    },
+                    false => (step, left),
+                };
+                let fits = self.emit(op, &Type::Bool, &[compared, left]);
                 self.branch_if(fits, on, state.exit);
                 self.begin(on);
                 let op = if counter.reversed { Op::ISub } else { Op::IAdd };

@@ -1,7 +1,5 @@
 //! The places of a kernel that may fault, the memory of a report, and its text.
 
-use std::fmt::Write as _;
-
 use crate::format::Format;
 use crate::module::Id;
 
@@ -90,6 +88,8 @@ impl Shown {
         let hexadecimal = self.format.and_then(|format| format.hexadecimal);
         let digits = self.format.and_then(|format| format.digits);
         let digits = digits.and_then(|digits| usize::try_from(digits).ok());
+        let scientific = self.format.and_then(|format| format.scientific);
+        let is_plain = self.format.is_some();
         let text = match (self.kind, hexadecimal) {
             (Kind::Unknown, _) => return "…".to_owned(),
             (Kind::Bool, _) => (bits != 0).to_string(),
@@ -108,44 +108,60 @@ impl Shown {
                     false => format!("{bits:x}"),
                 }
             }
-            (Kind::Signed(_), None) => bits.cast_signed().to_string(),
-            (Kind::Unsigned(_), None) => bits.to_string(),
+            (Kind::Signed(_), None) => integer(bits.cast_signed(), scientific),
+            (Kind::Unsigned(_), None) => integer(bits, scientific),
             (Kind::Float(width), _) => match width {
-                64 => float(f64::from_bits(bits), digits, self.format.is_some()),
-                _ => float(f32::from_bits(bits as u32), digits, self.format.is_some()),
+                64 => float(f64::from_bits(bits), digits, scientific, is_plain),
+                _ => float(f32::from_bits(bits as u32), digits, scientific, is_plain),
             },
         };
-        self.padded(text)
+        let is_number = !matches!(self.kind, Kind::Bool | Kind::Char);
+        let plus = is_number && !text.starts_with('-') && self.format.is_some_and(|of| of.plus);
+        self.padded(if plus { format!("+{text}") } else { text })
     }
 
     fn padded(self, text: String) -> String {
         let format = self.format.unwrap_or_default();
         let width = usize::try_from(format.width).unwrap_or(0);
         let missing = width.saturating_sub(text.chars().count());
-        match (self.kind, format.zeros) {
-            (Kind::Bool | Kind::Char, _) => text + &" ".repeat(missing),
-            (_, false) => " ".repeat(missing) + &text,
-            (_, true) => {
-                let (sign, number) = text.split_at(usize::from(text.starts_with('-')));
+        let is_left = format.left;
+        let is_left = is_left.unwrap_or(matches!(self.kind, Kind::Bool | Kind::Char));
+        match (is_left, format.zeros) {
+            (true, _) => text + &" ".repeat(missing),
+            (false, false) => " ".repeat(missing) + &text,
+            (false, true) => {
+                let (sign, number) = text.split_at(usize::from(text.starts_with(['-', '+'])));
                 format!("{sign}{}{number}", "0".repeat(missing))
             }
         }
     }
 }
 
-fn float<T: std::fmt::Display + std::fmt::Debug>(
+fn integer<T: std::fmt::Display + std::fmt::LowerExp + std::fmt::UpperExp>(
     value: T,
-    digits: Option<usize>,
-    is_plain: bool,
+    scientific: Option<bool>,
 ) -> String {
-    let mut text = String::new();
-    // A string takes any text.
-    let _ = match (digits, is_plain) {
-        (Some(digits), _) => write!(text, "{value:.digits$}"),
-        (None, true) => write!(text, "{value}"),
-        (None, false) => write!(text, "{value:?}"),
-    };
-    text
+    match scientific {
+        None => format!("{value}"),
+        Some(false) => format!("{value:e}"),
+        Some(true) => format!("{value:E}"),
+    }
+}
+
+/// `scientific`: whether the letter of the exponent is a capital; `is_plain`: as `{}` shows it, not `{:?}`.
+fn float<T>(value: T, digits: Option<usize>, scientific: Option<bool>, is_plain: bool) -> String
+where
+    T: std::fmt::Display + std::fmt::Debug + std::fmt::LowerExp + std::fmt::UpperExp,
+{
+    match (digits, scientific) {
+        (Some(digits), None) => format!("{value:.digits$}"),
+        (Some(digits), Some(false)) => format!("{value:.digits$e}"),
+        (Some(digits), Some(true)) => format!("{value:.digits$E}"),
+        (None, Some(false)) => format!("{value:e}"),
+        (None, Some(true)) => format!("{value:E}"),
+        (None, None) if is_plain => format!("{value}"),
+        (None, None) => format!("{value:?}"),
+    }
 }
 
 /// The reporting form of a kernel in the making.

@@ -11,4 +11,10 @@ pub struct Format {
     pub digits: Option<u32>,
     /// Hexadecimal, in small letters or in capitals.
     pub hexadecimal: Option<bool>,
+    /// With an exponent, whose letter is small or a capital.
+    pub scientific: Option<bool>,
+    /// A sign of positive numbers too.
+    pub plus: bool,
+    /// On the left of the width, or on the right.
+    pub left: Option<bool>,
 }

@@ -2,6 +2,8 @@
 //!
 //! All work-items of the team call such a function together, as in SYCL: from code that each of them reaches.
 
+use half::f16;
+
 use crate::builder::Operand;
 use crate::collective::{Extent, Shuffle, Team, TeamQuery};
 use crate::host::{self, HostItem};
@@ -10,21 +12,31 @@ use crate::kernel_type::{Constant, KernelType};
 use crate::operation::Combine;
 use crate::stage::{Stage, Staged};
 use crate::types::Type;
+use crate::vector::Vector;
+use crate::vector_storage::Lanes;
 
-/// Numbers that the work-items of a group exchange: of 32 and 64 bits.
+/// Values that the work-items of a group exchange: numbers, `bool`, and vectors.
 #[diagnostic::on_unimplemented(
     message = "work-items of a group do not exchange values of `{Self}`",
-    note = "they exchange i32, u32, i64, u64, isize, usize, f32 and f64"
+    note = "they exchange numbers, bool, and vectors of numbers; exchange a structure by its members"
 )]
-pub trait GroupNumber: Constant + Send + Sync + 'static {}
-impl GroupNumber for i32 {}
-impl GroupNumber for u32 {}
-impl GroupNumber for i64 {}
-impl GroupNumber for u64 {}
-impl GroupNumber for isize {}
-impl GroupNumber for usize {}
-impl GroupNumber for f32 {}
-impl GroupNumber for f64 {}
+pub trait GroupValue: Constant + Send + Sync + 'static {}
+impl GroupValue for bool {}
+impl<T: GroupNumber + Lanes<N>, const N: usize> GroupValue for Vector<T, N> {}
+
+/// Numbers that the work-items of a group combine.
+#[diagnostic::on_unimplemented(
+    message = "work-items of a group do not combine values of `{Self}`",
+    note = "they combine integers of 8 to 64 bits, f16, f32 and f64; combine a vector by its lanes"
+)]
+pub trait GroupNumber: GroupValue {}
+macro_rules! numbers {
+    ($($ty:ident)*) => { $(
+        impl GroupValue for $ty {}
+        impl GroupNumber for $ty {}
+    )* };
+}
+numbers!(i8 u8 i16 u16 i32 u32 i64 u64 isize usize f16 f32 f64);
 
 /// The results of a scan, from all members' values and the own position.
 fn scanned<T: GroupNumber, O: Combine<T>>(values: &[T], operation: O) -> T {
@@ -95,7 +107,7 @@ macro_rules! team {
             }
             /// Returns the value of the work-item at a position, which is the same for all.
             #[must_use]
-            pub fn broadcast<T: GroupNumber>(self, value: T, position: usize) -> T {
+            pub fn broadcast<T: GroupValue>(self, value: T, position: usize) -> T {
                 host_groups::exchange(Team::$team, value)[position]
             }
             #[doc = concat!("Combines the values of the ", $of, ": `reduce(x, Plus)` is the sum.")]
@@ -167,7 +179,7 @@ macro_rules! team {
             pub fn __stage_any(self) -> impl Fn(&Stage, Operand, Staged<bool>) -> Staged<bool> + Copy {
                 |stage, _, condition| stage.operation(|b| b.vote(Team::$team, false, condition.operand()))
             }
-            pub fn __stage_broadcast<T: GroupNumber>(
+            pub fn __stage_broadcast<T: GroupValue>(
                 self,
             ) -> impl Fn(&Stage, Operand, Staged<T>, Staged<usize>) -> Staged<T> + Copy {
                 |stage, _, value, position| {
@@ -296,14 +308,14 @@ macro_rules! shuffles {
             ///
             /// Where there is no such work-item, the value is any; on the host it is the own one.
             #[must_use]
-            pub fn $name<T: GroupNumber>(self, value: T, $by: usize) -> T {
+            pub fn $name<T: GroupValue>(self, value: T, $by: usize) -> T {
                 let $own = self.local_id();
                 let all = host_groups::exchange(Team::SubGroup, value);
                 let from: Option<usize> = $from;
                 from.and_then(|from| all.get(from).copied()).unwrap_or(value)
             }
             #[doc(hidden)]
-            pub fn $staged<T: GroupNumber>(
+            pub fn $staged<T: GroupValue>(
                 self,
             ) -> impl Fn(&Stage, Operand, Staged<T>, Staged<usize>) -> Staged<T> + Copy {
                 |stage, _, value, by| {

@@ -256,7 +256,7 @@ impl Builder {
     }
 
     /// `l.cmp(&r)`.
-    fn order(&mut self, result: &Type, l: u32, r: u32) -> Operand {
+    pub(crate) fn order(&mut self, result: &Type, l: u32, r: u32) -> Operand {
         let (l, r) = (Operand::Value(l), Operand::Value(r));
         let less = self.binary(Binary::Less, l, r);
         let mut state = self.if_begin(less);

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use half::f16;
+
 use crate::builder::{Builder, Operand};
 use crate::types::{Space, Type};
 
@@ -10,7 +12,7 @@ use crate::types::{Space, Type};
 /// `#[derive(Device)]` implements it for structures.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used in a kernel",
-    note = "kernels use integers of 8 to 64 bits, f32, f64, bool, char, tuples, arrays, references, slices, `Option`, and structures and enums with `#[derive(Device)]`"
+    note = "kernels use integers of 8 to 64 bits, f16, f32, f64, bool, char, tuples, arrays, references, slices, `Option`, and structures and enums with `#[derive(Device)]`"
 )]
 pub trait KernelType: Sized {
     /// The type in the builder.
@@ -90,7 +92,7 @@ macro_rules! floats {
         impl Constant for $ty {}
     )* };
 }
-floats!(f32 32 f64 64);
+floats!(f16 16 f32 32 f64 64);
 
 impl KernelType for bool {
     type Plain = Self;

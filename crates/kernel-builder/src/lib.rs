@@ -39,10 +39,11 @@
 //! | `faults`, `checks` | reports in a kernel's reporting form; the operators that may fault there |
 //! | `guards` | what may be outside of its slice: reads give zero, writes are left out |
 //! | `members` | structures and arrays in memory, in parts |
-//! | `control`, `arithmetic`, `methods`, `integers`, `work_item`, `collective`, `lanes`, `images` | operations, in terms of the builder |
+//! | `control`, `arithmetic`, `methods`, `integers`, `ordering`, `half_precision`, `work_item`, `collective`, `group_values`, `lanes`, `images` | operations, in terms of the builder |
 //! | `kernel_type` | the Rust types that kernels use |
 //! | `variants`, `parts` | enums and patterns; parts of slices |
 //! | `stage` | the typed face, which the macros call |
+//! | `iteration` | loops over elements and parts of slices |
 //! | `operators`, `options` | operators of structures; methods of `Option` and slices |
 //! | `vector`, `vector_storage`, `vector_functions`, `swizzles` | vectors such as `f32x4`, on the host and staged |
 //! | `operation` | the operations by which a group combines values |
@@ -70,12 +71,15 @@ mod fault_sites;
 mod faults;
 mod format;
 mod functions;
+mod group_values;
 mod groups;
 mod guards;
+mod half_precision;
 mod host;
 mod host_groups;
 mod images;
 mod integers;
+mod iteration;
 mod kernel_type;
 mod lanes;
 mod members;
@@ -84,6 +88,7 @@ mod module;
 mod operation;
 mod operators;
 mod options;
+mod ordering;
 mod parts;
 mod print;
 mod relations;
@@ -103,9 +108,11 @@ pub use builder::{Builder, Operand, Refusal};
 pub use fault_sites::{FaultRecord, FaultSite, Faults};
 pub use format::Format;
 pub use functions::{Item, Local, Rank, barrier, item, local};
-pub use groups::{Group, GroupNumber, SubGroup, group, sub_group};
+pub use groups::{Group, GroupNumber, GroupValue, SubGroup, group, sub_group};
+pub use half::f16;
 pub use host::for_each;
 pub use host_groups::{GroupKernel, HostGroups, SharedSlice, given};
+pub use iteration::{Cut, Sequence};
 pub use kernel_type::{Constant, KernelType};
 pub use methods::METHODS;
 pub use operation::{BitAnd, BitOr, BitXor, Combine, Maximum, Minimum, Multiplies, Plus};

@@ -3,6 +3,7 @@
 use spirv::{Op, OpenclStd100Op as Cl};
 
 use crate::builder::{Builder, Operand};
+use crate::half_precision::is_half_conversion;
 use crate::types::Type;
 
 /// The methods of the language. The macro treats any other name as a user's device function.
@@ -39,6 +40,10 @@ pub const METHODS: &[&str] = &[
     "fract",
     "from",
     "from_bits",
+    "from_f32",
+    "from_f32_const",
+    "from_f64",
+    "from_f64_const",
     "hypot",
     "ilog2",
     "is_empty",
@@ -65,6 +70,7 @@ pub const METHODS: &[&str] = &[
     "overflowing_add",
     "overflowing_mul",
     "overflowing_sub",
+    "partial_cmp",
     "pow",
     "powf",
     "powi",
@@ -86,6 +92,10 @@ pub const METHODS: &[&str] = &[
     "tanh",
     "to_bits",
     "to_degrees",
+    "to_f32",
+    "to_f32_const",
+    "to_f64",
+    "to_f64_const",
     "to_radians",
     "trailing_ones",
     "trailing_zeros",
@@ -189,7 +199,13 @@ impl Builder {
         let ty = self.type_of(ids[0]);
         self.check_method(name, &ids);
         let made = match &ty {
-            _ if name == "from" => return self.cast(Operand::Value(ids[0]), result),
+            _ if name == "partial_cmp" => {
+                return self.partial_order(result, ids[0], *ids.get(1).unwrap_or(&ids[0]));
+            }
+            _ if name == "from" || is_half_conversion(name) => {
+                return self.cast(Operand::Value(ids[0]), result);
+            }
+            Type::Float(16) => self.half_method(name, &ids, result),
             Type::Float(bits) => self.float_method(name, &ids, &ty, *bits, result),
             Type::Int { bits, signed } => {
                 self.int_method(name, &ids, &ty, (*bits, *signed), result)
@@ -197,6 +213,7 @@ impl Builder {
             Type::Vector(of, _) => {
                 let direct = match &**of {
                     Type::Int { signed, .. } => int_function(name, *signed),
+                    Type::Float(16) => None,
                     _ => float_function(name),
                 };
                 match direct {
@@ -207,6 +224,7 @@ impl Builder {
             _ => None,
         };
         let made = made.or_else(|| match &ty {
+            Type::Float(16) => None,
             Type::Float(bits) => self.long_float_method(name, &ids, *bits, result),
             _ => self.long_int_method(name, &ids, result),
         });

@@ -219,8 +219,10 @@ impl Module {
             Type::Bool => self.declare(Op::TypeBool, &[]),
             Type::Int { bits, .. } => self.int_type(*bits),
             Type::Float(bits) => {
-                if *bits == 64 {
-                    self.need(Capability::Float64);
+                match bits {
+                    16 => self.need(Capability::Float16),
+                    64 => self.need(Capability::Float64),
+                    _ => {}
                 }
                 self.declare(Op::TypeFloat, &[*bits])
             }

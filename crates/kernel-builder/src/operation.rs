@@ -1,5 +1,7 @@
 //! The operations by which the work-items of a group combine their values: SYCL's function objects.
 
+use half::f16;
+
 use crate::builder::{Builder, Operand};
 use crate::kernel_type::{Constant, KernelType};
 use crate::types::Type;
@@ -20,7 +22,7 @@ pub enum Kind {
 /// An operation that combines the values of a group.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not combine values of `{T}`",
-    note = "Plus, Multiplies, Minimum and Maximum combine i32, u32, i64, u64, isize, usize, f32 and f64; BitAnd, BitOr and BitXor the integers"
+    note = "Plus, Multiplies, Minimum and Maximum combine integers of 8 to 64 bits, f16, f32 and f64; BitAnd, BitOr and BitXor the integers"
 )]
 pub trait Combine<T>: Copy {
     #[doc(hidden)]
@@ -84,14 +86,16 @@ macro_rules! combine {
         }
     )* };
 }
-combine!(Plus Add i32 u32 i64 u64 isize usize |a, b| a.wrapping_add(b), 0 as Number);
+combine!(Plus Add i8 u8 i16 u16 i32 u32 i64 u64 isize usize |a, b| a.wrapping_add(b), 0 as Number);
 combine!(Plus Add f32 f64 |a, b| a + b, 0.0 as Number);
-combine!(Multiplies Multiply i32 u32 i64 u64 isize usize |a, b| a.wrapping_mul(b), 1 as Number);
+combine!(Plus Add f16 |a, b| a + b, Number::ZERO);
+combine!(Multiplies Multiply i8 u8 i16 u16 i32 u32 i64 u64 isize usize |a, b| a.wrapping_mul(b), 1 as Number);
 combine!(Multiplies Multiply f32 f64 |a, b| a * b, 1.0 as Number);
-combine!(Minimum Minimum i32 u32 i64 u64 isize usize |a, b| a.min(b), Number::MAX);
-combine!(Minimum Minimum f32 f64 |a, b| a.min(b), Number::INFINITY);
-combine!(Maximum Maximum i32 u32 i64 u64 isize usize |a, b| a.max(b), Number::MIN);
-combine!(Maximum Maximum f32 f64 |a, b| a.max(b), Number::NEG_INFINITY);
-combine!(BitAnd And i32 u32 i64 u64 isize usize |a, b| a & b, !(0 as Number));
-combine!(BitOr Or i32 u32 i64 u64 isize usize |a, b| a | b, 0 as Number);
-combine!(BitXor Xor i32 u32 i64 u64 isize usize |a, b| a ^ b, 0 as Number);
+combine!(Multiplies Multiply f16 |a, b| a * b, Number::ONE);
+combine!(Minimum Minimum i8 u8 i16 u16 i32 u32 i64 u64 isize usize |a, b| a.min(b), Number::MAX);
+combine!(Minimum Minimum f16 f32 f64 |a, b| a.min(b), Number::INFINITY);
+combine!(Maximum Maximum i8 u8 i16 u16 i32 u32 i64 u64 isize usize |a, b| a.max(b), Number::MIN);
+combine!(Maximum Maximum f16 f32 f64 |a, b| a.max(b), Number::NEG_INFINITY);
+combine!(BitAnd And i8 u8 i16 u16 i32 u32 i64 u64 isize usize |a, b| a & b, !(0 as Number));
+combine!(BitOr Or i8 u8 i16 u16 i32 u32 i64 u64 isize usize |a, b| a | b, 0 as Number);
+combine!(BitXor Xor i8 u8 i16 u16 i32 u32 i64 u64 isize usize |a, b| a ^ b, 0 as Number);

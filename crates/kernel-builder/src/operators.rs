@@ -132,6 +132,27 @@ impl Stage {
         self.with(|builder| builder.refuse(text))
     }
 
+    /// `value[index]`.
+    pub fn index<A: KernelType, I: KernelType, C>(
+        &self,
+        value: Staged<A>,
+        index: Staged<I>,
+        typed: impl FnOnce(A, I) -> C,
+    ) -> Staged<C> {
+        let (base, at) = (value.operand(), index.operand());
+        if !self.overloaded(&[base]) {
+            return Staged::new(self.with(|builder| builder.index(base, at)));
+        }
+        let types = vec![plain_name::<A>(), type_name::<I>()];
+        let found = call(self, &[base, at], types, || {
+            typed(A::example(), I::example());
+        });
+        Staged::new(match found {
+            Some((_, reference)) => self.with(|builder| builder.deref(reference)),
+            None => self.missing(type_name::<A>()),
+        })
+    }
+
     /// `left operator right`, which is no comparison.
     pub fn binary<A: KernelType, B: KernelType, C>(
         &self,
@@ -218,6 +239,9 @@ impl Stage {
         match found {
             Some(("eq", same)) if operator == Binary::NotEqual => {
                 self.unary(Unary::Not, Staged::<bool>::new(same), |same| !same)
+            }
+            Some(("partial_cmp", order)) => {
+                Staged::new(self.with(|builder| builder.compared(operator, order)))
             }
             Some((_, result)) => Staged::new(result),
             None if self.is_derived(operator, &typed) => Staged::new(self.with(|builder| {

@@ -256,7 +256,7 @@ pub trait SliceMutMethods<'a, T: KernelType + 'a>: Sized {
         |stage, this, value| {
             stage.operation(|builder| {
                 let value = builder.read(value.operand());
-                let (counter, _, element) = builder.each_begin(this, true);
+                let (counter, element) = builder.elements_begin(this);
                 let place = builder.deref(element);
                 builder.store(place, value);
                 builder.for_end(counter)

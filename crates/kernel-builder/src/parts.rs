@@ -20,7 +20,7 @@ const DISORDERED: [&str; 3] = ["slice index starts at ", " but ends at ", ""];
 
 impl Builder {
     /// The first element's address, the number of elements, and their type and place.
-    fn elements(&mut self, operand: Operand) -> Option<(Operand, Operand, Space, Type)> {
+    pub(crate) fn elements(&mut self, operand: Operand) -> Option<(Operand, Operand, Space, Type)> {
         let operand = self.follow(operand);
         let length = self.length(operand);
         match operand {
@@ -95,7 +95,13 @@ impl Builder {
         self.slice_of(first, count, space, of)
     }
 
-    fn slice_of(&mut self, first: Operand, count: Operand, space: Space, of: Type) -> Operand {
+    pub(crate) fn slice_of(
+        &mut self,
+        first: Operand,
+        count: Operand,
+        space: Space,
+        of: Type,
+    ) -> Operand {
         self.compose(&Type::Slice(space, of.into()), &[first, count])
     }
 

@@ -192,16 +192,6 @@ impl Stage {
         Staged::new(self.with(|builder| builder.field(value.operand, name)))
     }
 
-    /// `value[index]`.
-    pub fn index<A, I, C>(
-        &self,
-        value: Staged<A>,
-        index: Staged<I>,
-        _typed: impl FnOnce(A, I) -> C,
-    ) -> Staged<C> {
-        Staged::new(self.with(|builder| builder.index(value.operand, index.operand)))
-    }
-
     /// `*value`.
     pub fn deref<A, C>(&self, value: Staged<A>, _typed: impl FnOnce(A) -> C) -> Staged<C> {
         Staged::new(self.with(|builder| builder.deref(value.operand)))
@@ -382,31 +372,6 @@ impl Stage {
         Staged::new(place.operand)
     }
 
-    /// Begins `for element in values`, where a slice or an array is iterated by reference or by value.
-    pub fn each_begin<A, I: IntoIterator>(
-        &self,
-        values: Staged<A>,
-        by_reference: bool,
-        _typed: impl FnOnce(A) -> I,
-    ) -> (For, Staged<I::Item>) {
-        let (counter, _, value) =
-            self.with(|builder| builder.each_begin(values.operand, by_reference));
-        (For(RefCell::new(Some(counter))), Staged::new(value))
-    }
-
-    /// Begins `for (index, element) in values.enumerate()`.
-    pub fn enumerate_begin<A, I: IntoIterator>(
-        &self,
-        values: Staged<A>,
-        by_reference: bool,
-        _typed: impl FnOnce(A) -> I,
-    ) -> (For, Staged<usize>, Staged<I::Item>) {
-        let (counter, index, value) =
-            self.with(|builder| builder.each_begin(values.operand, by_reference));
-        let counter = For(RefCell::new(Some(counter)));
-        (counter, Staged::new(index), Staged::new(value))
-    }
-
     /// Begins the body of a device function, which is in a file.
     pub fn call_begin<T>(&self, name: &str, file: &'static str) -> Option<Call<T>> {
         let call = self.with(|builder| builder.call_begin(name, file))?;
@@ -471,6 +436,10 @@ impl Loop<()> {
 }
 
 impl For {
+    pub(crate) fn new(counter: control::Counter) -> Self {
+        Self(RefCell::new(Some(counter)))
+    }
+
     fn with<R: Default>(&self, act: impl FnOnce(&mut control::Counter) -> R) -> R {
         self.0.borrow_mut().as_mut().map(act).unwrap_or_default()
     }

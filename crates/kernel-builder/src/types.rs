@@ -32,7 +32,7 @@ pub enum Type {
         /// Has a sign.
         signed: bool,
     },
-    /// `f32` or `f64`, by its bits.
+    /// `f16`, `f32` or `f64`, by its bits.
     Float(u32),
     /// A vector of numbers, such as `f32x4`.
     Vector(Rc<Type>, u32),

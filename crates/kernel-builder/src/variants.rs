@@ -152,6 +152,39 @@ impl Builder {
         all
     }
 
+    /// The element of an array that a pattern takes, counted from the end if its number is negative.
+    fn array_part(&mut self, operand: Operand, name: &str) -> Option<Operand> {
+        let (Operand::Value(id) | Operand::Memory(id)) = operand else {
+            return None;
+        };
+        let ty = self.type_of(id);
+        let Type::Array(_, count) = *(match operand {
+            Operand::Memory(_) => ty.pointee()?,
+            _ => &ty,
+        }) else {
+            return None;
+        };
+        let index = match name.strip_prefix('-') {
+            Some(back) => count.saturating_sub(back.parse().unwrap_or(0)),
+            None => name.parse().unwrap_or(0),
+        };
+        let index = Operand::Value(self.size(index));
+        Some(self.index(operand, index))
+    }
+
+    /// A pattern of elements matches any array; those of slices would have to compare lengths.
+    fn is_array_pattern(&mut self, operand: Operand) -> Operand {
+        let operand = self.follow(operand);
+        if let Operand::Value(id) = operand
+            && matches!(self.type_of(id), Type::Slice(..))
+        {
+            return self.refuse(
+                "a pattern of the elements of a slice in a kernel: kernels have such patterns of arrays; compare `len()` and use `[]`",
+            );
+        }
+        self.bool(true)
+    }
+
     /// The binding of a pattern for a member: a reference where the matched value is one, else a copy.
     pub fn project(&mut self, operand: Operand, of: &str, name: &str) -> Operand {
         let by_reference = match operand {
@@ -162,6 +195,12 @@ impl Builder {
             other => return other,
         };
         let operand = self.follow(operand);
+        if let Some(place) = self.array_part(operand, name) {
+            return match by_reference {
+                true => self.borrow(place),
+                false => self.read(place),
+            };
+        }
         let layout = self.layout_of(operand);
         let is_enum = layout.as_ref().is_some_and(|of| !of.variants.is_empty());
         let name = match (name.strip_prefix('-'), layout) {
@@ -191,6 +230,11 @@ impl Stage {
     /// Whether a value is of a variant, for a pattern with parts.
     pub fn is_variant<T>(&self, value: Staged<T>, variant: &str) -> Staged<bool> {
         Staged::new(self.with(|builder| builder.is_variant(value.operand(), variant)))
+    }
+
+    /// Whether a value is an array, for a pattern of its elements.
+    pub fn is_array_pattern<T>(&self, value: Staged<T>) -> Staged<bool> {
+        Staged::new(self.with(|builder| builder.is_array_pattern(value.operand())))
     }
 
     /// A part of a value that a pattern takes apart; `variant` is the last name of the pattern's path.

@@ -7,6 +7,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::rc::Rc;
 
+use half::f16;
+
 use crate::builder::{Builder, Operand};
 use crate::kernel_type::{Constant, KernelType};
 use crate::types::Type;
@@ -100,6 +102,16 @@ impl<T: Lanes<N>, const N: usize> DerefMut for Vector<T, N> {
 impl<T: Lanes<N>, const N: usize> fmt::Debug for Vector<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.to_array()).finish()
+    }
+}
+/// As the lanes are displayed, `[1, 2.5]`: width and digits are those of each lane.
+impl<T: Lanes<N> + fmt::Display, const N: usize> fmt::Display for Vector<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, lane) in self.to_array().iter().enumerate() {
+            f.write_str(if index == 0 { "[" } else { ", " })?;
+            fmt::Display::fmt(lane, f)?;
+        }
+        f.write_str("]")
     }
 }
 impl<T: Lanes<N>, const N: usize> PartialEq for Vector<T, N> {
@@ -204,7 +216,7 @@ macro_rules! scaled {
         }
     )* };
 }
-scaled!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
+scaled!(i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64);
 
 macro_rules! methods {
     ([$($ty:ident)*] $list:tt) => { $( methods!(@one $ty $list); )* };
@@ -227,6 +239,9 @@ methods! { [f32 f64] {
     abs(); acos(); asin(); atan(); atan2(other); cbrt(); ceil(); clamp(low, high); copysign(sign); cos(); exp(); exp2(); floor();
     ln(); log2(); log10(); max(other); min(other); mul_add(factor, summand); powf(exponent); recip(); round();
     round_ties_even(); signum(); sin(); sqrt(); tan(); tanh(); trunc();
+} }
+methods! { [f16] {
+    clamp(low, high); copysign(sign); max(other); min(other); signum();
 } }
 methods! { [i8 i16 i32 i64] {
     abs(); clamp(low, high); max(other); min(other); saturating_add(other); saturating_sub(other); signum();
@@ -251,7 +266,7 @@ macro_rules! names {
 /// The names of all vectors.
 pub mod vectors {
     #![expect(non_camel_case_types, reason = "the names of vectors in SIMD code")]
-    use super::Vector;
+    use super::{Vector, f16};
     names! {
         i8 [i8x2 i8x3 i8x4 i8x8 i8x16]
         u8 [u8x2 u8x3 u8x4 u8x8 u8x16]
@@ -261,6 +276,7 @@ pub mod vectors {
         u32 [u32x2 u32x3 u32x4 u32x8 u32x16]
         i64 [i64x2 i64x3 i64x4 i64x8 i64x16]
         u64 [u64x2 u64x3 u64x4 u64x8 u64x16]
+        f16 [f16x2 f16x3 f16x4 f16x8 f16x16]
         f32 [f32x2 f32x3 f32x4 f32x8 f32x16]
         f64 [f64x2 f64x3 f64x4 f64x8 f64x16]
     }
@@ -273,7 +289,7 @@ pub fn is_vector_name(name: &str) -> bool {
         return false;
     };
     let elements = [
-        "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64",
+        "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64",
     ];
     elements.contains(&element) && ["2", "3", "4", "8", "16"].contains(&count)
 }

@@ -1,5 +1,7 @@
 //! Functions of vectors beyond those of each lane, on the host and staged: making, geometry, casts, swizzles.
 
+use half::f16;
+
 use crate::arithmetic::Binary;
 use crate::builder::{Builder, Operand};
 use crate::kernel_type::KernelType;
@@ -80,6 +82,37 @@ macro_rules! casts {
     )* };
 }
 casts!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
+
+macro_rules! half_casts {
+    ($($ty:ident)*) => { $(
+        impl CastFrom<$ty> for f16 {
+            fn cast_from(value: $ty) -> Self {
+                Self::from_f64(value as f64)
+            }
+        }
+        impl CastFrom<f16> for $ty {
+            fn cast_from(value: f16) -> Self {
+                value.to_f64() as Self
+            }
+        }
+    )* };
+}
+half_casts!(i8 u8 i16 u16 i32 u32 i64 u64 f64);
+impl CastFrom<f32> for f16 {
+    fn cast_from(value: f32) -> Self {
+        Self::from_f32(value)
+    }
+}
+impl CastFrom<f16> for f32 {
+    fn cast_from(value: f16) -> Self {
+        value.to_f32()
+    }
+}
+impl CastFrom<Self> for f16 {
+    fn cast_from(value: Self) -> Self {
+        value
+    }
+}
 
 impl<T: Lanes<N>, const N: usize> Vector<T, N> {
     /// Casts each lane, as `as` does: `v.cast::<i32>()`.
@@ -214,4 +247,4 @@ macro_rules! sums {
         }
     )* };
 }
-sums!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
+sums!(i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64);

@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use half::f16;
+
 use crate::kernel_type::Constant;
 
 macro_rules! alignments {
@@ -17,7 +19,7 @@ alignments!(Align2 2 Align4 4 Align8 8 Align16 16 Align32 32 Align64 64 Align128
 /// Numbers that vectors have as lanes.
 #[diagnostic::on_unimplemented(
     message = "there are no vectors of `{Self}`",
-    note = "vectors have lanes of i8, u8, i16, u16, i32, u32, i64, u64, f32 or f64"
+    note = "vectors have lanes of i8, u8, i16, u16, i32, u32, i64, u64, f16, f32 or f64"
 )]
 pub trait Element: Constant + Default + PartialEq + Debug + Send + Sync + 'static {
     /// The alignment of two lanes.
@@ -40,7 +42,7 @@ macro_rules! elements {
     )* };
 }
 elements!(i8 u8, Align2 Align4 Align8 Align16);
-elements!(i16 u16, Align4 Align8 Align16 Align32);
+elements!(i16 u16 f16, Align4 Align8 Align16 Align32);
 elements!(i32 u32 f32, Align8 Align16 Align32 Align64);
 elements!(i64 u64 f64, Align16 Align32 Align64 Align128);
 
@@ -57,7 +59,7 @@ pub trait Storage<T>: Copy + Send + Sync + 'static {
 /// Numbers of which there are vectors with `N` lanes: 2, 3, 4, 8 or 16.
 #[diagnostic::on_unimplemented(
     message = "there is no vector of {N} lanes of `{Self}`",
-    note = "vectors have 2, 3, 4, 8 or 16 lanes of i8, u8, i16, u16, i32, u32, i64, u64, f32 or f64"
+    note = "vectors have 2, 3, 4, 8 or 16 lanes of i8, u8, i16, u16, i32, u32, i64, u64, f16, f32 or f64"
 )]
 pub trait Lanes<const N: usize>: Element {
     /// The memory.

@@ -18,16 +18,24 @@ mod enums;
 mod faults;
 #[path = "kernels/golden.rs"]
 mod golden;
+#[path = "kernels/group_values.rs"]
+mod group_values;
 #[path = "kernels/groups.rs"]
 mod groups;
+#[path = "kernels/half.rs"]
+mod half;
 #[path = "kernels/host_groups.rs"]
 mod host_groups;
 #[path = "kernels/images.rs"]
 mod images;
+#[path = "kernels/iteration.rs"]
+mod iteration;
 #[path = "kernels/methods.rs"]
 mod methods;
 #[path = "kernels/numbers.rs"]
 mod numbers;
+#[path = "kernels/orders.rs"]
+mod orders;
 #[path = "kernels/path_tracer.rs"]
 mod path_tracer;
 #[path = "kernels/print.rs"]

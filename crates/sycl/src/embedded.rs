@@ -11,6 +11,8 @@ use std::ffi::CStr;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use kernel_builder::f16;
+
 use crate::accessor::{Accessor, LocalAccessor, Mode, Writes};
 use crate::arguments::ArgSink;
 use crate::bundle::{Executable, Input, Kernel, KernelBundle};
@@ -56,7 +58,8 @@ macro_rules! represents {
 }
 represents! {
     u8 as Int<8>, i8 as Int<8>, u16 as Int<16>, i16 as Int<16>, u32 as Int<32>, i32 as Int<32>, u64 as Int<64>,
-    i64 as Int<64>, usize as Int<64>, isize as Int<64>, u16 as Float<16>, f32 as Float<32>, f64 as Float<64>,
+    i64 as Int<64>, usize as Int<64>, isize as Int<64>, u16 as Float<16>, f16 as Float<16>, f32 as Float<32>,
+    f64 as Float<64>,
 }
 macro_rules! vectors {
     ($($count:literal)*) => { $(
@@ -198,10 +201,11 @@ macro_rules! arguments {
         }
     )* };
 }
-arguments!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64);
+arguments!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f16 f32 f64);
 values! {
     u8 as Int<8>, i8 as Int<8>, u16 as Int<16>, i16 as Int<16>, u32 as Int<32>, i32 as Int<32>, u64 as Int<64>,
-    i64 as Int<64>, usize as Int<64>, isize as Int<64>, u16 as Float<16>, f32 as Float<32>, f64 as Float<64>,
+    i64 as Int<64>, usize as Int<64>, isize as Int<64>, u16 as Float<16>, f16 as Float<16>, f32 as Float<32>,
+    f64 as Float<64>,
 }
 impl<T: DeviceData, const N: usize> Argument for [T; N] {
     fn pass(self, to: &mut ArgSink<'_>) {

@@ -31,13 +31,13 @@ use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 pub use kernel_builder::{
-    Binary, Builder, Coerce, Combine, Constant, Element, Faults, Format, GroupKernel, GroupNumber,
-    HostGroups, Kernel, KernelType, Lanes, Operand, OperatorCall, OptionMethods, Part,
-    ReferenceOptionMethods, Refusal, SharedSlice, SliceMethods, SliceMutMethods, Stage, Staged,
-    Type, Unary, for_each, given, is_staging, operator,
+    Binary, Builder, Coerce, Combine, Constant, Cut, Element, Faults, Format, GroupKernel,
+    GroupNumber, GroupValue, HostGroups, Kernel, KernelType, Lanes, Operand, OperatorCall,
+    OptionMethods, Part, ReferenceOptionMethods, Refusal, SharedSlice, SliceMethods,
+    SliceMutMethods, Stage, Staged, Type, Unary, for_each, given, is_staging, operator,
 };
 
-use kernel_builder::Vector;
+use kernel_builder::{Vector, f16};
 
 use crate::accessor::{Accessor, Mode, Writes};
 use crate::arguments::ArgSink;
@@ -119,7 +119,7 @@ macro_rules! values {
         impl Value<'_, $ty> for $ty {}
     )* };
 }
-values!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64);
+values!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f16 f32 f64);
 impl Argument for bool {
     fn pass_to(self, to: &mut ArgSink<'_>) {
         to.value(u8::from(self));

@@ -3,6 +3,8 @@
 //! A kernel created by name takes any tuple of [`KernelArg`]s, which the submission checks. A kernel that `sycl-macros`
 //! embeds implements [`Launch`] only for tuples that match its signature, so that others do not compile.
 
+use kernel_builder::f16;
+
 use crate::accessor::{Accessor, LocalAccessor, Mode};
 use crate::arguments::ArgSink;
 use crate::bundle::Kernel;
@@ -114,7 +116,7 @@ macro_rules! numbers {
         }
     )* };
 }
-numbers!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64);
+numbers!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f16 f32 f64);
 
 impl KernelArgs<'_> for () {
     fn push(self, _: &mut ArgSink<'_>) {}

@@ -141,6 +141,7 @@ pub use image::{
     KernelTexel, ReadImage, SampledImage, Sampler, Texel, TexelKind, UnsampledImage, WriteImage,
 };
 pub use kernel_args::{AtOffset, KernelArg, KernelArgs, Launch, Val};
+pub use kernel_builder::f16;
 pub use kernel_builder::vectors::*;
 pub use kernel_builder::{BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Plus};
 pub use kernel_builder::{
@@ -160,8 +161,9 @@ pub use sycl_macros::{Device, device, kernel, kernels};
 
 /// Prints from a kernel, with Rust's formats: `sycl::print!("{i}: {:.3}\n", x[i])`.
 ///
-/// Numbers and characters can be printed, with a width, zeros, digits after the point, or in hexadecimal. On a device
-/// floating-point numbers without digits are printed with six, as C's `%g`; the lines appear when the driver writes them.
+/// Numbers, characters, `bool` and vectors can be printed, with a width, a side, a sign, zeros, digits after the point, in
+/// hexadecimal, or with an exponent. On a device floating-point numbers without digits are printed with six, as C's `%g`, and
+/// exponents as C's `%e`; the lines appear when the driver writes them.
 #[macro_export]
 macro_rules! print {
     ($($arguments:tt)*) => { ::std::print!($($arguments)*) };

@@ -1,6 +1,6 @@
 //! Index spaces of one to three dimensions, and the types that device memory can hold.
 
-use kernel_builder::{Lanes, Vector};
+use kernel_builder::{Lanes, Vector, f16};
 
 use crate::error::{Error, Result};
 
@@ -117,7 +117,7 @@ pub(crate) fn to_xyz<const D: usize>(what: &str, range: Range<D>) -> Result<[u32
 /// follows, no drop.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot live in device memory",
-    note = "element types are numbers, arrays of them, and types for which you implement the unsafe trait `DeviceData`"
+    note = "element types are numbers, arrays of them, and types for which you implement the unsafe trait `DeviceData`; store an enum as its number, because memory may hold one that is no variant"
 )]
 pub unsafe trait DeviceData: Copy + Send + Sync + 'static {}
 macro_rules! device_data {
@@ -126,7 +126,7 @@ macro_rules! device_data {
         unsafe impl DeviceData for $ty {}
     )* };
 }
-device_data!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64);
+device_data!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f16 f32 f64);
 // SAFETY: an array adds no padding to such values.
 unsafe impl<T: DeviceData, const N: usize> DeviceData for [T; N] {}
 // SAFETY: a vector's memory is its lanes, and a fourth one where it has three.

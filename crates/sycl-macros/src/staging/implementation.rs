@@ -27,7 +27,7 @@ enum Position {
 }
 
 /// The traits of operators, whose functions the compiler chooses.
-const OPERATORS: [&str; 23] = [
+const OPERATORS: [&str; 26] = [
     "Add",
     "Sub",
     "Mul",
@@ -51,15 +51,15 @@ const OPERATORS: [&str; 23] = [
     "ShlAssign",
     "ShrAssign",
     "PartialEq",
+    "PartialOrd",
+    "Index",
+    "IndexMut",
 ];
 
 /// Traits of the standard library that cannot have staged forms, and what to do instead.
-const FOREIGN: [(&str, &str); 10] = [
-    ("PartialOrd", "write a method that compares"),
-    ("Ord", "write a method that compares"),
+const FOREIGN: [(&str, &str); 7] = [
+    ("Ord", "write `impl PartialOrd`, or a method that compares"),
     ("Iterator", "write a loop"),
-    ("Index", "write a method"),
-    ("IndexMut", "write a method"),
     ("Drop", "device data has no drop"),
     ("Deref", "write a method"),
     ("From", "write a function of the type"),
@@ -333,12 +333,12 @@ fn right_side(of: &ItemImpl) -> Option<TokenStream> {
 
 /// Makes a function of an operator one that stages itself while a kernel is staged.
 fn overload(function: &mut ImplItemFn, right: Option<&TokenStream>) -> Vec<Error> {
-    let signature = named(&function.sig);
+    // Lifetimes need no names: the staged code is inside of the function.
     let Body {
         code,
         parameters,
         errors,
-    } = body(&signature, Some(&function.block));
+    } = body(&function.sig, Some(&function.block));
     let Some(receiver) = receiver(&function.sig) else {
         return errors;
     };

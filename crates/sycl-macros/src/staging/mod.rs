@@ -5,6 +5,7 @@
 //! types of the user. Variables keep their names; names of the expansion are hygienic.
 
 mod assertion;
+mod call;
 mod closure;
 mod condition;
 mod derive;
@@ -12,7 +13,10 @@ mod expression;
 mod function;
 mod group_form;
 mod implementation;
+mod loops;
+mod operator;
 mod options;
+mod part;
 mod pattern;
 mod print;
 mod refusal;

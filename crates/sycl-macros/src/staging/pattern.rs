@@ -21,6 +21,17 @@ fn is_constant(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }
 
+/// Whether an element of a pattern is `name @ ..`.
+fn is_named_rest(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(ident) => {
+            let inner = ident.subpat.as_ref();
+            inner.is_some_and(|(_, inner)| matches!(**inner, Pat::Rest(_)))
+        }
+        _ => false,
+    }
+}
+
 /// The variables that a pattern binds, and whether they are mutable.
 fn bound<'p>(pattern: &'p Pat, into: &mut Vec<(&'p Ident, bool)>) {
     let mut each = |patterns: &'p Punctuated<Pat, Token![,]>| {
@@ -115,6 +126,11 @@ impl Lowering {
                 let parts = parts.map(|(name, probe, of)| (name, quote!((#probe)), of));
                 (String::new(), parts.collect())
             }
+            Pat::Slice(slice) => {
+                let parts = self.numbered(&slice.elems).into_iter();
+                let parts = parts.map(|(name, probe, of)| (name, quote!([#probe]), of));
+                (String::new(), parts.collect())
+            }
             Pat::TupleStruct(tuple) => {
                 let path = &tuple.path;
                 let parts = self.numbered(&tuple.elems).into_iter();
@@ -198,7 +214,14 @@ impl Lowering {
             }
             Pat::Or(or) if !or.cases.iter().any(binds) => TokenStream::new(),
             Pat::Or(or) => self.bind_alternatives(or, value),
-            Pat::Tuple(_) | Pat::TupleStruct(_) | Pat::Struct(_) => {
+            Pat::Slice(slice) if slice.elems.iter().any(is_named_rest) => {
+                self.refuse(
+                    pattern.span(),
+                    "a name for the rest of an array in a kernel: write `..` without a name, and take the part with `&x[a..b]`",
+                );
+                TokenStream::new()
+            }
+            Pat::Tuple(_) | Pat::TupleStruct(_) | Pat::Struct(_) | Pat::Slice(_) => {
                 let mut all = TokenStream::new();
                 let (variant, parts) = self.parts(pattern);
                 for (member, probe, part) in parts {
@@ -323,8 +346,13 @@ impl Lowering {
                 let pointed = quote!(#stage.read(#stage.deref(#value, |#whole| *#whole)));
                 self.matches(&reference.pat, &pointed)
             }
-            Pat::Tuple(_) | Pat::TupleStruct(_) | Pat::Struct(_) => {
-                let mut all = None;
+            Pat::Tuple(_) | Pat::TupleStruct(_) | Pat::Struct(_) | Pat::Slice(_) => {
+                let mut all = match pattern {
+                    Pat::Slice(_) => Some(quote_spanned! {
+                        near(pattern.span())=> #stage.is_array_pattern(#value)
+                    }),
+                    _ => None,
+                };
                 let (variant, parts) = self.parts(pattern);
                 for (member, probe, part) in parts {
                     let projected = self.projected(value, &variant, (&member, &probe, part.span()));

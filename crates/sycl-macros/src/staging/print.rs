@@ -65,18 +65,27 @@ pub(super) struct Hole {
     width: u32,
     digits: Option<u32>,
     hexadecimal: Option<bool>,
+    scientific: Option<bool>,
+    plus: bool,
+    left: Option<bool>,
 }
 
 impl Hole {
     /// Its format in the staged code.
     pub(super) fn format(&self) -> TokenStream {
-        let Self { zeros, width, .. } = self;
+        let Self {
+            zeros, width, plus, ..
+        } = self;
         let (digits, hexadecimal) = (option(self.digits), option(self.hexadecimal));
+        let (scientific, left) = (option(self.scientific), option(self.left));
         quote!(::sycl::kernel::Format {
             zeros: #zeros,
             width: #width,
             digits: #digits,
             hexadecimal: #hexadecimal,
+            scientific: #scientific,
+            plus: #plus,
+            left: #left,
         })
     }
 }
@@ -124,7 +133,22 @@ fn hole(inside: &str) -> Result<Hole, String> {
         name: name.trim().to_owned(),
         ..Hole::default()
     };
-    let mut chars = spec.trim_end().chars().peekable();
+    let unknown = || {
+        format!(
+            "`{{{inside}}}` in `print!` of a kernel: kernels print `{{}}`, a width `{{:5}}`, sides `{{:<5}}` and `{{:>5}}`, signs `{{:+}}`, zeros `{{:05}}`, digits `{{:.3}}`, `{{:x}}` and `{{:e}}`"
+        )
+    };
+    let spec = spec.trim_end();
+    // Spaces are the only filling.
+    let spec = match spec.strip_prefix(' ') {
+        Some(rest) if rest.starts_with(['<', '>']) => rest,
+        _ => spec,
+    };
+    let mut chars = spec.chars().peekable();
+    hole.left = chars
+        .next_if(|c| matches!(c, '<' | '>'))
+        .map(|side| side == '<');
+    hole.plus = chars.next_if_eq(&'+').is_some();
     if chars.next_if_eq(&'0').is_some() {
         hole.zeros = true;
     }
@@ -132,18 +156,13 @@ fn hole(inside: &str) -> Result<Hole, String> {
     if chars.next_if_eq(&'.').is_some() {
         hole.digits = number(&mut chars);
     }
-    hole.hexadecimal = match chars.next() {
-        None => None,
-        Some('x') => Some(false),
-        Some('X') => Some(true),
+    match chars.next() {
         // Numbers have the same form for programmers.
-        Some('?') => None,
-        Some(_) => {
-            return Err(format!(
-                "`{{{inside}}}` in `print!` of a kernel: kernels print `{{}}`, a width `{{:5}}`, zeros `{{:05}}`, digits `{{:.3}}` and `{{:x}}`"
-            ));
-        }
-    };
+        None | Some('?') => {}
+        Some(letter @ ('x' | 'X')) => hole.hexadecimal = Some(letter == 'X'),
+        Some(letter @ ('e' | 'E')) => hole.scientific = Some(letter == 'E'),
+        Some(_) => return Err(unknown()),
+    }
     match chars.next() {
         None => Ok(hole),
         Some(_) => Err(format!(
@@ -242,12 +261,28 @@ mod tests {
             zeros: true,
             width: 5,
             digits: Some(2),
-            hexadecimal: None,
+            ..Hole::default()
         };
         let second = Hole {
             hexadecimal: Some(true),
             ..Hole::default()
         };
         assert_eq!(holes, [first, second]);
+        let (_, holes) = parts("{:<+8.2e}{: >4}").expect("a good format");
+        let first = Hole {
+            width: 8,
+            digits: Some(2),
+            scientific: Some(false),
+            plus: true,
+            left: Some(true),
+            ..Hole::default()
+        };
+        let second = Hole {
+            width: 4,
+            left: Some(false),
+            ..Hole::default()
+        };
+        assert_eq!(holes, [first, second]);
+        assert!(parts("{:*<4}").is_err() && parts("{:^4}").is_err());
     }
 }

@@ -142,13 +142,13 @@ macro_rules! compare {
 
 #[test]
 fn sub_groups_combine_values() -> Result<()> {
-    compare!(i32 u32 i64 u64 isize usize f32 f64, lanes lane_bits, 16);
+    compare!(i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64, lanes lane_bits, 16);
     Ok(())
 }
 
 #[test]
 fn groups_combine_values() -> Result<()> {
-    compare!(i32 u32 i64 u64 isize usize f32 f64, members member_bits, 32);
+    compare!(i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64, members member_bits, 32);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use sycl::{Result, item};
+use sycl::{Result, f32x3, i16x4, item, u8x2};
 
 use super::device::run;
 
@@ -17,6 +17,23 @@ fn talk(input: &[i32], output: &mut [f32]) {
         7u16,
         half = x as f32 / 2.0,
         c = 65u8
+    );
+    let (odd, v) = (x % 2 == 1, f32x3::new(0.5, 1.25, -2.0));
+    sycl::print!("|{odd}|{:6}|{:>6}|\n", x > 50, !odd);
+    sycl::print!(
+        "|{v}|{:.2}|{:?}|{:3}|\n",
+        v,
+        u8x2::new(1, 200),
+        i16x4::new(-1, 2, 3, -40)
+    );
+    sycl::print!(
+        "|{:<5}|{:>5}|{:+}|{:+.1}|{: <4x}|{:.2}|\n",
+        x,
+        x,
+        x,
+        v.x,
+        255,
+        sycl::f16::from_f32(0.125)
     );
     output[i] = 1.0;
 }
@@ -56,7 +73,13 @@ fn a_device_prints_as_the_host_does() -> Result<()> {
     let (device, host) = (printed("device"), printed("host"));
     assert_eq!(
         device,
-        ["100% {21}    42|00042|ff|210000000000", "2.625 10.5 7 65"]
+        [
+            "100% {21}    42|00042|ff|210000000000",
+            "2.625 10.5 7 65",
+            "|true|false | false|",
+            "|[0.5, 1.25, -2]|[0.50, 1.25, -2.00]|[1, 200]|[ -1,   2,   3, -40]|",
+            "|21   |   21|+21|+0.5|ff  |0.12|",
+        ]
     );
     assert_eq!(host, device);
     Ok(())

@@ -61,7 +61,7 @@ fn closure(y: &mut [u32]) {
 }
 #[kernel]
 fn iterator(y: &mut [f32]) {
-    for x in y.chunks(2) {}
+    for x in y.split(|x| *x > 2.0) {}
 }
 #[kernel]
 fn endless_range(y: &mut [f32]) {
@@ -117,7 +117,7 @@ fn async_closure(y: &mut [u32]) {
 }
 #[kernel]
 fn slice_pattern(y: &mut [u32]) {
-    let [a, b] = [1, 2];
+    let [a, rest @ ..] = [1u32, 2, 3];
 }
 #[kernel]
 fn function_value(y: &mut [u32]) {
@@ -141,12 +141,12 @@ struct Mixed<A, B> {
 struct Empty;
 #[sycl::device]
 struct Marked(u32);
-#[derive(PartialEq)]
+#[derive(PartialEq, PartialOrd, Eq)]
 struct Ordered;
 #[sycl::device]
-impl PartialOrd for Ordered {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        None
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
     }
 }
 struct Point;
