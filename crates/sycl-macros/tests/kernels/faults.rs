@@ -126,7 +126,6 @@ kernels! { each_fault_is_reported_with_its_line:
     characters "assertion `left == right` failed\n  left: 'd'\n right: 'e'" |x, y, i| { assert_eq!(x[4] as u8 as char, 'e'); y[i] = 1; }
     panics "explicit panic" |x, _y, _i| { if x[0] == 0 { panic!() } }
     unreached "internal error: entered unreachable code: 100" |x, _y, _i| { let n = x[4]; if n > 0 { unreachable!("{n}") } }
-    refused "not implemented: 0" |x, _y, _i| { if x[0] == 0 { unimplemented!("{}", x[0]) } }
     nothing "called `Option::unwrap()` on a `None` value" |x, y, i| { y[i] = x.get(i + 9).copied().unwrap(); }
     part_end "range end index 9 out of range for slice of length 5" |x, y, i| { let part = &x[2..9]; y[i] = part[0]; }
     part_start "range start index 7 out of range for slice of length 5" |x, y, i| { let part = &x[i + 7..]; y[i] = part[0]; }
