@@ -264,6 +264,7 @@ impl Builder {
         reversed: bool,
     ) -> (Counter, Operand) {
         let (start, mut end) = (self.read(start), self.read(end));
+        let step = step.map(|step| self.read_step(step));
         let mut inclusive = inclusive;
         if inclusive
             && !reversed
@@ -313,7 +314,7 @@ impl Builder {
         step: Operand,
         inclusive: bool,
     ) -> (Counter, Operand) {
-        let (start, end, step) = (self.read(start), self.read(end), self.read(step));
+        let (start, end, step) = (self.read(start), self.read(end), self.read_step(step));
         let (compare, last) = match inclusive {
             true => (Op::ULessThanEqual, end),
             false => (Op::ULessThan, self.add_one(end, Op::ISub)),
@@ -357,6 +358,19 @@ impl Builder {
             reversed: true,
         };
         (counter, at)
+    }
+
+    /// The step of a range, which Rust reads before the loop, where it refuses zero.
+    fn read_step(&mut self, step: Operand) -> Operand {
+        let step = self.read(step);
+        if let Operand::Value(id) = step {
+            let zero = self.size(0);
+            if !self.is_less(zero, id) {
+                let moves = self.binary(Binary::NotEqual, step, Operand::Value(zero));
+                self.end_unless(moves, &["assertion failed: step != 0"], &[]);
+            }
+        }
+        step
     }
 
     /// The number after a constant that is not the last of its type.
@@ -423,21 +437,13 @@ impl Builder {
         } else {
             counter.end
         };
-        let step = counter.step.map(|step| self.read(step));
-        let fits = match (counter.step, last) {
+        let step = counter.step;
+        let fits = match (step, last) {
             (Some(step), Operand::Value(end)) => {
                 !counter.reversed && !counter.inclusive && self.steps_fit(step, end)
             }
             _ => false,
         };
-        if let Some(Operand::Value(step)) = step
-            && self.constants.get(&step).is_none_or(|&step| step == 0)
-        {
-            // Rust refuses steps of zero.
-            let zero = Operand::Value(self.size(0));
-            let moves = self.binary(Binary::NotEqual, Operand::Value(step), zero);
-            self.end_unless(moves, &["assertion failed: step != 0"], &[]);
-        }
         let next = match (step, at, last) {
             (Some(step), Operand::Value(from), _) if fits => {
                 let ty = self.type_of(from);

@@ -108,6 +108,12 @@ impl Builder {
         operand
     }
 
+    /// A number that is never zero.
+    pub(crate) fn positive(&mut self, id: Id) {
+        let zero = self.size(0);
+        self.always(zero, id, true);
+    }
+
     fn always(&mut self, low: Id, high: Id, strict: bool) {
         let above = self.always.above.entry(low).or_default();
         above.push((high, strict));

@@ -44,6 +44,9 @@ impl Builder {
             let part = self.emit(Op::CompositeExtract, &Type::SIZE, &[all, axis]);
             // Fewer work-items than half of 64 bits can count: a loop over them cannot wrap around.
             self.bounds.insert(part, u64::MAX >> 1);
+            if matches!(query, Query::Range | Query::LocalRange | Query::GroupRange) {
+                self.positive(part);
+            }
             parts.push(self.small(Operand::Value(part)));
         }
         match parts[..] {

@@ -54,6 +54,8 @@ marks! {
     Promotion = "promotion",
     /// A loop over a private array was unrolled.
     PrivateLoops = "private-loops",
+    /// A whole private array was read or written element by element.
+    ArrayValues = "array-values",
     /// A work-group operation became local memory and barriers.
     WorkGroupExpansion = "work-group-expansion",
     /// An arm that ends in a trap branches to the other arm.
@@ -62,6 +64,10 @@ marks! {
     ImplicitBarriers = "implicit-barriers",
     /// Accesses through null pointers were removed.
     NullAccesses = "null-accesses",
+    /// A value behind a counted loop became a constant.
+    FinalValues = "final-values",
+    /// A kernel with checked accesses became one with a copy without checks.
+    CheckedAccesses = "checked-accesses",
     /// Contraction: a product and a sum became one operation.
     Contraction = "contraction",
     /// Loop fission: a loop with more accumulators than registers became several.
@@ -174,6 +180,8 @@ marks! {
     BranchUniform = "branch.uniform",
     /// A branch that a test at the start of a chunk makes uniform.
     BranchVersioned = "branch.versioned",
+    /// A chunk whose ids and arguments say that all checks of indices hold.
+    FastChunk = "branch.checks-hold",
     /// A branch on which lanes part: both sides run, under masks.
     BranchLinearised = "branch.linearised",
     /// A switch that all lanes take one way.

@@ -8,12 +8,14 @@
 //! | calls through pointers get direct calls | `devirtualise` |
 //! | functions in bottom-up order, callees first | `call_graph` |
 //! | calls are replaced by bodies | `inline` |
-//! | scalar optimisations, repeated (`optimise`) | `simplify` (`value_numbering` with `algebra` and `fold`, `simplify_cfg`), `address_spaces`, `private_loops`, `promote` with `slots` |
+//! | scalar optimisations, repeated (`optimise`) | `simplify` (`value_numbering` with `algebra` and `fold`, `simplify_cfg`), `address_spaces`, `private_loops`, `promote` with `slots`, `array_values` |
 //! | unreachable functions are removed | `dead_functions` |
 //! | accesses through null arguments are removed, in variants for them | `null_arguments` |
 //! | `solum check` gets its operations | `instrument` |
 //! | work-group operations become local memory and barriers | `work_group` |
 //! | index arithmetic becomes canonical | `canonical_indices` |
+//! | values behind counted loops are constants | `final_values` |
+//! | checked accesses get a copy of the kernel without checks | `checked_accesses` with `index_ends`, `exact_numbers` |
 //! | trapping arms are redirected | `trap_arms` |
 //! | sub-groups that rely on lock step get barriers | `implicit_barriers` |
 //!
@@ -26,18 +28,23 @@
 
 mod address_spaces;
 mod algebra;
+mod array_values;
 mod call_graph;
 mod canonical_indices;
+mod checked_accesses;
 mod contract;
 mod counted_loops;
 mod dead_functions;
 mod devirtualise;
 mod edit;
+mod exact_numbers;
 mod facts;
+mod final_values;
 mod fission;
 pub mod fold;
 mod if_convert;
 mod implicit_barriers;
+mod index_ends;
 mod initialised;
 mod inline;
 mod instrument;
@@ -138,6 +145,8 @@ pub fn expand(module: &mut Module) -> Result<(), BuildError> {
         let function = &mut module.functions[id.index()];
         canonical_indices::canonicalise(&mut module.types, &module.constants, function);
         optimise::optimise(module, id);
+        final_values::fix(module, id);
+        checked_accesses::version(module, id);
         trap_arms::redirect_trap_arms(&mut module.functions[id.index()]);
         if module.uses(Transform::LockStep) {
             implicit_barriers::insert_implicit_barriers(

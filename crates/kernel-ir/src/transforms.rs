@@ -39,6 +39,8 @@ transforms! {
     PrivateLoops = "private-loops",
     /// Lanes meet before one reads local memory that another may just have written.
     LockStep = "lock-step",
+    /// Kernels whose indices are checked run without checks where ids and arguments say that all of them hold.
+    CheckedAccesses = "checked-accesses",
     /// A product and a sum become one operation.
     Contraction = "contraction",
     /// Loops that carry more than the registers hold become several.

@@ -2,8 +2,11 @@
 
 mod passes {
     mod analyses;
+    mod array_values;
+    mod checked_accesses;
     mod contract;
     mod facts;
+    mod final_values;
     mod implicit_barriers;
     mod initialised;
     mod instrument;

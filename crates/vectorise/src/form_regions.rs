@@ -16,6 +16,7 @@ use kernel_ir::passes::cfg::{Cfg, Loops, PostDominators};
 use kernel_ir::passes::shape::{self, Given, LaneScope};
 use kernel_ir::{BlockId, Function, InstId, Op, Terminator, ValueDef, ValueId};
 
+use crate::checked::{self, Copy};
 use crate::facts::Facts;
 use crate::input::Input;
 use crate::region::Region;
@@ -25,21 +26,33 @@ use crate::sub_groups::Rows;
 /// All regions, the first one first.
 pub(crate) fn regions(input: &Input<'_>, facts: &Facts) -> Vec<Region> {
     let segments = input.segments;
-    let mut all = vec![region(input, facts, None, 0)];
+    let mut all = vec![region(input, facts, None, 0, Copy::Fast)];
     for stop in 0..segments.stops.len() {
         all.push(region(
             input,
             facts,
             Some(stop),
             segments.stops[stop].resume,
+            Copy::Fast,
         ));
     }
     kernel_ir::mark!(Regions, all.len() > 1);
     all
 }
 
-/// The region behind stop `after`, or of the kernel's start, from segment `first` on.
-fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) -> Region {
+/// The region of a kernel's copy with checks, beside one of its copy without.
+pub(crate) fn checked_region(input: &Input<'_>, facts: &Facts) -> Region {
+    region(input, facts, None, 0, Copy::Checked)
+}
+
+/// The region behind stop `after`, or of the kernel's start, from segment `first` on. `which`: of two copies.
+fn region(
+    input: &Input<'_>,
+    facts: &Facts,
+    after: Option<usize>,
+    first: usize,
+    which: Copy,
+) -> Region {
     let segments = input.segments;
     let mut cut = Blocks::new(segments, &facts.function, first);
     cut.keep_remaining_edges(segments);
@@ -47,15 +60,21 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         rematerialise(segments, &mut cut.function, &cut.exits);
     }
     let Blocks {
-        function,
-        exits,
+        mut function,
+        mut exits,
         returns,
         ..
     } = cut;
+    let copies = checked::copies(input, facts, &function);
+    if let Some(copies) = &copies {
+        checked::keep(&mut function, copies, which);
+    }
+    let tested = copies.map(|copies| copies.cond);
     let stop = after.map(|stop| &segments.stops[stop]);
     let mut live: Vec<ValueId> = stop.map(|s| s.live.clone()).unwrap_or_default();
     live.sort_unstable();
     let cfg = Cfg::new(&function);
+    exits.retain(|block, _| cfg.position(*block).is_some());
     let loops = Loops::new(&cfg);
     let post = PostDominators::new(&cfg);
     let mut home = HashMap::new();
@@ -73,6 +92,7 @@ fn region(input: &Input<'_>, facts: &Facts, after: Option<usize>, first: usize) 
         shapes: None,
         sub_group_shapes: None,
         assumed_uniform: Vec::new(),
+        tested: tested.filter(|_| which == Copy::Fast),
         cfg,
         loops,
         post,

@@ -44,7 +44,7 @@
 //! |---|---|
 //! | the kernel and the processor | `input`, `target`, `segments` |
 //! | facts about values before the kernel is cut: shapes, no-wrap (on top of [`kernel_ir::index`]) | `facts`, `no_wrap`, `array_layout` |
-//! | regions between barriers, and their branches | `region`, `form_regions`, `versioning` |
+//! | regions between barriers, and their branches | `region`, `form_regions`, `versioning`, `checked` |
 //! | how wide | `width`, `search_loops`, `sub_groups`, `cost` |
 //! | loops over chunks | `unroll_and_jam`, `tighten` |
 //! | how values are held and made, how memory is accessed | `outer_uses`, `representation`, `operation`, `access`, `interleave`, `tuple`, `privatise`, `functions` |
@@ -74,6 +74,7 @@
 
 mod access;
 mod array_layout;
+mod checked;
 mod cost;
 mod facts;
 mod form_regions;
@@ -102,6 +103,7 @@ mod width;
 
 pub use access::{Access, Accesses};
 pub use array_layout::private_arrays;
+pub use checked::{alternatives, comparisons};
 pub use forms::{Planned, first_plan, forms};
 pub use functions::{VectorForm, has_vector_form, vector_form};
 pub use input::Input;

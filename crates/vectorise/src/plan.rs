@@ -7,7 +7,7 @@ use kernel_ir::{Function, GroupScope, InstId, Kernel, Op, Transform, ValueDef, V
 
 use crate::array_layout::private_arrays;
 use crate::facts::Facts;
-use crate::form_regions::{meet_as_a_group, regions};
+use crate::form_regions::{checked_region, meet_as_a_group, regions};
 use crate::input::Input;
 use crate::privatise::{self, Privatised};
 use crate::region::Region;
@@ -47,6 +47,8 @@ pub struct RegionPlan {
     pub jam: Option<UnrollAndJam>,
     /// The chunks that have work, if some have none. Not together with `jam`.
     pub tightening: Option<Tightening>,
+    /// The code with checks, for chunks in which `region.tested` does not hold, and for single work-items.
+    pub checked: Option<Region>,
 }
 
 /// How a kernel runs as lanes of vectors.
@@ -140,7 +142,9 @@ impl Plan {
                 "its private arrays, for all work-items side by side, take more than 64 KiB",
             );
         }
-        if !regions.iter().all(Region::can_run) {
+        let is_tested = regions.iter().any(|region| region.tested.is_some());
+        let checked = is_tested.then(|| checked_region(input, &facts));
+        if !regions.iter().chain(&checked).all(Region::can_run) {
             return Err(
                 "it has a loop with two entries, or work-items may part where they wait for each other",
             );
@@ -151,10 +155,19 @@ impl Plan {
                 region_of_stop[stop] = i;
             }
         }
-        let regions = regions
+        let count = match is_tested {
+            true => regions.iter().map(Region::instruction_count).sum(),
+            false => count,
+        };
+        let mut regions: Vec<RegionPlan> = regions
             .into_iter()
             .map(|region| RegionPlan::new(input, region, width, rows, &state))
             .collect();
+        // Kernels with two copies have one region.
+        if let (Some(only), Some(checked)) = (regions.first_mut(), checked) {
+            only.tightening = None;
+            only.checked = Some(checked);
+        }
         let inst_of = |v: &ValueId| match function.values[v.index()].def {
             ValueDef::Inst(inst) => Some(inst),
             _ => None,
@@ -207,6 +220,7 @@ impl RegionPlan {
             region,
             jam,
             tightening,
+            checked: None,
         }
     }
 }

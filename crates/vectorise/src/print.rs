@@ -165,6 +165,9 @@ impl Printer<'_> {
                 jam.rows, jam.chunks
             )?;
         }
+        if let Some(cond) = region.tested {
+            writeln!(self.out, "  without checks where {} holds", self.name(cond))?;
+        }
         if let Some(tightening) = &region_plan.tightening {
             write!(self.out, "  tightened:")?;
             if tightening.bounds.is_empty() {

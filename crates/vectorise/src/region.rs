@@ -25,6 +25,9 @@ pub struct Region {
     pub sub_group_shapes: Option<Shapes>,
     /// Divergent branches that are assumed uniform: a test at the start of each chunk says so.
     pub assumed_uniform: Vec<BlockId>,
+    /// A condition that holds in all lanes: a test at the start of each chunk says so. Its comparisons are of values with
+    /// known steps ([`comparisons`](crate::comparisons)).
+    pub tested: Option<ValueId>,
     /// Its control-flow graph.
     pub cfg: Cfg,
     /// Its loops, and an order of blocks in which each is contiguous.

@@ -11,6 +11,7 @@ use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{Shape, Shapes};
 use kernel_ir::{Builtin, MathFn, Op, Type, ValueId};
 
+use crate::checked;
 use crate::input::Input;
 use crate::region::Region;
 
@@ -44,7 +45,8 @@ pub(crate) fn usual(input: &Input<'_>) -> u32 {
         return if is_flat(input) { MOST } else { 16 };
     }
     let types = &input.module.types;
-    let function = input.function;
+    let fast = checked::fast_only(input);
+    let function = fast.as_ref().unwrap_or(input.function);
     let (mut wide, mut all) = (0usize, 0usize);
     for inst in function.blocks.iter().flat_map(|b| &b.insts) {
         let inst = &function.insts[inst.index()];

@@ -159,6 +159,9 @@ fn shown(mark: Mark) -> Shown {
         | M::AddressSpaces
         | M::Promotion
         | M::PrivateLoops
+        | M::ArrayValues
+        | M::FinalValues
+        | M::CheckedAccesses
         | M::WorkGroupExpansion
         | M::TrapArms
         | M::ImplicitBarriers
@@ -206,6 +209,7 @@ fn shown(mark: Mark) -> Shown {
         M::AtomicEach => Line("atomic ", ": one for each lane"),
         M::BranchUniform => Line("br_if ", ": uniform"),
         M::BranchVersioned => Line("br_if ", ": versioned"),
+        M::FastChunk => Line("without checks where %", " holds"),
         M::BranchLinearised => Line("br_if ", ": linearised"),
         M::SwitchUniform => Line("switch ", ": uniform"),
         M::SwitchLinearised => Line("switch ", ": linearised"),

@@ -36,7 +36,7 @@ pub(super) fn chunks(
 ) -> Result<(), BuildError> {
     let ir = low.ir;
     let (jam, tightening) = (plan.jam.as_ref(), plan.tightening.as_ref());
-    let mut rows = Rows::new(low, form, &plan.region, saved, next, tightening.is_some());
+    let mut rows = Rows::new(low, form, plan, saved, next);
     rows.put(ir.i64c(0), rows.z);
     ir.br(rows.plane);
     ir.at_end(rows.plane);
@@ -86,6 +86,8 @@ struct Rows<'l, 'a, 'r> {
     ir: &'a Ir,
     form: &'r Plan,
     region: &'r Region,
+    /// The code for chunks in which the region's condition does not hold, and for single work-items.
+    checked: Option<&'r Region>,
     saved: &'r HashMap<ValueId, Saved>,
     next: Val,
     width: u64,
@@ -120,11 +122,11 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
     fn new(
         low: &'l mut Lower<'a>,
         form: &'r Plan,
-        region: &'r Region,
+        plan: &'r RegionPlan,
         saved: &'r HashMap<ValueId, Saved>,
         next: Val,
-        is_tightened: bool,
     ) -> Self {
+        let is_tightened = plan.tightening.is_some();
         let ir = low.ir;
         let width = u64::from(form.width);
         let [x, y, z, i, end] = [0; 5].map(|_| low.entry_alloca(ir.i64, 8));
@@ -145,7 +147,8 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
             low,
             ir,
             form,
-            region,
+            region: &plan.region,
+            checked: plan.checked.as_ref(),
             saved,
             next,
             width,
@@ -191,7 +194,15 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
 
     /// The region in `width` lanes, which jump to `done`.
     fn lanes(&mut self, width: u32, done: Bb) -> Lanes<'_, 'a, 'r> {
-        let (form, region, saved) = (self.form, self.region, self.saved);
+        let region = match self.checked {
+            Some(checked) if width == 1 => checked,
+            _ => self.region,
+        };
+        self.lanes_of(region, width, done)
+    }
+
+    fn lanes_of(&mut self, region: &'r Region, width: u32, done: Bb) -> Lanes<'_, 'a, 'r> {
+        let (form, saved) = (self.form, self.saved);
         Lanes::new(self.low, form, region, width, saved, done, self.next)
     }
 
@@ -270,7 +281,10 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
                 .is_some_and(|size| u64::from(size[1]).is_multiple_of(rows));
         // If certain, strips begin at multiples of their number of rows.
         let strip_of = if certain { rows } else { 1 };
-        let known = certain && self.form.no_wrap.is_empty() && jam.assumed_uniform.is_empty();
+        let known = certain
+            && self.form.no_wrap.is_empty()
+            && jam.assumed_uniform.is_empty()
+            && self.region.tested.is_none();
         if known {
             ir.br(strip);
         } else {
@@ -422,11 +436,30 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
     /// A chunk of `width` lanes, which jump to `done`; its work-items run one after another if an assumption fails.
     /// Returns whether one may fail.
     fn tested_chunk(&mut self, width: u32, done: Bb) -> Result<bool, BuildError> {
+        let Some(checked) = self.checked else {
+            return self.chunk_of(self.region, width, done);
+        };
+        let (ir, here) = (self.ir, self.here());
+        place(self.low, here);
+        let is_row_tested = self.is_row_tested;
+        let mut lanes = self.lanes(width, done);
+        if let Some(holds) = lanes.check(is_row_tested) {
+            let [body, other] = [c"fast", c"checked"].map(|name| lanes.low.new_block(name));
+            ir.cond_br(holds, body, other);
+            ir.at_end(body);
+            lanes.run()?;
+            ir.at_end(other);
+        }
+        self.chunk_of(checked, width, done)
+    }
+
+    /// The same of a region without a condition.
+    fn chunk_of(&mut self, region: &'r Region, width: u32, done: Bb) -> Result<bool, BuildError> {
         let (ir, here) = (self.ir, self.here());
         place(self.low, here);
         let (is_row_tested, row_stop) = (self.is_row_tested, self.row_stop);
         let (x, i, end, one) = (self.x, self.i, self.end, self.one);
-        let mut lanes = self.lanes(width, done);
+        let mut lanes = self.lanes_of(region, width, done);
         let holds = lanes.check(is_row_tested);
         if let Some(holds) = holds {
             let body = lanes.low.new_block(c"lanes");

@@ -80,6 +80,7 @@ impl Lanes<'_, '_, '_> {
                 for (at, ways) in assumed.iter().zip(&mut ways) {
                     ways.extend(lanes.ways(*at));
                 }
+                tests.extend(lanes.condition_test());
                 tests.extend(lanes.no_wrap_tests(false));
             });
         }

@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 
 use kernel_ir::index::extension;
-use kernel_ir::{ConvertOp, InstId, Op, ValueDef, ValueId};
+use kernel_ir::{ConvertOp, InstId, Op, Predicate, ValueDef, ValueId};
 
 use super::region::Lanes;
 use crate::llvm::{IntPred, Opcode, Val};
@@ -127,10 +127,96 @@ impl Lanes<'_, '_, '_> {
             let all = ir.icmp(IntPred::LLVMIntEQ, bits, ir.int_const(ty, u64::MAX));
             tests.push(ir.or(none, all));
         }
+        tests.extend(self.condition_test());
         tests.extend(self.no_wrap_tests(row));
         self.low.clear_block_values();
         self.block_values.clear();
         tests.into_iter().reduce(|a, b| ir.and(a, b))
+    }
+
+    /// Bool: whether the region's condition holds in all lanes; `None` if it has none.
+    pub(super) fn condition_test(&mut self) -> Option<Val> {
+        let (ir, cond) = (self.low.ir, self.region.tested?);
+        kernel_ir::mark!(FastChunk);
+        let [for_all, for_one] = match vectorise::alternatives(self.f, cond)[..] {
+            [for_all, for_one] => [for_all, for_one],
+            _ => return self.holds_along(cond),
+        };
+        let holds = self.rematerialise_first(for_all, &mut HashMap::new());
+        let slot = self.low.entry_alloca(ir.i1, 1);
+        ir.store(holds, slot, 1);
+        let [each, done] = [c"each.lane", c"tested"].map(|name| self.low.new_block(name));
+        ir.cond_br(holds, done, each);
+        ir.at_end(each);
+        let holds = self.holds_along(for_one)?;
+        ir.store(holds, slot, 1);
+        ir.br(done);
+        ir.at_end(done);
+        self.low.clear_block_values();
+        self.block_values.clear();
+        Some(ir.load(ir.i1, slot, 1))
+    }
+
+    /// Bool: whether a conjunction of comparisons holds in all lanes. Each does if it holds in the first and in the last
+    /// one, because the values between these lie between theirs.
+    fn holds_along(&mut self, cond: ValueId) -> Option<Val> {
+        let ir = self.low.ir;
+        let compared = vectorise::comparisons(self.f, cond)?;
+        let step_of = |v: ValueId| {
+            let shape = self.shapes.map(|shapes| shapes.of(v));
+            shape
+                .and_then(kernel_ir::passes::shape::Shape::step)
+                .unwrap_or(0)
+        };
+        let steps: Vec<[i64; 2]> = compared.iter().map(|(_, of)| of.map(step_of)).collect();
+        let here = self.low.at.item;
+        let mut firsts = HashMap::new();
+        let mut test = self.rematerialise_first(cond, &mut firsts);
+        if steps.iter().any(|steps| *steps != [0; 2]) {
+            let [x, y, z] = here.local;
+            let last = ir.add(x, ir.i64c(u64::from(self.width) - 1));
+            super::region::place(self.low, [last, y, z]);
+            let mut lasts = HashMap::new();
+            let at_end = self.rematerialise_first(cond, &mut lasts);
+            test = ir.and(test, at_end);
+            self.low.at.item = here;
+            let mut ordered = Vec::new();
+            for ((comparison, operands), steps) in compared.into_iter().zip(steps) {
+                let signed = self.is_signed(comparison);
+                for (v, step) in operands.into_iter().zip(steps) {
+                    let (Some(&first), Some(&last)) = (firsts.get(&v), lasts.get(&v)) else {
+                        continue;
+                    };
+                    if step == 0 || ordered.contains(&(v, signed)) {
+                        continue;
+                    }
+                    ordered.push((v, signed));
+                    let op = if signed {
+                        ConvertOp::SExt
+                    } else {
+                        ConvertOp::ZExt
+                    };
+                    test = ir.and(test, ir.icmp(in_order(op, step), last, first));
+                }
+            }
+        }
+        self.low.clear_block_values();
+        self.block_values.clear();
+        Some(test)
+    }
+
+    /// Whether an instruction compares numbers with signs.
+    fn is_signed(&self, comparison: ValueId) -> bool {
+        let ValueDef::Inst(inst) = self.f.values[comparison.index()].def else {
+            return false;
+        };
+        matches!(
+            self.f.insts[inst.index()].op,
+            Op::Compare(
+                Predicate::SLt | Predicate::SLe | Predicate::SGt | Predicate::SGe,
+                ..
+            )
+        )
     }
 
     /// Bools: whether extensions of ids do not wrap around in the chunk. `row`: those that are tested for whole rows

@@ -5,6 +5,7 @@
 //! the same bytes. `SOLUM_RANDOM_KERNELS` and `SOLUM_RANDOM_FIRST` say how many, as for the other random kernels.
 
 mod access;
+mod checked;
 mod flow;
 mod groups;
 mod text;
@@ -175,7 +176,7 @@ fn random_shapes_of_accesses() {
 
 #[test]
 fn random_shapes_of_flow_and_groups() {
-    compare_all(&[flow::SHAPES, groups::SHAPES].concat(), 0);
+    compare_all(&[flow::SHAPES, groups::SHAPES, checked::SHAPES].concat(), 0);
 }
 
 /// Each transform can be left out: of some kernel other code is made then, which computes the same.
@@ -199,7 +200,14 @@ fn random_shapes_without_each_transform() {
 fn without_each_transform() {
     let all = Transforms::default();
     let mut open = Transform::ALL.to_vec();
-    for (name, shape) in [groups::SHAPES, flow::SHAPES, access::SHAPES].concat() {
+    for (name, shape) in [
+        groups::SHAPES,
+        flow::SHAPES,
+        access::SHAPES,
+        checked::SHAPES,
+    ]
+    .concat()
+    {
         for seed in 0..KERNELS / 2 {
             let case = case_of(name, shape, seed);
             let text = |transforms: Transforms| {

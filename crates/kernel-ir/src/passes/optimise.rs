@@ -1,9 +1,9 @@
 //! The scalar optimisation loop of one function: simplification, address-space inference, unrolling of loops over private
-//! arrays and promotion of private memory to values.
+//! arrays, promotion of private memory to values, and splitting of accesses to whole arrays that stay.
 
 use super::edit::{Edit, compact};
 use super::simplify::simplify;
-use super::{address_spaces, private_loops, promote};
+use super::{address_spaces, array_values, private_loops, promote};
 use crate::ir::{FunctionId, Module};
 use crate::transforms::Transform;
 
@@ -11,6 +11,7 @@ use crate::transforms::Transform;
 pub(super) fn optimise(module: &mut Module, id: FunctionId) {
     let unrolls = module.uses(Transform::PrivateLoops);
     let promotes = module.uses(Transform::Promotion);
+    let by_lane = module.uses(Transform::ArraysByLane);
     let f = &mut module.functions[id.index()];
     let mut e = Edit::new(&mut module.types, &mut module.constants, f);
     let mut budget = private_loops::Budget::new();
@@ -22,6 +23,9 @@ pub(super) fn optimise(module: &mut Module, id: FunctionId) {
         if !((promotes && promote::promote(&mut e)) | changed) {
             break;
         }
+    }
+    if by_lane {
+        array_values::split(&mut e);
     }
     simplify(&mut e);
     compact(f);

@@ -115,6 +115,13 @@ fn ranges(input: &[i32], output: &mut [i32]) {
     for j in (2..=20).step_by(9) {
         sum ^= j;
     }
+    // The range keeps the step that it began with.
+    let mut step = 1 + item::<1>().range() / 2;
+    for j in (0..n as u32 as usize % 100).step_by(step) {
+        step += j;
+        sum = sum.wrapping_mul(7).wrapping_add(j as i32);
+    }
+    sum ^= step as i32;
     for j in (0..n).rev() {
         sum = sum.wrapping_mul(5).wrapping_add(j);
     }
