@@ -157,8 +157,8 @@ impl Lanes<'_, '_, '_> {
         Some(ir.load(ir.i1, slot, 1))
     }
 
-    /// Bool: whether a conjunction of comparisons holds in all lanes. Each does if it holds in the first and in the last
-    /// one, because the values between these lie between theirs.
+    /// Bool: whether a conjunction of comparisons holds in all lanes. Each does if it holds in the first and in the
+    /// last one, because the values between these lie between theirs.
     fn holds_along(&mut self, cond: ValueId) -> Option<Val> {
         let ir = self.low.ir;
         let compared = vectorise::comparisons(self.f, cond)?;

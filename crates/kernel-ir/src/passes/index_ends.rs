@@ -6,8 +6,8 @@
 //! from  i * n          to  i * n + (n - 1)
 //! ```
 //!
-//! Ends are exact integers in 64 bits. An index of fewer bits equals one of them modulo its width; conditions, which are
-//! collected beside the ends, make sure that it is that integer.
+//! Ends are exact integers in 64 bits. An index of fewer bits equals one of them modulo its width; conditions, which
+//! are collected beside the ends, make sure that it is that integer.
 
 use std::collections::HashMap;
 
@@ -152,8 +152,8 @@ impl<'f, 'e, 'm> Follow<'f, 'e, 'm> {
 
     // Values.
 
-    /// The ends of an integer that equals `v`, used in block `at`, modulo its width. `signed`: how a value that is taken
-    /// as it is becomes a number.
+    /// The ends of an integer that equals `v`, used in block `at`, modulo its width. `signed`: how a value that is
+    /// taken as it is becomes a number.
     fn ends(&mut self, v: ValueId, signed: bool, at: BlockId, depth: usize) -> Option<Ends> {
         if let Some(known) = self.known.get(&(v, signed, at)) {
             return *known;

@@ -1,5 +1,5 @@
-//! Accesses whose indices are compared with lengths, as kernels in Rust have them: outside, a read gives zero and a write
-//! is left out. In some chunks all are inside, in some a few, in some none.
+//! Accesses whose indices are compared with lengths, as kernels in Rust have them: outside, a read gives zero and a
+//! write is left out. In some chunks all are inside, in some a few, in some none.
 
 use super::text::Text;
 use super::{Case, Shape};
