@@ -140,7 +140,7 @@ impl Lanes<'_, '_, '_> {
         kernel_ir::mark!(FastChunk);
         let [for_all, for_one] = match vectorise::alternatives(self.f, cond)[..] {
             [for_all, for_one] => [for_all, for_one],
-            _ => return self.holds_along(cond),
+            _ => return self.test_at_ends(cond),
         };
         let holds = self.rematerialise_first(for_all, &mut HashMap::new());
         let slot = self.low.entry_alloca(ir.i1, 1);
@@ -148,7 +148,7 @@ impl Lanes<'_, '_, '_> {
         let [each, done] = [c"each.lane", c"tested"].map(|name| self.low.new_block(name));
         ir.cond_br(holds, done, each);
         ir.at_end(each);
-        let holds = self.holds_along(for_one)?;
+        let holds = self.test_at_ends(for_one)?;
         ir.store(holds, slot, 1);
         ir.br(done);
         ir.at_end(done);
@@ -159,7 +159,7 @@ impl Lanes<'_, '_, '_> {
 
     /// Bool: whether a conjunction of comparisons holds in all lanes. Each does if it holds in the first and in the
     /// last one, because the values between these lie between theirs.
-    fn holds_along(&mut self, cond: ValueId) -> Option<Val> {
+    fn test_at_ends(&mut self, cond: ValueId) -> Option<Val> {
         let ir = self.low.ir;
         let compared = vectorise::comparisons(self.f, cond)?;
         let step_of = |v: ValueId| {
