@@ -572,7 +572,7 @@ impl<'f, 'e, 'm> Follow<'f, 'e, 'm> {
         let begin = self.extended(*first, signed, *before, depth)?;
         let end = self.extended(stay.end, signed, header, depth)?;
         let (least, most) = limits(bits, signed);
-        let enters = self.enters(*before, header, *first, &stay);
+        let enters = self.enters((*before, header), *first, &stay, step);
         if stay.predicate == P::INe && !enters {
             // A counter that meets its end begins before it.
             let of_loop = match self.numbers.e.f.values[stay.end.index()].def {
@@ -682,10 +682,11 @@ impl<'f, 'e, 'm> Follow<'f, 'e, 'm> {
         })
     }
 
-    /// Whether a branch before the loop compares the counter's first value as the loop does.
-    fn enters(&self, before: BlockId, header: BlockId, first: ValueId, stay: &Stay) -> bool {
-        debug_assert!(stay.is_next || stay.to != header);
-        let (mut from, mut to) = (before, header);
+    /// Whether a branch before the loop, which an edge enters, says of the counter's first value that the loop has an
+    /// iteration, and that the counter moves towards its end.
+    fn enters(&self, edge: (BlockId, BlockId), first: ValueId, stay: &Stay, step: i128) -> bool {
+        let (mut from, mut to) = edge;
+        debug_assert!(stay.is_next || stay.to != to);
         for _ in 0..4 {
             if let Terminator::CondBr {
                 cond,
@@ -701,7 +702,7 @@ impl<'f, 'e, 'm> Follow<'f, 'e, 'm> {
                     predicate.inverse()
                 };
                 let same = |a: ValueId, b: ValueId, predicate| {
-                    a == first && b == stay.end && self.implies(predicate, stay.predicate, first)
+                    a == first && b == stay.end && self.implies(predicate, stay, first, step)
                 };
                 if same(a, b, predicate) || same(b, a, predicate.swapped()) {
                     return true;
@@ -716,13 +717,17 @@ impl<'f, 'e, 'm> Follow<'f, 'e, 'm> {
     }
 
     /// Whether a comparison of `first` with the end says that the loop begins before its end.
-    fn implies(&self, given: Predicate, stay: Predicate, first: ValueId) -> bool {
+    fn implies(&self, given: Predicate, stay: &Stay, first: ValueId, step: i128) -> bool {
         use Predicate as P;
-        let is_zero = self.numbers.constant(first) == Some(0);
-        match stay {
-            P::INe => given == P::ULt || given == P::INe && is_zero,
-            P::ULt => given == P::ULt || given == P::INe && is_zero,
-            _ => given == stay,
+        let is_zero = |v: ValueId| self.numbers.constant(v) == Some(0);
+        // Of two numbers that differ, zero is the smaller one.
+        let is_less = given == P::ULt || given == P::INe && is_zero(first);
+        let is_greater = given == P::UGt || given == P::INe && is_zero(stay.end);
+        match stay.predicate {
+            P::INe if step < 0 => is_greater,
+            P::INe | P::ULt => is_less,
+            P::UGt => is_greater,
+            _ => given == stay.predicate,
         }
     }
 }

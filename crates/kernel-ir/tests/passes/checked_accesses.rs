@@ -141,6 +141,31 @@ fn other_indices_keep_their_checks() {
     }
 }
 
+/// It wraps around before it meets its end, whatever a comparison before the loop says.
+#[test]
+fn a_counter_that_runs_away_from_its_end_keeps_its_check() {
+    for (before, is_towards) in [("ugt", true), ("ult", false), ("ine", false)] {
+        let lines = counted(
+            64,
+            "%f",
+            -1,
+            "ine %next, i64 20",
+            "CHECK x %k %len head",
+            "joinx",
+        );
+        let lines = lines.replace(
+            "br head\n",
+            &format!(
+                "%f: i64 = and %m, i64 63
+                 %first: bool = cmp.{before} %f, i64 20
+                 br_if %first, head, end\n"
+            ),
+        );
+        let after = print(&prepared(&kernel(&lines)));
+        assert_eq!(after.contains("assume"), is_towards, "{before}:\n{after}");
+    }
+}
+
 #[test]
 fn one_check_outside_of_loops_stays() {
     let one = "CHECK x %g %len e\nstore %out, %x align 4\nbr end";
