@@ -2,6 +2,7 @@
 
 use spirv::{OpenclStd100Op as Cl, StorageClass};
 
+use crate::arithmetic::Binary;
 use crate::builder::{Builder, Operand};
 use crate::format::Format;
 use crate::module::Id;
@@ -11,7 +12,8 @@ use crate::types::Type;
 impl Stage {
     /// `print!`: text, values and the formats of these, in turn; `texts` has one more than there are values.
     pub fn print<P: Parts>(&self, texts: &[&str], formats: &[Format], values: P) -> Staged<()> {
-        self.operation(|builder| builder.print(texts, formats, &values.operands()))
+        let (operands, names) = (values.operands(), values.names());
+        self.operation(|builder| builder.print(texts, formats, &operands, &names))
     }
 }
 
@@ -22,13 +24,32 @@ enum Piece {
     Number(String, Operand),
     /// A truth value, and its two texts.
     Truth(Operand, [String; 2]),
+    /// A character, and the spaces before and after it.
+    Char(Operand, [String; 2]),
 }
 
-/// The most truth values: the kernel has a call of `printf` for each combination, so eight.
-const MOST_TRUTHS: usize = 3;
+impl Piece {
+    /// Calls of `printf` for it: one for each text of a truth value, or for each number of bytes of a character.
+    fn calls(&self) -> usize {
+        match self {
+            Self::Text(_) | Self::Number(..) => 1,
+            Self::Truth(..) => 2,
+            Self::Char(..) => 4,
+        }
+    }
+}
+
+/// The most calls of `printf` for one `print!`, which has one for each combination: a bound on the kernel's code.
+const MOST_CALLS: usize = 16;
 
 impl Builder {
-    fn print(&mut self, texts: &[&str], formats: &[Format], values: &[Operand]) -> Operand {
+    fn print(
+        &mut self,
+        texts: &[&str],
+        formats: &[Format],
+        values: &[Operand],
+        names: &[&str],
+    ) -> Operand {
         let mut pieces = Vec::new();
         for (index, part) in texts.iter().enumerate() {
             pieces.push(Piece::Text(part.replace('%', "%%")));
@@ -39,15 +60,29 @@ impl Builder {
             let Operand::Value(id) = self.read(place) else {
                 return Operand::Never;
             };
-            if !self.printed(id, *format, &mut pieces) {
+            let name = names.get(index).map(|name| name.trim_start_matches('&'));
+            if name == Some("char") && format.is_for_text() {
+                let known = self.constants.get(&id).copied();
+                let known = known.and_then(|bits| char::from_u32(u32::try_from(bits).ok()?));
+                if let Some(known) = known {
+                    let text = format.padded(&known.to_string()).replace('%', "%%");
+                    pieces.push(Piece::Text(text));
+                    continue;
+                }
+                let spaces = format.padded("x");
+                let (before, after) = spaces.split_once('x').unwrap_or_default();
+                let spaces = [before, after].map(str::to_owned);
+                pieces.push(Piece::Char(Operand::Value(id), spaces));
+            } else if !self.printed(id, *format, &mut pieces) {
                 return Operand::Never;
             }
         }
-        let truths = pieces.iter().filter(|of| matches!(of, Piece::Truth(..)));
-        if truths.count() > MOST_TRUTHS {
-            return self.refuse(format!(
-                "more than {MOST_TRUTHS} values of bool in one `print!` of a kernel: print them in two"
-            ));
+        if pieces.iter().map(Piece::calls).product::<usize>() > MOST_CALLS {
+            return self.refuse(
+                "more values of bool and char in one `print!` than kernels take, two of char or four of bool: print \
+                 them in two"
+                    .to_owned(),
+            );
         }
         self.print_pieces(&pieces, String::new(), Vec::new());
         Operand::Unit
@@ -115,6 +150,15 @@ impl Builder {
                     self.if_end(state, Operand::Unit);
                     return;
                 }
+                Piece::Char(char, [before, after]) => {
+                    let rest = pieces.get(index + 1..).unwrap_or_default();
+                    self.print_char(*char, 1, &mut |builder, bytes| {
+                        let text = format!("{text}{before}{}{after}", "%c".repeat(bytes.len()));
+                        let numbers = numbers.iter().chain(bytes).copied().collect();
+                        builder.print_pieces(rest, text, numbers);
+                    });
+                    return;
+                }
             }
         }
         let format = self.module.text(&text);
@@ -125,6 +169,40 @@ impl Builder {
             signed: true,
         };
         self.value(spirv::Op::ExtInst, &result, &all);
+    }
+
+    /// Gives `print` the bytes of a character in UTF-8, in a branch for each number of bytes from `count` on.
+    fn print_char(&mut self, char: Operand, count: u32, print: &mut dyn FnMut(&mut Self, &[u32])) {
+        let number = |builder: &mut Self, value| builder.integer(32, false, value);
+        // The last byte has six bits, or seven if it is the only one; the first one's upper bits say how many follow.
+        let (first, limit) = match count {
+            1 => (0, 0x80),
+            2 => (0xc0, 0x800),
+            3 => (0xe0, 0x1_0000),
+            _ => (0xf0, u64::from(u32::MAX)),
+        };
+        let branch = (count < 4).then(|| {
+            let limit = number(self, limit);
+            let is_short = self.binary(Binary::Less, char, limit);
+            self.if_begin(is_short)
+        });
+        let mut bytes = Vec::new();
+        for index in 0..count {
+            let shift = number(self, u64::from(6 * (count - 1 - index)));
+            let mask = number(self, if count == 1 { 0x7f } else { 0x3f });
+            let lead = number(self, if index == 0 { first } else { 0x80 });
+            let bits = self.binary(Binary::Shr, char, shift);
+            let bits = self.binary(Binary::And, bits, mask);
+            if let Operand::Value(byte) = self.binary(Binary::Or, bits, lead) {
+                bytes.push(byte);
+            }
+        }
+        print(self, &bytes);
+        if let Some(mut branch) = branch {
+            self.if_else(&mut branch, Operand::Unit);
+            self.print_char(char, count + 1, print);
+            self.if_end(branch, Operand::Unit);
+        }
     }
 }
 

@@ -35,6 +35,11 @@ fn talk(input: &[i32], output: &mut [f32]) {
         255,
         sycl::f16::from_f32(0.125)
     );
+    let (e, accent) = (if x > 0 { 'e' } else { 'f' }, if odd { 'é' } else { 'e' });
+    sycl::print!("|{e}{accent}|{:3}|\n", 'x');
+    let (dots, face) = (if odd { '…' } else { '.' }, if odd { '😀' } else { ':' });
+    sycl::print!("|{dots}|{face:>3}|\n");
+    sycl::print!("|{:x}|{odd}|{:<4}|\n", e as u32, dots);
     output[i] = 1.0;
 }
 
@@ -79,6 +84,9 @@ fn a_device_prints_as_the_host_does() -> Result<()> {
             "|true|false | false|",
             "|[0.5, 1.25, -2]|[0.50, 1.25, -2.00]|[1, 200]|[ -1,   2,   3, -40]|",
             "|21   |   21|+21|+0.5|ff  |0.12|",
+            "|eé|x  |",
+            "|…|  😀|",
+            "|65|true|…   |",
         ]
     );
     assert_eq!(host, device);
