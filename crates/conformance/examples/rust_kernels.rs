@@ -4,7 +4,8 @@
 //!
 //! `FOLDER/KERNEL.spv` is the kernel, `FOLDER/unchecked/KERNEL.spv` the same without bounds checks. `KERNEL.args`
 //! beside each has a word for each parameter, which the harness needs to pass arguments of the twin in OpenCL C:
-//! `slice:4` is a pointer to elements of 4 bytes and a length, `value:8` a value of 8 bytes.
+//! `slice:4` is a pointer to elements of 4 bytes and a length, `value:8` a value of 8 bytes, and there are `image:0` and
+//! `sampler:0`.
 
 #![expect(clippy::print_stderr, reason = "a program that talks")]
 
@@ -104,6 +105,8 @@ fn arguments(bytes: &[u8]) -> Result<String, Box<dyn Error>> {
                 ..
             } => ("slice", element.size()),
             ParameterKind::Value(value) => ("value", value.size()),
+            ParameterKind::Image { .. } => ("image", 0),
+            ParameterKind::Sampler => ("sampler", 0),
             kind => {
                 return Err(format!("a parameter that the harness does not know: {kind:?}").into());
             }

@@ -50,7 +50,7 @@ fn validated(bytes: &[u8]) -> Option<Result<(), String>> {
 #[test]
 fn readers_and_validators_take_each_module() {
     let all = all();
-    assert!(all.len() >= 34, "{} kernels", all.len());
+    assert!(all.len() >= 44, "{} kernels", all.len());
     for (name, variants) in all {
         for words in variants {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -10,16 +10,6 @@ use level_zero::Result;
 use crate::Row;
 use crate::kernels::{Peer, Times, harness, measured, present};
 
-/// Cases whose kernels are not in Rust, and what the language lacks for them.
-const MISSING: [(&str, &str); 6] = [
-    ("vadd_f16", "f16"),
-    ("sg_reduce", "sub-groups"),
-    ("sg_scan", "sub-groups"),
-    ("sg_butterfly", "sub-groups"),
-    ("row_by_group", "sub-groups"),
-    ("img_", "images"),
-];
-
 /// How a kernel is measured, and the options of the harness.
 const SIDES: [(&str, &str, &[&str]); 3] = [
     ("OpenCL C", "", &[]),
@@ -60,14 +50,8 @@ pub(crate) fn run(only: &[&str], rounds: usize, emit: &mut dyn FnMut(Row)) -> Re
             continue;
         }
         if !folder.join(format!("rust/{kernel}.spv")).is_file() {
-            let reason = MISSING.iter().find(|(prefix, _)| case.starts_with(prefix));
-            match reason {
-                Some((_, what)) => eprintln!("bench: rust: {case} is not in Rust: {what}"),
-                None => {
-                    eprintln!("bench: rust: {case} is not in Rust, and nobody says why");
-                    good = false;
-                }
-            }
+            eprintln!("bench: rust: {case} is not in Rust");
+            good = false;
             continue;
         }
         let Some(times) = sides(ours, case, rounds) else {
