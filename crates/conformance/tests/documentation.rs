@@ -302,6 +302,17 @@ fn programs_print_what_samples_show() {
     assert!(count >= 16, "{count} commands");
 }
 
+#[test]
+fn methods_of_numbers_are_all_named() {
+    let page = conformance::root().join("docs/rust-kernels.md");
+    let page = fs::read_to_string(page).expect("a text of the repository");
+    let (_, list) = page.split_once("## Methods of numbers").expect("the list");
+    let list = list.split("\n## ").next().unwrap_or_default();
+    let missing = kernel_builder::METHODS.iter();
+    let missing = missing.filter(|name| !list.contains(&format!("`{name}`")));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
+}
+
 /// The text of the error; `main` prints it as a string of Rust.
 #[test]
 fn an_error_of_the_selector_is_as_shown() {

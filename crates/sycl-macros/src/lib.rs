@@ -1,4 +1,5 @@
-//! `kernels!`: the kernels of a SPIR-V file as typed Rust values, embedded when the program is built.
+//! The macros of the crate `sycl`: `#[kernel]`, `#[device]` and `#[derive(Device)]` for kernels in Rust, and `kernels!`, the
+//! kernels of a SPIR-V file as typed Rust values, embedded when the program is built.
 //!
 //! The file may be binary (`.spv`) or assembly (`.spvasm`), which is assembled here without any tool. Each kernel becomes
 //! a value that `sycl` launches with exactly the arguments that the kernel takes: an argument of another type does not

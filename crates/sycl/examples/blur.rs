@@ -37,7 +37,7 @@ fn scene(picture: WriteImage<f32x4, 2>) {
     picture.write([y, x], colour / 255.0);
 }
 
-/// A pass of the blur in the direction `step`; the sampler decides what is outside of the picture.
+/// A pass of the blur in the direction `step`, rows and columns; the sampler decides what is outside of the picture.
 #[sycl::kernel]
 fn blur(
     from: ReadImage<f32x4, 2>,
@@ -52,7 +52,7 @@ fn blur(
     let mut weights = 0.0;
     for i in -radius..=radius {
         let weight = (radius + 1 - i.abs()) as f32;
-        let (row, column) = (y as i32 + i * step[1], x as i32 + i * step[0]);
+        let (row, column) = (y as i32 + i * step[0], x as i32 + i * step[1]);
         sum += weight * from.sample(sampler, [row as f32 + 0.5, column as f32 + 0.5]);
         weights += weight;
     }
@@ -100,8 +100,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             cg.parallel_for(blur, [HEIGHT, WIDTH], arguments)
         })
     };
-    let first = pass(&sharp, &rows, [1, 0])?.profiling()?;
-    let second = pass(&rows, &blurred, [0, 1])?.profiling()?;
+    let first = pass(&sharp, &rows, [0, 1])?.profiling()?;
+    let second = pass(&rows, &blurred, [1, 0])?.profiling()?;
     let spent = |p: sycl::Profiling| (p.end_ns - p.start_ns) as f64 / 1e6;
     println!("blur: {:.1} ms and {:.1} ms", spent(first), spent(second));
 

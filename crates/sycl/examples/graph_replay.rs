@@ -1,5 +1,4 @@
-//! Records two steps of heat flow once and replays them: each submission is one Level Zero call, whatever the graph
-//! contains.
+//! Records two steps of heat flow once and replays them. Each replay is one Level Zero call.
 //!
 //! `cargo run --release -p sycl --example graph_replay`
 

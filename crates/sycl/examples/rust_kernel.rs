@@ -56,5 +56,35 @@ fn main() -> Result<()> {
     let on_device = totals.host_access(Read)?;
     assert!(on_device[0] == on_host[0]);
     println!("the sum {}, equal on device and host", on_host[0]);
+
+    #[sycl::kernel]
+    fn reverse(values: &mut [u32]) {
+        let it = sycl::item::<1>();
+        let mut tile = sycl::local::<[u32; 64]>();
+        let last = it.local_range() - 1;
+        tile[it.local_id()] = values[it.id()];
+        sycl::barrier();
+        values[it.id()] = tile[last - it.local_id()];
+    }
+
+    let values = Buffer::from_vec((0..64).collect(), [64])?;
+    queue.submit(|cg| {
+        let values = cg.access(&values, ReadWrite)?;
+        cg.parallel_for_nd(reverse, NdRange::new([64], [64]), (&values,))
+    })?;
+
+    const SHIFT: sycl::SpecId<u32> = sycl::SpecId::new(0);
+
+    #[sycl::kernel]
+    fn shifted(values: &mut [u32]) {
+        values[sycl::item::<1>().id()] <<= sycl::spec_constant(SHIFT, 1);
+    }
+
+    queue.submit(|cg| {
+        let values = cg.access(&values, ReadWrite)?;
+        cg.spec_const(SHIFT, 4)?;
+        cg.parallel_for(shifted, [64], (&values,))
+    })?;
+    assert!((0..64).eq(values.into_vec()?.into_iter().rev().map(|x| x >> 4)));
     Ok(())
 }

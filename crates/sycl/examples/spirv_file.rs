@@ -1,10 +1,12 @@
-//! A kernel from a file that another compiler made: `kernels!` reads SPIR-V, binary or text, at build time.
+//! A kernel in a SPIR-V file, here assembly that was written by hand; a compiler's `.spv` works as well. `kernels!` reads it
+//! at build time.
 //!
 //! `cargo run -p sycl --example spirv_file`
 
 use sycl::{Buffer, Queue, Read, Result, Write};
 
 sycl::kernels! {
+    // SAFETY: `add` accesses one element of each argument for each work-item, and the range is the buffers'.
     unsafe mod kernels = "kernels/add.spvasm";
 }
 

@@ -9,7 +9,7 @@ const WIDTH: usize = 512;
 const HEIGHT: usize = 512;
 const STEPS: usize = 50;
 
-/// Computes the rows of `after`, of which the first is row `first` of the plate and row `skip` of `before`.
+/// Computes the rows of `after`. Row 0 of `after` is row `first` of the plate. The same row is row `skip` of `before`.
 #[sycl::kernel]
 fn heat(before: &[f32], after: &mut [f32], first: usize, skip: usize) {
     let at = sycl::item::<2>().id();

@@ -1,6 +1,6 @@
 //! The smallest program: adds two buffers into a third, with a kernel in Rust.
 //!
-//! `cargo run -p sycl --example vector_add`: no loader and no driver need be installed.
+//! `cargo run -p sycl --example vector_add` needs no loader and no driver; the build needs LLVM 22's development package.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ fn main() -> Result<()> {
         cg.parallel_for(add, [count], (&a, &b, &sum))
     })?;
 
-    // Waits for the kernel, which writes the buffer.
+    // Waits for the kernel.
     let sum = sum.host_access(Read)?;
     let right = sum
         .iter()
