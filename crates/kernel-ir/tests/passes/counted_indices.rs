@@ -39,8 +39,9 @@ struct Counter {
     is_next: bool,
     /// The comparison of `f` with `t` before the loop.
     before: Option<&'static str>,
-    /// How the counter is extended to an index.
+    /// How the counter is extended to an index, and what the index is less than it.
     extension: &'static str,
+    less: u64,
 }
 
 impl Counter {
@@ -52,6 +53,7 @@ impl Counter {
             is_next,
             before,
             extension,
+            less,
         } = self;
         let step = step.cast_unsigned() & (u64::MAX >> (64 - bits));
         let compared = if is_next { "%next" } else { "%k" };
@@ -73,8 +75,8 @@ impl Counter {
             None => "br begin".to_owned(),
         };
         let index = match bits {
-            64 => "%i: i64 = iadd %k, i64 0".to_owned(),
-            _ => format!("%i: i64 = to.{extension} %k"),
+            64 => format!("%i: i64 = isub %k, i64 {less}"),
+            _ => format!("%w: i64 = to.{extension} %k\n%i: i64 = isub %w, i64 {less}"),
         };
         format!(
             "kernel @k(%a: ptr<global>, %len: i64, %out: ptr<global>, %f: i{bits}, %t: i{bits}) {{
@@ -115,12 +117,28 @@ impl Counter {
     }
 }
 
+/// Runs one loop between such numbers; returns whether it has a copy without checks.
+fn compare(counter: Counter, begins: &[u64], ends: &[u64]) -> bool {
+    let text = counter.kernel();
+    let after = prepared(&text);
+    if !print(&after).contains("assume") {
+        return false;
+    }
+    let original = module(&text);
+    for (&f, &t) in begins.iter().flat_map(|f| ends.iter().map(move |t| (f, t))) {
+        let args = [(f, counter.bits), (t, counter.bits)];
+        let [is, was] = [&after, &original].map(|module| results(module.clone(), args));
+        assert_eq!(is, was, "from {f} to {t}:\n{text}\n{}", print(&after));
+    }
+    true
+}
+
 /// All loops of one width; returns how many kernels have a copy without checks.
 fn compare_all(bits: u32, extensions: &[&'static str]) -> usize {
     let mut copies = 0;
     let most = u64::MAX >> (64 - bits);
-    let begins = [0, 2, 7, most / 2 + 1, most];
-    let ends = [0, 1, 5, most / 2, most - 1, most];
+    let begins = [0, 2, most / 2 - 4, most / 2 + 1, most - 4, most];
+    let ends = [0, 1, 5, most / 2, most / 2 + 2, most];
     for step in [1, 3, -1] {
         for predicate in [
             "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge", "ine", "ieq",
@@ -128,25 +146,22 @@ fn compare_all(bits: u32, extensions: &[&'static str]) -> usize {
             for is_next in [false, true] {
                 for before in [None, Some(predicate), Some("ult"), Some("ugt"), Some("ine")] {
                     for &extension in extensions {
-                        let counter = Counter {
-                            bits,
-                            step,
-                            predicate,
-                            is_next,
-                            before,
-                            extension,
+                        // Where the counter or its extension wraps around.
+                        let edge = match extension == "sext" || predicate.starts_with('s') {
+                            true => most / 2,
+                            false => most,
                         };
-                        let text = counter.kernel();
-                        let after = prepared(&text);
-                        if !print(&after).contains("assume") {
-                            continue;
-                        }
-                        copies += 1;
-                        let original = module(&text);
-                        for (f, t) in begins.iter().flat_map(|&f| ends.map(|t| (f, t))) {
-                            let args = [(f, bits), (t, bits)];
-                            let [is, was] = [&after, &original].map(|m| results(m.clone(), args));
-                            assert_eq!(is, was, "from {f} to {t}:\n{text}\n{}", print(&after));
+                        for less in [0, edge - 4] {
+                            let counter = Counter {
+                                bits,
+                                step,
+                                predicate,
+                                is_next,
+                                before,
+                                extension,
+                                less,
+                            };
+                            copies += usize::from(compare(counter, &begins, &ends));
                         }
                     }
                 }
