@@ -5,6 +5,7 @@
 
 mod machine {
     mod accuracy;
+    mod checked_rows;
     mod clamped_results;
     mod divide;
     mod frames;

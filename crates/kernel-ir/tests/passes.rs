@@ -5,6 +5,7 @@ mod passes {
     mod array_values;
     mod checked_accesses;
     mod contract;
+    mod counted_indices;
     mod facts;
     mod final_values;
     mod implicit_barriers;
@@ -15,6 +16,7 @@ mod passes {
     mod peel;
     mod private_loops;
     mod random;
+    mod random_indices;
     #[expect(dead_code, reason = "the interpreter's tests use the rest")]
     #[path = "../interpret/sandbox.rs"]
     mod sandbox;

@@ -437,7 +437,7 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
     /// Returns whether one may fail.
     fn tested_chunk(&mut self, width: u32, done: Bb) -> Result<bool, BuildError> {
         let Some(checked) = self.checked else {
-            return self.chunk_of(self.region, width, done);
+            return self.chunk_of(self.region, width, done, self.is_row_tested);
         };
         let (ir, here) = (self.ir, self.here());
         place(self.low, here);
@@ -450,14 +450,21 @@ impl<'l, 'a, 'r> Rows<'l, 'a, 'r> {
             lanes.run()?;
             ir.at_end(other);
         }
-        self.chunk_of(checked, width, done)
+        // The row's test is that of the fast copy's extensions.
+        self.chunk_of(checked, width, done, false)
     }
 
-    /// The same of a region without a condition.
-    fn chunk_of(&mut self, region: &'r Region, width: u32, done: Bb) -> Result<bool, BuildError> {
+    /// The same of a region without a condition. `is_row_tested`: the row's test is that of its extensions.
+    fn chunk_of(
+        &mut self,
+        region: &'r Region,
+        width: u32,
+        done: Bb,
+        is_row_tested: bool,
+    ) -> Result<bool, BuildError> {
         let (ir, here) = (self.ir, self.here());
         place(self.low, here);
-        let (is_row_tested, row_stop) = (self.is_row_tested, self.row_stop);
+        let row_stop = self.row_stop;
         let (x, i, end, one) = (self.x, self.i, self.end, self.one);
         let mut lanes = self.lanes_of(region, width, done);
         let holds = lanes.check(is_row_tested);

@@ -34,7 +34,7 @@ const INSTRUCTIONS: usize = 600;
 /// Conditions of one kernel, for the launch or for a vector: a bound on compile time. Of the kernels in Rust of
 /// `tests/kernels` a stencil of three dimensions has the most, 32 for both together (2026-11).
 const CONDITIONS: usize = 40;
-/// Instructions behind one comparison: a vector of numbers is loaded, or each number of a structure.
+/// Instructions behind one comparison: a vector of numbers is loaded, or each number of a structure. Not measured.
 const BEHIND: usize = 40;
 
 /// A branch around accesses.

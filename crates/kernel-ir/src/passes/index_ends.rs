@@ -23,9 +23,9 @@ use crate::ir::{
 const LARGEST_GIVEN: i128 = 1 << 56;
 const LARGEST_STEP: i128 = 1 << 31;
 const LARGEST_ID: i128 = 1 << 49;
-/// Branches before an index that are looked at, and comparisons of one of them.
+/// Branches before an index that are looked at, and comparisons of one of them: a bound on compile time. Not measured.
 const GUARDS: usize = 16;
-/// Values visited behind one index: a bound on compile time.
+/// Values visited behind one index: a bound on compile time. Not measured.
 const VISITED: usize = 256;
 /// The largest factor: products of two are not far.
 const LARGEST_FACTOR: i128 = 1 << 30;
