@@ -30,6 +30,8 @@ mod host_groups;
 mod images;
 #[path = "kernels/iteration.rs"]
 mod iteration;
+#[path = "kernels/machine_code.rs"]
+mod machine_code;
 #[path = "kernels/methods.rs"]
 mod methods;
 #[path = "kernels/numbers.rs"]

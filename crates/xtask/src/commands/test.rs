@@ -79,13 +79,6 @@ fn rust(session: &Session, steps: &mut Steps<'_>) -> Result<()> {
         "unit and integration tests of every crate",
         Program::cargo("test --quiet --no-fail-fast --workspace --exclude conformance"),
     );
-    steps.step(
-        "kernels in Rust by machine code, which the tests before interpreted",
-        Program::cargo(
-            "test --quiet --workspace --exclude conformance --test kernels -- --skip refused",
-        )
-        .env("SOLUM_COMPILER", "llvm"),
-    );
     steps.step("models of the lock-free parts (loom)", Check::Loom);
     steps.step(
         "the SYCL runtime and its benchmark with all, some and no instrumentation",
