@@ -130,9 +130,9 @@ kernels! { each_fault_is_reported_with_its_line:
     part_end "range end index 9 out of range for slice of length 5" |x, y, i| { let part = &x[2..9]; y[i] = part[0]; }
     part_start "range start index 7 out of range for slice of length 5" |x, y, i| { let part = &x[i + 7..]; y[i] = part[0]; }
     part_order "slice index starts at 4 but ends at 2" |x, y, i| { let part = &x[i + 4..2]; y[i] = part[0]; }
-    no_chunk "chunk size must be non-zero" |x, y, i| { for part in x.chunks(i * 0) { y[i] += part[0]; } }
-    no_window "window size must be non-zero" |x, y, i| { for part in x.windows(i * 0) { y[i] += part[0]; } }
-    signs "+5 8.2e1|8   |" |x, y, i| { let n = x[4] as i32; assert!(y[i] < 0, "{:+} {:.1e}|{:<4}|", n - 95, 82.0f64, 8); }
+    no_chunk "chunk size must be non-zero" |x, y, i| { for part in x.chunks(x[0] as usize) { y[i] += part[0]; } }
+    no_window "window size must be non-zero" |x, y, i| { for part in x.windows(x[0] as usize) { y[i] += part[0]; } }
+    signs "+5 8.2e1|8   |" |x, y, i| { let n = x[4]; assert!(y[i] < 0, "{:+} {:.1e}|{:<4}|", n - 95, 82.0f64, 8); }
     no_length "index out of bounds: the length is 0 but the index is 0" |x, y, i| { let part = &x[..i]; y[i] = part[0]; }
 }
 
