@@ -1,6 +1,6 @@
 //! Operators of integers that fault in a kernel's reporting form: overflow, division by zero, shifts by too much.
 //!
-//! What is known of the operands saves checks, as it does for indices.
+//! Known ranges and orders of the operands save checks, as for indices.
 
 use spirv::Op;
 

@@ -3,7 +3,7 @@
 use crate::format::Format;
 use crate::module::Id;
 
-/// What a kernel does where Rust panics.
+/// The behaviour of a kernel where Rust panics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Faults {
     /// A read outside gives zero, a write outside is left out, integers wrap; nothing is reported.

@@ -31,7 +31,7 @@ enum Source {
     Never,
 }
 
-/// What a loop takes one item of in each round.
+/// A sequence that gives a loop one item in each iteration.
 #[derive(Clone, Debug)]
 pub struct Sequence<T> {
     source: Source,

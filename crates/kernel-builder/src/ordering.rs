@@ -22,7 +22,7 @@ impl Builder {
         self.some_if(known, result, order)
     }
 
-    /// What a comparison is, by the `Option<Ordering>` of its operands.
+    /// The result of a comparison, from the `Option<Ordering>` of its operands.
     pub(crate) fn compared(&mut self, operator: Binary, order: Operand) -> Operand {
         let known = self.is_variant(order, "Some");
         let order = self.project(order, "Some", "0");

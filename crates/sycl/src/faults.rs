@@ -113,7 +113,7 @@ impl LaunchRecord {
         state
             .compare_exchange(FaultRecord::WRITTEN, busy, order, Ordering::Relaxed)
             .ok()?;
-        // SAFETY: a record whose state is not 0 is written by nobody else.
+        // SAFETY: kernels write a record only while its state is 0, and this call alone has made it `busy`.
         let fault = unsafe { self.record.read() };
         state.store(0, Ordering::Release);
         Some(self.sites.error(&fault, self.dimensions))

@@ -18,10 +18,11 @@ use crate::ir::{
     BinaryOp, BlockId, Builtin, ConvertOp, InstId, Op, Predicate, Terminator, ValueDef, ValueId,
 };
 
-/// The largest argument, step of a counter, and id: sums of some are not far. Launches have 2^32 work-groups in a
-/// dimension at most, and groups fewer than 2^17 work-items.
+/// The largest argument of 64 bits: sums of a few stay below [`FAR`]. A bound of the arithmetic, not a measurement.
 const LARGEST_GIVEN: i128 = 1 << 56;
+/// The largest step of a counter: added to an end, it stays below 2^62. A bound of the arithmetic.
 const LARGEST_STEP: i128 = 1 << 31;
+/// The largest id and size: launches have 2^32 work-groups in a dimension at most, and groups fewer than 2^17 work-items.
 const LARGEST_ID: i128 = 1 << 49;
 /// Branches before an index that are looked at, and comparisons of one of them: a bound on compile time. Not measured.
 const GUARDS: usize = 16;
@@ -397,7 +398,7 @@ impl<'f, 'e, 'm> Follow<'f, 'e, 'm> {
         // The operand that clamps is a constant or made of arguments; clang and the builder put it second.
         let by = self.extended(b, true, at, depth)?;
         let before = self.numbers.conditions.len();
-        // What is clamped may be anything; only a clamp before this one is followed.
+        // The clamped value may be anything; only a clamp before this one is followed.
         let is_clamp = |this: &Self, v: ValueId| {
             let op = this.numbers.e.def(v);
             matches!(op, Some(Op::Binary(BinaryOp::SMin | BinaryOp::SMax, ..)))

@@ -29,7 +29,7 @@ fn results(module: Module, args: [(u64, u32); 2]) -> Result<Vec<i32>, String> {
     }
 }
 
-/// What is checked about one loop `for (k = f; k PREDICATE t; k += step)`.
+/// The properties of one loop that are checked: `for (k = f; k PREDICATE t; k += step)`.
 #[derive(Clone, Copy)]
 struct Counter {
     bits: u32,

@@ -137,7 +137,7 @@ fn places(span: Span) -> (Place, Place) {
     ((start.line(), start.column()), (end.line(), end.column()))
 }
 
-/// What is compared, and the message.
+/// The compared values, and the message.
 struct Asserted {
     sides: Vec<Expr>,
     message: Option<Arguments>,

@@ -21,7 +21,7 @@ struct Order<'e> {
     step_first: bool,
 }
 
-/// What a loop takes one item of in each round.
+/// A sequence that gives a loop one item in each iteration.
 struct Sequence {
     name: Ident,
     begin: TokenStream,

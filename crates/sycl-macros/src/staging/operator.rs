@@ -7,7 +7,7 @@ use syn::{BinOp, Expr};
 
 use super::scope::{Lowering, hidden};
 
-/// The operator's name in the builder, the operator itself, and whether it assigns.
+/// The operator's name in the builder, and whether it assigns.
 fn operator(op: &BinOp) -> Option<(&'static str, bool)> {
     Some(match op {
         BinOp::Add(_) => ("Add", false),
