@@ -4,13 +4,13 @@ use sycl::{barrier, item, local};
 
 #[sycl::kernel]
 pub(crate) fn gemm_naive(a: &[f32], b: &[f32], c: &mut [f32], n: u32) {
-    let place = item::<2>().id();
-    let (i, j) = (place[0] as u32, place[1] as u32);
+    let (place, n) = (item::<2>().id(), n as usize);
+    let (i, j) = (place[0], place[1]);
     let mut sum = 0.0;
     for k in 0..n {
-        sum = a[(i * n + k) as usize].mul_add(b[(k * n + j) as usize], sum);
+        sum = a[i * n + k].mul_add(b[k * n + j], sum);
     }
-    c[(i * n + j) as usize] = sum;
+    c[i * n + j] = sum;
 }
 
 /// The width of a tile.
@@ -21,18 +21,18 @@ pub(crate) fn gemm_tiled(a: &[f32], b: &[f32], c: &mut [f32], n: u32) {
     let (mut ta, mut tb) = (local::<[[f32; T]; T]>(), local::<[[f32; T]; T]>());
     let own = item::<2>().local_id();
     let (ly, lx) = (own[0], own[1]);
-    let place = item::<2>().id();
-    let (i, j) = (place[0] as u32, place[1] as u32);
+    let (place, n) = (item::<2>().id(), n as usize);
+    let (i, j) = (place[0], place[1]);
     let mut sum = 0.0;
-    for tile in 0..n / T as u32 {
-        let t = tile * T as u32;
-        ta[ly][lx] = a[(i * n + t + lx as u32) as usize];
-        tb[ly][lx] = b[((t + ly as u32) * n + j) as usize];
+    for tile in 0..n / T {
+        let t = tile * T;
+        ta[ly][lx] = a[i * n + t + lx];
+        tb[ly][lx] = b[(t + ly) * n + j];
         barrier();
         for k in 0..T {
             sum = ta[ly][k].mul_add(tb[k][lx], sum);
         }
         barrier();
     }
-    c[(i * n + j) as usize] = sum;
+    c[i * n + j] = sum;
 }

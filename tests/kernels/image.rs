@@ -12,8 +12,8 @@ pub(crate) fn img_turn(
     s: f32,
 ) {
     let (at, range) = (item::<2>().id(), to.range());
-    let x = (at[1] as f32 + 0.5) / range[1] as f32 - 0.5;
-    let y = (at[0] as f32 + 0.5) / range[0] as f32 - 0.5;
+    let x = (at[1] as u32 as f32 + 0.5) / range[1] as u32 as f32 - 0.5;
+    let y = (at[0] as u32 as f32 + 0.5) / range[0] as u32 as f32 - 0.5;
     let (u, v) = (c.mul_add(x, -s * y) + 0.5, s.mul_add(x, c * y) + 0.5);
     to.write(at, from.sample(how, [v, u]));
 }
@@ -54,7 +54,7 @@ pub(crate) fn img_blur(
 #[sycl::kernel]
 pub(crate) fn img_resize(from: ReadImage<f32x4, 2>, to: WriteImage<f32x4, 2>, how: Sampler) {
     let (at, range) = (item::<2>().id(), to.range());
-    let v = (at[0] as f32 + 0.5) / range[0] as f32;
-    let u = (at[1] as f32 + 0.5) / range[1] as f32;
+    let v = (at[0] as u32 as f32 + 0.5) / range[0] as u32 as f32;
+    let u = (at[1] as u32 as f32 + 0.5) / range[1] as u32 as f32;
     to.write(at, from.sample(how, [v, u]));
 }

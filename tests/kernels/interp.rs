@@ -3,12 +3,11 @@
 #[sycl::kernel]
 pub(crate) fn interp(code: &[u8], data: &[i32], output: &mut [i32], length: u32) {
     let i = sycl::item::<1>().id();
-    let length = length as usize;
-    let first = (i & 63) * length;
+    let first = (i as u32 & 63) * length;
     let (mut a, mut b, mut c) = (data[i], i as i32, 1i32);
-    let mut k = 0;
+    let mut k = 0u32;
     while k < length {
-        match code[first + k] {
+        match code[(first + k) as usize] {
             0 => a = a.wrapping_add(b),
             1 => b ^= a,
             2 => c = c.wrapping_add(a >> 3),

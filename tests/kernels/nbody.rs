@@ -1,6 +1,6 @@
 //! All-pairs forces, bodies staged through local memory in tiles of one group.
 
-use sycl::{barrier, item, local};
+use sycl::{barrier, item, local, math};
 
 #[sycl::kernel]
 pub(crate) fn nbody(bodies: &[[f32; 4]], forces: &mut [[f32; 4]], n: u32, softening: f32) {
@@ -16,7 +16,7 @@ pub(crate) fn nbody(bodies: &[[f32; 4]], forces: &mut [[f32; 4]], n: u32, soften
             let other = tile[j];
             let (dx, dy, dz) = (other[0] - px, other[1] - py, other[2] - pz);
             let square = dx.mul_add(dx, dy.mul_add(dy, dz.mul_add(dz, softening)));
-            let inverse = 1.0 / square.sqrt();
+            let inverse = math::rsqrt(square);
             let force = other[3] * inverse * inverse * inverse;
             ax = force.mul_add(dx, ax);
             ay = force.mul_add(dy, ay);

@@ -5,17 +5,17 @@ use sycl::{barrier, item, local};
 #[sycl::kernel]
 pub(crate) fn reduce_f32(input: &[f32], output: &mut [f32], n: u32) {
     let mut sums = local::<[f32; 256]>();
-    let (l, size) = (item::<1>().local_id(), item::<1>().local_range());
+    let (l, size) = (item::<1>().local_id() as u32, item::<1>().local_range() as u32);
     let mut sum = 0.0;
-    for i in (item::<1>().id()..n as usize).step_by(item::<1>().range()) {
-        sum += input[i];
+    for i in (item::<1>().id() as u32..n).step_by(item::<1>().range()) {
+        sum += input[i as usize];
     }
-    sums[l] = sum;
+    sums[l as usize] = sum;
     barrier();
     let mut half = size / 2;
     while half > 0 {
         if l < half {
-            sums[l] += sums[l + half];
+            sums[l as usize] += sums[(l + half) as usize];
         }
         barrier();
         half /= 2;

@@ -8,12 +8,13 @@ pub(crate) fn stencil2d(input: &[f32], output: &mut [f32], w: u32, h: u32, c0: f
     let place = item::<2>().id();
     let (y, x) = (place[0], place[1]);
     let p = y * w + x;
-    if x == 0 || y == 0 || x == w - 1 || y == h - 1 {
-        output[p] = input[p];
-        return;
-    }
-    let around = input[p - 1] + input[p + 1] + input[p - w] + input[p + w];
-    output[p] = c0.mul_add(input[p], c1 * around);
+    let here = input[p];
+    output[p] = if x == 0 || y == 0 || x == w - 1 || y == h - 1 {
+        here
+    } else {
+        let around = input[p - 1] + input[p + 1] + input[p - w] + input[p + w];
+        c0.mul_add(here, c1 * around)
+    };
 }
 
 #[sycl::kernel]
@@ -22,14 +23,15 @@ pub(crate) fn stencil3d(input: &[f32], output: &mut [f32], w: u32, h: u32, d: u3
     let place = item::<3>().id();
     let (z, y, x) = (place[0], place[1], place[2]);
     let p = (z * h + y) * w + x;
-    if x > 0 && y > 0 && z > 0 && x < w - 1 && y < h - 1 && z < d - 1 {
+    let here = input[p];
+    output[p] = if x > 0 && y > 0 && z > 0 && x < w - 1 && y < h - 1 && z < d - 1 {
         let (row, plane) = (
             input[p - w] + input[p + w],
             input[p - w * h] + input[p + w * h],
         );
         let around = input[p - 1] + input[p + 1] + row + plane;
-        output[p] = 0.4f32.mul_add(input[p], 0.1 * around);
+        0.4f32.mul_add(here, 0.1 * around)
     } else {
-        output[p] = input[p];
-    }
+        here
+    };
 }

@@ -57,6 +57,8 @@ pub struct Counter {
     start: Operand,
     end: Operand,
     step: Option<Operand>,
+    /// The counter makes another step while it is below this number.
+    limit: Option<Operand>,
     inclusive: bool,
     reversed: bool,
 }
@@ -207,6 +209,19 @@ impl Builder {
     pub fn loop_begin(&mut self) -> Loop {
         let (header, next, exit) = (self.label(), self.label(), self.label());
         self.branch(header);
+        self.loop_at(header, next, exit)
+    }
+
+    /// Begins a loop that is skipped unless the condition holds.
+    fn loop_begin_if(&mut self, condition: Operand) -> Loop {
+        let (header, next, exit) = (self.label(), self.label(), self.label());
+        if let Operand::Value(id) = condition {
+            self.branch_if(id, header, exit);
+        }
+        self.loop_at(header, next, exit)
+    }
+
+    fn loop_at(&mut self, header: Id, next: Id, exit: Id) -> Loop {
         self.join(header);
         Loop {
             header,
@@ -272,6 +287,13 @@ impl Builder {
         {
             (end, inclusive) = (after, false);
         }
+        if let (Some(step), Operand::Value(to)) = (step, end)
+            && !reversed
+            && !inclusive
+            && !self.steps_fit(step, to)
+        {
+            return self.limited_begin(start, end, step);
+        }
         let place = self.variable(if reversed { end } else { start });
         let mut inside = self.loop_begin();
         let at = self.read(place);
@@ -299,10 +321,70 @@ impl Builder {
             start,
             end,
             step,
+            limit: None,
             inclusive,
             reversed,
         };
         (counter, at)
+    }
+
+    /// Begins `for i in (start..end).step_by(step)`, where the counter may pass the end of its type. It makes a step
+    /// while it is below the end less the step, so each iteration has one comparison.
+    fn limited_begin(&mut self, start: Operand, end: Operand, step: Operand) -> (Counter, Operand) {
+        let any = self.compare(Op::ULessThan, start, end);
+        let (step, limit) = self.limit(end, step);
+        let place = self.variable(start);
+        let inside = self.loop_begin_if(any);
+        let at = self.read(place);
+        self.assume_order(at, end, true);
+        self.assume_order(start, at, false);
+        let counter = Counter {
+            inside,
+            place,
+            start,
+            end,
+            step: Some(step),
+            limit: Some(limit),
+            inclusive: false,
+            reversed: false,
+        };
+        (counter, at)
+    }
+
+    /// The step in the type of the end, and the end less the step; the least number if there is none.
+    fn limit(&mut self, end: Operand, step: Operand) -> (Operand, Operand) {
+        let (Operand::Value(end), Operand::Value(mut by)) = (end, step) else {
+            return (Operand::Never, Operand::Never);
+        };
+        let ty = self.type_of(end);
+        let Type::Int { bits, signed } = ty else {
+            let refused = self.refuse(format!("a range of {ty}: count with integers"));
+            return (refused, refused);
+        };
+        // A step that the type does not have is as good as its largest number.
+        let most = u64::MAX >> (64 - bits);
+        if self.most(by) > most {
+            let most = self.size(most);
+            let has = self.emit(Op::ULessThan, &Type::Bool, &[by, most]);
+            by = self.emit(Op::Select, &Type::SIZE, &[has, by, most]);
+        }
+        let unsigned = Type::Int {
+            bits,
+            signed: false,
+        };
+        let least = if signed { u64::MAX << (bits - 1) } else { 0 };
+        let least = self.integer(bits, signed, least);
+        let step = self.cast(Operand::Value(by), &unsigned);
+        let (Operand::Value(least), Operand::Value(by)) = (least, step) else {
+            return (Operand::Never, Operand::Never);
+        };
+        let room = match signed {
+            true => self.emit(Op::ISub, &unsigned, &[end, least]),
+            false => end,
+        };
+        let fits = self.emit(Op::ULessThan, &Type::Bool, &[by, room]);
+        let rest = self.emit(Op::ISub, &ty, &[end, by]);
+        (step, self.value(Op::Select, &ty, &[fits, rest, least]))
     }
 
     /// Begins `for i in (start..end).step_by(step).rev()`, or of `start..=end`: down from the last one that steps from
@@ -354,6 +436,7 @@ impl Builder {
             start,
             end,
             step: Some(step),
+            limit: None,
             inclusive: true,
             reversed: true,
         };
@@ -438,6 +521,18 @@ impl Builder {
             counter.end
         };
         let step = counter.step;
+        if let (Some(Operand::Value(limit)), Some(Operand::Value(by)), Operand::Value(from)) =
+            (counter.limit, step, at)
+        {
+            let ty = self.type_of(from);
+            let more = self.compare(Op::ULessThan, at, Operand::Value(limit));
+            let next = self.value(Op::IAdd, &ty, &[from, by]);
+            self.store(counter.place, next);
+            if let Operand::Value(more) = more {
+                self.branch_if(more, state.header, state.exit);
+            }
+            return self.loop_exit(state);
+        }
         let fits = match (step, last) {
             (Some(step), Operand::Value(end)) => {
                 !counter.reversed && !counter.inclusive && self.steps_fit(step, end)

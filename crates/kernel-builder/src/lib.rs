@@ -49,7 +49,7 @@
 //! | `operation` | the operations by which a group combines values |
 //! | `host`, `host_groups` | the work-item that a thread of the host runs, and how it meets others |
 //! | `print` | `print!`, staged |
-//! | `functions`, `groups`, `atomic` | functions that only kernels have |
+//! | `functions`, `groups`, `atomic`, `math` | functions that only kernels have |
 //!
 //! Invariants
 //! - A module that [`spirv`] returns is valid for any device with capability Kernel and 64-bit addresses.
@@ -82,6 +82,7 @@ mod integers;
 mod iteration;
 mod kernel_type;
 mod lanes;
+pub mod math;
 mod members;
 mod methods;
 mod module;

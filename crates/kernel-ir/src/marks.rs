@@ -56,6 +56,10 @@ marks! {
     PrivateLoops = "private-loops",
     /// A whole private array was read or written element by element.
     ArrayValues = "array-values",
+    /// A loop over shuffles was unrolled.
+    ShuffleLoops = "shuffle-loops",
+    /// A chain of comparisons became a switch.
+    CompareChains = "compare-chains",
     /// A work-group operation became local memory and barriers.
     WorkGroupExpansion = "work-group-expansion",
     /// An arm that ends in a trap branches to the other arm.

@@ -8,14 +8,14 @@
 //! | calls through pointers get direct calls | `devirtualise` |
 //! | functions in bottom-up order, callees first | `call_graph` |
 //! | calls are replaced by bodies | `inline` |
-//! | scalar optimisations, repeated (`optimise`) | `simplify` (`value_numbering` with `algebra` and `fold`, `simplify_cfg`), `address_spaces`, `private_loops`, `promote` with `slots`, `array_values` |
+//! | scalar optimisations, repeated (`optimise`) | `simplify` (`value_numbering` with `algebra` and `fold`, `simplify_cfg`), `address_spaces`, `private_loops`, `promote` with `slots`, `shuffle_loops`, `compare_chains`, `array_values` |
 //! | unreachable functions are removed | `dead_functions` |
 //! | accesses through null arguments are removed, in variants for them | `null_arguments` |
 //! | `solum check` gets its operations | `instrument` |
 //! | work-group operations become local memory and barriers | `work_group` |
 //! | index arithmetic becomes canonical | `canonical_indices` |
 //! | values behind counted loops are constants | `final_values` |
-//! | checked accesses get a copy of the kernel without checks | `checked_accesses` with `index_ends`, `exact_numbers` |
+//! | checked accesses get a copy of the kernel without checks | `checked_accesses` with `index_ends`, `counter_ends`, `exact_numbers` |
 //! | trapping arms are redirected | `trap_arms` |
 //! | sub-groups that rely on lock step get barriers | `implicit_barriers` |
 //!
@@ -32,8 +32,10 @@ mod array_values;
 mod call_graph;
 mod canonical_indices;
 mod checked_accesses;
+mod compare_chains;
 mod contract;
 mod counted_loops;
+mod counter_ends;
 mod dead_functions;
 mod devirtualise;
 mod edit;
@@ -55,6 +57,7 @@ mod private_loops;
 mod promote;
 mod roots;
 pub mod shape;
+mod shuffle_loops;
 mod simplify;
 mod simplify_cfg;
 mod slots;

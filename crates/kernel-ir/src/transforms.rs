@@ -41,6 +41,10 @@ transforms! {
     LockStep = "lock-step",
     /// Kernels whose indices are checked run without checks where ids and arguments say that all of them hold.
     CheckedAccesses = "checked-accesses",
+    /// Short loops over shuffles are unrolled.
+    ShuffleLoops = "shuffle-loops",
+    /// Chains of comparisons become switches.
+    CompareChains = "compare-chains",
     /// A product and a sum become one operation.
     Contraction = "contraction",
     /// Loops that carry more than the registers hold become several.

@@ -4,6 +4,7 @@ mod passes {
     mod analyses;
     mod array_values;
     mod checked_accesses;
+    mod compare_chains;
     mod contract;
     mod counted_indices;
     mod facts;

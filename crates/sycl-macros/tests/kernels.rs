@@ -32,6 +32,8 @@ mod images;
 mod iteration;
 #[path = "kernels/machine_code.rs"]
 mod machine_code;
+#[path = "kernels/math.rs"]
+mod math;
 #[path = "kernels/methods.rs"]
 mod methods;
 #[path = "kernels/numbers.rs"]

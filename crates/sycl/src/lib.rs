@@ -145,7 +145,7 @@ pub use kernel_builder::f16;
 pub use kernel_builder::vectors::*;
 pub use kernel_builder::{BitAnd, BitOr, BitXor, Maximum, Minimum, Multiplies, Plus};
 pub use kernel_builder::{
-    Group, Item, Local, SubGroup, Vector, atomic, barrier, group, item, local, sub_group,
+    Group, Item, Local, SubGroup, Vector, atomic, barrier, group, item, local, math, sub_group,
 };
 pub use platform::{Backend, Platform};
 pub use queue::{Priority, Queue, QueueBuilder, QueueProps, Submission};

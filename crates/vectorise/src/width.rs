@@ -8,7 +8,7 @@
 //! ```
 
 use kernel_ir::passes::ids;
-use kernel_ir::passes::shape::{Shape, Shapes};
+use kernel_ir::passes::shape::{self, LaneScope, Shape, Shapes};
 use kernel_ir::{Builtin, MathFn, Op, Type, ValueId};
 
 use crate::checked;
@@ -47,7 +47,8 @@ pub(crate) fn usual(input: &Input<'_>) -> u32 {
     let types = &input.module.types;
     let fast = checked::fast_only(input);
     let function = fast.as_ref().unwrap_or(input.function);
-    let (mut wide, mut all) = (0usize, 0usize);
+    let shapes = shape::shapes(input.module, function, LaneScope::Row);
+    let (mut wide, mut varying, mut all) = (0usize, 0usize, 0usize);
     for inst in function.blocks.iter().flat_map(|b| &b.insts) {
         let inst = &function.insts[inst.index()];
         let Some(result) = inst.result else { continue };
@@ -64,9 +65,17 @@ pub(crate) fn usual(input: &Input<'_>) -> u32 {
             continue;
         }
         all += 1;
-        wide += usize::from(types.size_of(scalar) == 8);
+        // Indices with a constant step from lane to lane stay in scalar registers.
+        if shapes.of(result) == Shape::Varying {
+            varying += 1;
+            wide += usize::from(types.size_of(scalar) == 8);
+        }
     }
-    if wide * 2 > all || all > 250 { 8 } else { 16 }
+    if wide * 2 > varying || all > 250 {
+        8
+    } else {
+        16
+    }
 }
 
 /// Whether the kernel has checks (`solum check`). Most of the time goes into these: a call for all lanes of a chunk, or

@@ -161,6 +161,8 @@ fn shown(mark: Mark) -> Shown {
         | M::PrivateLoops
         | M::ArrayValues
         | M::FinalValues
+        | M::ShuffleLoops
+        | M::CompareChains
         | M::CheckedAccesses
         | M::WorkGroupExpansion
         | M::TrapArms

@@ -109,7 +109,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Whether the known representation of `v` is its value here.
-    fn is_at_hand(&self, v: ValueId) -> bool {
+    pub(super) fn is_at_hand(&self, v: ValueId) -> bool {
         !matches!(self.f.values[v.index()].def, ValueDef::Inst(_))
             || self.block_values.contains_key(&v)
             || self.stored.contains_key(&v)

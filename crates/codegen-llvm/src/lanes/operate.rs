@@ -7,7 +7,9 @@
 //! ```
 
 use kernel_ir::passes::shape::Shape;
-use kernel_ir::{BuildError, Builtin, ConvertOp, InstId, Op, TypeId, UnaryOp, ValueDef, ValueId};
+use kernel_ir::{
+    BinaryOp, BuildError, Builtin, ConvertOp, InstId, Op, TypeId, UnaryOp, ValueDef, ValueId,
+};
 
 use vectorise::{Operation, Representation};
 
@@ -358,7 +360,16 @@ impl Lanes<'_, '_, '_> {
                     _ => self.spread(*ptr, &base)[0],
                 };
                 if let Some((index, stride)) = index {
-                    let index = self.vectors(*index)[0];
+                    let mut index = *index;
+                    // The uniform part of an index is added to a uniform base, once for all lanes.
+                    if base.is_uniform()
+                        && let Some((rest, uniform)) = self.uniform_summand(index)
+                    {
+                        let step = ir.int_const(ir.i64, *stride as u64);
+                        at = ir.offset(at, ir.mul(uniform, step));
+                        index = rest;
+                    }
+                    let index = self.vectors(index)[0];
                     let step = ir.int_const(ir.type_of(index), *stride as u64);
                     at = ir.offset(at, ir.mul(index, step));
                 }
@@ -377,6 +388,33 @@ impl Lanes<'_, '_, '_> {
                     .collect()
             }
         }
+    }
+
+    /// The summands of an index of 64 bits: one that varies, and the value of one that is uniform.
+    fn uniform_summand(&mut self, index: ValueId) -> Option<(ValueId, Val)> {
+        let ValueDef::Inst(inst) = self.f.values[index.index()].def else {
+            return None;
+        };
+        let Op::Binary(BinaryOp::IAdd, a, b, _) = self.f.insts[inst.index()].op else {
+            return None;
+        };
+        // In other blocks the operands may hold another iteration's values.
+        let block = &self.f.blocks[self.block_at_hand.index()];
+        if !block.insts.contains(&inst) {
+            return None;
+        }
+        let wide = self.low.values.module.types.size_of(self.f.ty(index)) == 8;
+        let (rest, uniform) = match (self.shape(a), self.shape(b)) {
+            (Shape::Uniform, Shape::Varying) => (b, a),
+            (Shape::Varying, Shape::Uniform) => (a, b),
+            _ => return None,
+        };
+        if !wide || !self.is_at_hand(rest) || !self.is_at_hand(uniform) {
+            return None;
+        }
+        let uniform = self.rep(uniform);
+        let first = uniform.first.filter(|_| uniform.is_uniform())?;
+        Some((rest, first))
     }
 
     /// The vector type, in all lanes, of the scalar of `ty`.

@@ -37,6 +37,9 @@ const CONDITIONS: usize = 40;
 /// Instructions behind one comparison: a vector of numbers is loaded, or each number of a structure. Not measured.
 const BEHIND: usize = 40;
 
+/// Work-items of the largest sub-group that a kernel without a required size may get: `SOLUM_SUB_GROUP_SIZE`.
+const MOST_LANES: u32 = 32;
+
 /// A branch around accesses.
 struct Check {
     block: BlockId,
@@ -48,15 +51,22 @@ struct Check {
 
 /// Makes the two copies of a kernel; returns whether it did.
 pub(super) fn version(module: &mut Module, id: FunctionId) -> bool {
-    let is_kernel = module.kernels.iter().any(|kernel| kernel.function == id);
-    if !is_kernel || !module.uses(Transform::CheckedAccesses) {
+    let mut kernels = module.kernels.iter();
+    let Some(kernel) = kernels.find(|kernel| kernel.function == id) else {
+        return false;
+    };
+    let lanes = match kernel.required_sub_group_size {
+        0 => MOST_LANES,
+        required => required,
+    };
+    if !module.uses(Transform::CheckedAccesses) {
         return false;
     }
     let f = &module.functions[id.index()];
     if !can_be_copied(f) {
         return false;
     }
-    let meets = has_barriers(f);
+    let meets = has_meetings(f);
     let graph = Graph::new(f);
     let checks = checks(f, &graph);
     let is_in_loop = |check: &Check| graph.loops.innermost(check.block).is_some();
@@ -65,7 +75,7 @@ pub(super) fn version(module: &mut Module, id: FunctionId) -> bool {
     }
     let f = &mut module.functions[id.index()];
     let mut e = Edit::new(&mut module.types, &mut module.constants, f);
-    let mut follow = Follow::new(&mut e, &graph);
+    let mut follow = Follow::new(&mut e, &graph, lanes);
     follow.begin(true);
     let holds = |follow: &mut Follow<'_, '_, '_>, check: &Check| {
         let mut tests = check.tests.iter();
@@ -115,31 +125,39 @@ fn check_block(f: &Function, check: &Check) -> BlockId {
     before.first().copied().unwrap_or(check.block)
 }
 
-/// Whether the kernel may be there twice: work-items do not meet in it.
+/// Whether the kernel may be there twice.
 fn can_be_copied(f: &Function) -> bool {
     let all = || f.blocks.iter().flat_map(|b| &b.insts);
     crate::reach!(INSTRUCTIONS, all().count());
     let is_entered_once = f.predecessors().first().is_some_and(Vec::is_empty);
-    let is_plain = |inst: &InstId| match &f.insts[inst.index()].op {
-        Op::Group(..) | Op::Check(..) | Op::Call(..) | Op::CallIndirect(..) => false,
-        Op::WorkItem(builtin, _) => !matches!(
-            builtin,
-            Builtin::SubgroupSize
-                | Builtin::SubgroupMaxSize
-                | Builtin::SubgroupId
-                | Builtin::NumSubgroups
-                | Builtin::NumEnqueuedSubgroups
-                | Builtin::SubgroupLocalInvocationId
-        ),
-        _ => true,
+    let is_plain = |inst: &InstId| {
+        let op = &f.insts[inst.index()].op;
+        !matches!(op, Op::Check(..) | Op::Call(..) | Op::CallIndirect(..))
     };
     is_entered_once && all().count() <= INSTRUCTIONS && all().all(is_plain)
 }
 
-/// Whether work-items meet in the kernel.
-fn has_barriers(f: &Function) -> bool {
+/// Whether a number depends on the sub-group.
+fn is_of_sub_group(builtin: Builtin) -> bool {
+    matches!(
+        builtin,
+        Builtin::SubgroupSize
+            | Builtin::SubgroupMaxSize
+            | Builtin::SubgroupId
+            | Builtin::NumSubgroups
+            | Builtin::NumEnqueuedSubgroups
+            | Builtin::SubgroupLocalInvocationId
+    )
+}
+
+/// Whether work-items meet in the kernel, or know their sub-groups.
+fn has_meetings(f: &Function) -> bool {
     let mut all = f.blocks.iter().flat_map(|b| &b.insts);
-    all.any(|inst| matches!(f.insts[inst.index()].op, Op::Barrier(_)))
+    all.any(|inst| match &f.insts[inst.index()].op {
+        Op::Barrier(_) | Op::Group(..) => true,
+        Op::WorkItem(builtin, _) => is_of_sub_group(*builtin),
+        _ => false,
+    })
 }
 
 /// The branches around accesses whose conditions are comparisons of indices with lengths.

@@ -1,9 +1,10 @@
 //! The scalar optimisation loop of one function: simplification, address-space inference, unrolling of loops over private
-//! arrays, promotion of private memory to values, and splitting of accesses to whole arrays that stay.
+//! arrays, promotion of private memory to values, unrolling of loops over shuffles, switches for chains of comparisons,
+//! and splitting of accesses to whole arrays that stay.
 
 use super::edit::{Edit, compact};
 use super::simplify::simplify;
-use super::{address_spaces, array_values, private_loops, promote};
+use super::{address_spaces, array_values, compare_chains, private_loops, promote, shuffle_loops};
 use crate::ir::{FunctionId, Module};
 use crate::transforms::Transform;
 
@@ -11,6 +12,8 @@ use crate::transforms::Transform;
 pub(super) fn optimise(module: &mut Module, id: FunctionId) {
     let unrolls = module.uses(Transform::PrivateLoops);
     let promotes = module.uses(Transform::Promotion);
+    let shuffles = module.uses(Transform::ShuffleLoops);
+    let chains = module.uses(Transform::CompareChains);
     let by_lane = module.uses(Transform::ArraysByLane);
     let f = &mut module.functions[id.index()];
     let mut e = Edit::new(&mut module.types, &mut module.constants, f);
@@ -23,6 +26,13 @@ pub(super) fn optimise(module: &mut Module, id: FunctionId) {
         if !((promotes && promote::promote(&mut e)) | changed) {
             break;
         }
+    }
+    if shuffles {
+        shuffle_loops::unroll(&mut e);
+    }
+    if chains && compare_chains::make_switches(&mut e) {
+        // The blocks of the chain go before others look at the graph.
+        simplify(&mut e);
     }
     if by_lane {
         array_values::split(&mut e);

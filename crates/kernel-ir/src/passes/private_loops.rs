@@ -155,14 +155,14 @@ fn find(e: &Edit<'_>, budget: usize) -> Option<(Counted, usize)> {
 }
 
 /// Instructions and terminators of blocks.
-fn size(f: &Function, blocks: &[BlockId]) -> usize {
+pub(super) fn size(f: &Function, blocks: &[BlockId]) -> usize {
     let of = blocks.iter().map(|b| f.blocks[b.index()].insts.len() + 1);
     of.sum()
 }
 
 /// Whether the blocks have a barrier: back ends compile the code between two barriers like a kernel of its own, and
 /// copies multiply that.
-fn has_barriers(f: &Function, blocks: &[BlockId]) -> bool {
+pub(super) fn has_barriers(f: &Function, blocks: &[BlockId]) -> bool {
     let mut insts = blocks.iter().flat_map(|b| &f.blocks[b.index()].insts);
     insts.any(|inst| match &f.insts[inst.index()].op {
         Op::Barrier(scope) => *scope != Scope::Subgroup,

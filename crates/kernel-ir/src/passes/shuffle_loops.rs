@@ -1,0 +1,83 @@
+//! Unrolls short loops whose iterations exchange values between the lanes of a sub-group, at distances that are known.
+//!
+//! A shuffle by a constant distance is one instruction. Inside the loop the distance is a number like any other.
+//!
+//! ```text
+//! head: %m = phi entry: 1, head: %next        %o1 = group.shuffle_xor Subgroup %v, 1
+//!       %o = group.shuffle_xor Subgroup %v, %m    ...
+//!       ...                                   =>  %o2 = group.shuffle_xor Subgroup %w, 2
+//!       %next = shl %m, 1                         ...
+//!       br_if (%next == 16), after, head
+//! ```
+//!
+//! A butterfly of 16 lanes in Rust took 1.6 times the time of the same kernel in OpenCL C, which clang unrolls (2026-11,
+//! Xeon with AVX-512).
+
+use super::counted_loops::{Counted, Tables};
+use super::edit::Edit;
+use super::private_loops::{has_barriers, size};
+use super::simplify::simplify;
+use crate::cfg::{Cfg, Dominators, Loops};
+use crate::ir::{BlockId, GroupOp, GroupScope, Op, ValueId};
+
+/// Instructions that unrolling may add to a function: a bound on compile time. A butterfly of 32 lanes adds 40.
+const MAX_ADDED_INSTRUCTIONS: usize = 256;
+
+/// Unrolls such loops; returns whether there were any.
+pub(super) fn unroll(e: &mut Edit<'_>) -> bool {
+    let mut left = MAX_ADDED_INSTRUCTIONS;
+    let mut changed = false;
+    while let Some((counted, added)) = find(e, left) {
+        left -= added;
+        crate::mark!(ShuffleLoops);
+        counted.peel_first(e.f, counted.iterations.len());
+        simplify(e);
+        changed = true;
+    }
+    changed
+}
+
+/// The first loop to unroll, and the instructions that it adds.
+fn find(e: &Edit<'_>, left: usize) -> Option<(Counted, usize)> {
+    let blocks = || (0..e.f.blocks.len()).map(|b| BlockId(b as u32));
+    if !blocks().any(|block| distances(e, block).next().is_some()) {
+        return None;
+    }
+    let cfg = Cfg::new(e.f);
+    let loops = Loops::new(&cfg);
+    let dominators = Dominators::new(&cfg);
+    let tables = Tables {
+        types: e.types,
+        constants: e.constants,
+    };
+    (0..loops.loops.len() as u32).find_map(|l| {
+        let blocks = &loops.loops[l as usize].blocks;
+        let all: Vec<ValueId> = blocks.iter().flat_map(|&b| distances(e, b)).collect();
+        if all.is_empty() || has_barriers(e.f, blocks) || size(e.f, blocks) > left {
+            return None;
+        }
+        let counted = Counted::find(tables, e.f, &cfg, &dominators, &loops, l)?;
+        let iterations = &counted.iterations;
+        let some = |v: &ValueId| iterations.iter().all(|known| known.contains_key(v));
+        // The last iteration of a loop that is left at its start ends before the shuffle.
+        let added = size(e.f, blocks) * (iterations.len() - 1);
+        crate::reach!(
+            MAX_ADDED_INSTRUCTIONS,
+            MAX_ADDED_INSTRUCTIONS - left + added
+        );
+        (all.iter().any(some) && added <= left).then_some((counted, added))
+    })
+}
+
+/// The distances of a block's shuffles that are not constants.
+fn distances<'e>(e: &'e Edit<'_>, block: BlockId) -> impl Iterator<Item = ValueId> + 'e {
+    let insts = e.f.blocks[block.index()].insts.iter();
+    insts.filter_map(|inst| match &e.f.insts[inst.index()].op {
+        Op::Group(
+            GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown,
+            GroupScope::Subgroup,
+            args,
+        ) => args.get(1).copied().filter(|&v| e.const_of(v).is_none()),
+        _ => None,
+    })
+}
