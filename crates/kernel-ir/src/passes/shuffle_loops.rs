@@ -20,15 +20,14 @@ use super::simplify::simplify;
 use crate::cfg::{Cfg, Dominators, Loops};
 use crate::ir::{BlockId, GroupOp, GroupScope, Op, ValueId};
 
-/// Instructions that unrolling may add to a function: a bound on compile time. A butterfly of 32 lanes adds 40.
-const MAX_ADDED_INSTRUCTIONS: usize = 256;
+/// Instructions and terminators of a function after unrolling. A butterfly of 16 lanes has 50; kernels of more than 200
+/// instructions have vectors only in loops, so that unrolling would cost more than it gains.
+const MAX_INSTRUCTIONS: usize = 160;
 
 /// Unrolls such loops; returns whether there were any.
 pub(super) fn unroll(e: &mut Edit<'_>) -> bool {
-    let mut left = MAX_ADDED_INSTRUCTIONS;
     let mut changed = false;
-    while let Some((counted, added)) = find(e, left) {
-        left -= added;
+    while let Some(counted) = find(e) {
         crate::mark!(ShuffleLoops);
         counted.peel_first(e.f, counted.iterations.len());
         simplify(e);
@@ -37,10 +36,14 @@ pub(super) fn unroll(e: &mut Edit<'_>) -> bool {
     changed
 }
 
-/// The first loop to unroll, and the instructions that it adds.
-fn find(e: &Edit<'_>, left: usize) -> Option<(Counted, usize)> {
-    let blocks = || (0..e.f.blocks.len()).map(|b| BlockId(b as u32));
-    if !blocks().any(|block| distances(e, block).next().is_some()) {
+/// The first loop to unroll.
+fn find(e: &Edit<'_>) -> Option<Counted> {
+    let all: Vec<BlockId> = (0..e.f.blocks.len() as u32).map(BlockId).collect();
+    let left = MAX_INSTRUCTIONS.checked_sub(size(e.f, &all))?;
+    if !all
+        .iter()
+        .any(|&block| distances(e, block).next().is_some())
+    {
         return None;
     }
     let cfg = Cfg::new(e.f);
@@ -59,13 +62,9 @@ fn find(e: &Edit<'_>, left: usize) -> Option<(Counted, usize)> {
         let counted = Counted::find(tables, e.f, &cfg, &dominators, &loops, l)?;
         let iterations = &counted.iterations;
         let some = |v: &ValueId| iterations.iter().all(|known| known.contains_key(v));
-        // The last iteration of a loop that is left at its start ends before the shuffle.
         let added = size(e.f, blocks) * (iterations.len() - 1);
-        crate::reach!(
-            MAX_ADDED_INSTRUCTIONS,
-            MAX_ADDED_INSTRUCTIONS - left + added
-        );
-        (all.iter().any(some) && added <= left).then_some((counted, added))
+        crate::reach!(MAX_INSTRUCTIONS, MAX_INSTRUCTIONS - left + added);
+        (all.iter().any(some) && added <= left).then_some(counted)
     })
 }
 

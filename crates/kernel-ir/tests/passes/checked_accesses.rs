@@ -172,9 +172,13 @@ fn one_check_outside_of_loops_stays() {
     assert!(!print(&prepared(&kernel(one))).contains("assume"));
     let two = "CHECK x %g %len e\nCHECK y %m %len joinx\n%s: i32 = iadd %x, %y\nstore %out, %s align 4\nbr end";
     assert!(print(&prepared(&kernel(two))).contains("assume"));
-    // Work-items of a sub-group must stay together.
+    // Work-items of a sub-group stay together: what decides is the same for all of the launch.
     let group = format!("%group: i32 = group.reduce.iadd Subgroup %n\n{two}");
-    assert!(!print(&prepared(&kernel(&group))).contains("assume"));
+    let after = print(&prepared(&kernel(&group)));
+    let (condition, _) = after.split_once("br_if").expect("two copies");
+    assert!(condition.contains("wi.GlobalSize"), "{after}");
+    assert!(!condition.contains("wi.GlobalInvocationId"), "{after}");
+    assert!(after.contains("assume"), "{after}");
 }
 
 #[test]

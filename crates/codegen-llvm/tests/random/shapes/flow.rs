@@ -12,6 +12,7 @@ pub(super) const SHAPES: &[(&str, Shape)] = &[
     ("binary searches", searches),
     ("divisions", divisions),
     ("switches", switches),
+    ("chains of comparisons", comparisons),
     ("traps", traps),
     ("products and sums", products_and_sums),
 ];
@@ -300,6 +301,47 @@ fn switches(random: &mut Random) -> Case {
         t.line(&format!("br {end}"));
         ways.push(format!("{}: {}", t.block, made[0]));
     }
+    t.start(&end);
+    let v = t.value("i32", &format!("phi {}", ways.join(", ")));
+    t.store(&v, "%g", 4);
+    let size = random.pick(&[32, 64, 21]);
+    Case::new(t.done(), size, random)
+}
+
+/// One number compared with several, one after another; cases change one of two values.
+fn comparisons(random: &mut Random) -> Case {
+    let mut t = Text::new();
+    let v = t.load("i32", "%g", 4);
+    let of = match random.below(3) {
+        0 => "%n".to_owned(),
+        _ => t.value("i32", &format!("and {v}, i32 7")),
+    };
+    let end = t.label();
+    let mut ways = Vec::new();
+    for k in 0..3 + random.below(4) {
+        let is = match random.below(3) {
+            0 => format!("cmp.ieq i32 {k}, {of}"),
+            _ => format!("cmp.ieq {of}, i32 {k}"),
+        };
+        let is = t.value("bool", &is);
+        let (hit, next) = (t.label(), t.label());
+        t.line(&format!("br_if {is}, {hit}, {next}"));
+        t.start(&hit);
+        let made = match random.below(3) {
+            0 => t.value("i32", &format!("imul {v}, i32 {}", k + 3)),
+            1 => {
+                let at = t.value("i32", &format!("and {v}, i32 255"));
+                let at = t.wide("zext", &at);
+                t.load("i32", &at, 4)
+            }
+            _ => v.clone(),
+        };
+        t.line(&format!("br {end}"));
+        ways.push(format!("{hit}: {made}"));
+        t.start(&next);
+    }
+    ways.push(format!("{}: i32 9", t.block));
+    t.line(&format!("br {end}"));
     t.start(&end);
     let v = t.value("i32", &format!("phi {}", ways.join(", ")));
     t.store(&v, "%g", 4);

@@ -10,6 +10,7 @@ pub(super) const SHAPES: &[(&str, Shape)] = &[
     ("sums by halves", halves),
     ("tiles", tiles),
     ("sub-groups", sub_groups),
+    ("butterflies", butterflies),
     ("block accesses", blocks),
     ("lock step", lock_step),
     ("local counters", counters),
@@ -253,6 +254,36 @@ fn tiles(random: &mut Random) -> Case {
     case.sub_group = sub_group;
     case.required = random.below(4) == 0;
     case
+}
+
+/// Lanes exchange values at a distance that each iteration doubles.
+fn butterflies(random: &mut Random) -> Case {
+    let mut t = Text::new();
+    let mut v = t.load("i32", "%g", 4);
+    let iterations = 2 + random.below(2);
+    let start = [("i32", v), ("i32", "i32 1".to_owned())];
+    let made = t.repeat(&format!("i32 {iterations}"), &start, |t, k, values| {
+        let (v, mask) = (&values[0], &values[1]);
+        let by = match random.below(3) {
+            0 => k.to_owned(),
+            1 => t.value("i32", &format!("shl i32 1, {k}")),
+            _ => mask.clone(),
+        };
+        let other = t.value("i32", &format!("group.shuffle_xor Subgroup {v}, {by}"));
+        let lane = t.value("i32", "wi.SubgroupLocalInvocationId 0");
+        let bit = t.value("i32", &format!("and {lane}, {by}"));
+        let is = t.value("bool", &format!("cmp.ieq {bit}, i32 0"));
+        let sum = t.value("i32", &format!("iadd {v}, {other}"));
+        let rest = t.value("i32", &format!("isub {other}, {v}"));
+        let v = t.value("i32", &format!("select {is}, {sum}, {rest}"));
+        let mask = t.value("i32", &format!("shl {mask}, i32 1"));
+        vec![v, mask]
+    });
+    v = made[0].clone();
+    t.store(&v, "%g", 4);
+    // Whole sub-groups.
+    let size = random.pick(&[32, 64]);
+    Case::new(t.done(), size, random)
 }
 
 /// Operations of sub-groups whose rows are whole, parts of one, or neither.
