@@ -38,8 +38,9 @@ const MOST_CHECKED: usize = 600;
 /// our corpora: 28.
 const CHAIN: usize = 256;
 
-/// The width by speed: two registers of 32 bytes for each 32-bit value, or for each 64-bit value where most values have
-/// 64 bits.
+/// The width by speed: two registers of 32 bytes for each 32-bit value, or for each 64-bit value where most of the values
+/// that vary from lane to lane have 64 bits. A product of matrices of `f32` with indices of 64 bits takes 0.67 of the time
+/// that it takes when indices with a constant step count too (2026-11, Xeon with AVX-512).
 pub(crate) fn usual(input: &Input<'_>) -> u32 {
     if is_checked(input) {
         return if is_flat(input) { MOST } else { 16 };
