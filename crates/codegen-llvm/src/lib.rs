@@ -15,7 +15,7 @@
 //! | scalar operations, memory and mathematics | `arith`, `convert`, `memory`, `atomic`, `place`, `math`, `mathematics`, `printf`, `trap`, `arguments`, `instruct`, `group` |
 //! | loops over work-items | `lanes` (vectors), `kernel` (scalars), `kernel/callable` (functions that are called) |
 //! | the form of a kernel | `forms`, `report` |
-//! | optimisation and object code | `machine`, `masks`, `counters` |
+//! | optimisation and object code | `machine`, `masks`, `splats`, `counters` |
 //! | requests and replies | `settings`, `compile`, `parts`, `session`, `explain`, `service`, `limits`, `stages`, `archive` |
 //!
 //! A back end for another target needs the layers up to mathematics, which know no loops over work-items.
@@ -71,6 +71,7 @@ mod report;
 mod service;
 mod session;
 mod settings;
+mod splats;
 mod stages;
 mod trap;
 mod values;

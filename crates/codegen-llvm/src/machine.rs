@@ -183,6 +183,7 @@ pub(crate) fn suit(ir: &Ir, target: &Target) {
     if target.opt_level > 0 {
         crate::counters::hide(ir);
     }
+    crate::splats::join(ir);
     if !TargetInfo::x86_64(&target.cpu, &target.features).has_mask_registers {
         crate::masks::widen(ir);
     }

@@ -638,3 +638,40 @@ fn one_kernel_gives_one_text() {
         }
     }
 }
+
+/// What `clang-22 --target=spirv64 -cl-std=CL3.0 -O2 -c` makes of `golden/inner_cells.cl`: conditions that all lanes of a
+/// chunk share, in two blocks.
+#[test]
+fn conditions_that_lanes_share_are_joined_before_they_are_spread() {
+    let request = Request {
+        modules: vec![SpirvInput {
+            words: include_bytes!("golden/inner_cells.spv").to_vec(),
+            constants: Vec::new(),
+        }],
+        cpu: "x86-64-v4".into(),
+        sub_group_size: 16,
+        ..Request::default()
+    };
+    let explained = codegen_llvm::explain(&request, Emit::Lanes).expect("a kernel that compiles");
+    let text = String::from_utf8(explained.output).expect("text");
+    let words = |line: &str| -> Vec<String> {
+        let words = line.split([' ', ',']).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
+    };
+    let mut spread = Vec::new();
+    let mut joined = 0;
+    for line in text.lines() {
+        let words = words(line);
+        match &words[..] {
+            [name, _, op, ..] if op == "insertelement" && line.contains(" x i1> poison") => {
+                spread.push(name.clone());
+            }
+            [_, _, op, .., a, b] if op == "and" && line.contains(" x i1>") => {
+                assert!(!spread.contains(a) || !spread.contains(b), "{line}");
+            }
+            [_, _, op, ty, ..] if op == "and" && ty == "i1" => joined += 1,
+            _ => {}
+        }
+    }
+    assert!(spread.len() > 2 && joined > 0, "{text}");
+}

@@ -109,6 +109,57 @@ fn plans_are_as_written() {
 }
 
 #[test]
+fn of_the_cases_of_a_switch_the_longest_decides_the_width() {
+    // Four chains of products: one after another, or a case each.
+    let chain = |first: &str, name: &str, times: usize| {
+        let mut text = String::new();
+        for i in 0..times {
+            let before = match i {
+                0 => first.to_owned(),
+                _ => format!("%{name}{}", i - 1),
+            };
+            writeln!(text, "  %{name}{i}: f32 = fmul {before}, %x").expect("a string");
+        }
+        text
+    };
+    let kernel = |body: &str| {
+        let text = format!(
+            "kernel @k(%p: ptr<global>, %which: i32) {{
+b0:
+  %i: i64 = wi.GlobalInvocationId 0
+  %at: ptr<global> = offset %p [%i * 4 + 0]
+  %x: f32 = load %at align 4
+{body}  store %at, %r align 4
+  ret
+}}"
+        );
+        let mut module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        passes::prepare(&mut module).expect("prepared");
+        plans(module, PROCESSORS[0])
+    };
+    let (a, b) = (chain("%x", "a", 70), chain("%a69", "b", 70));
+    let (c, d) = (chain("%b69", "c", 70), chain("%c69", "d", 70));
+    let in_turn = kernel(&format!("{a}{b}{c}{d}  %r: f32 = copy %d69\n"));
+    assert!(in_turn.contains("kernel k: 8 lanes"), "{in_turn}");
+    let [b, c, d] = ["b", "c", "d"].map(|name| chain("%x", name, 70));
+    let chosen = kernel(&format!(
+        "  switch %which, a [1: b, 2: c, 3: d]
+a:
+{a}  br done
+b:
+{b}  br done
+c:
+{c}  br done
+d:
+{d}  br done
+done:
+  %r: f32 = phi a: %a69, b: %b69, c: %c69, d: %d69
+"
+    ));
+    assert!(chosen.contains("kernel k: 16 lanes"), "{chosen}");
+}
+
+#[test]
 fn neighbours_texels_are_one_access() {
     const IMAGES: &[u8] = include_bytes!("../../kernel-ir/tests/corpus/images.spv");
     let module = kernel_ir::build::SpirvInput {
@@ -217,7 +268,7 @@ fn shown(mark: Mark) -> Shown {
         M::SwitchLinearised => Line("switch ", ": linearised"),
         M::LoopDivergent => Line("loop ", ": divergent"),
         M::LoopResultsInMemory => Line("result ", ": in memory behind its loop"),
-        M::JamRows => Line("unroll-and-jam: 4 rows, ", ""),
+        M::JamRows => Line("unroll-and-jam: 2 rows, ", ""),
         M::JamRow => Line("unroll-and-jam: 1 rows, 4 chunks of a row", ""),
         M::JamVersioned => Line("unroll-and-jam: ", "; 1 branch versioned"),
         M::Tightening => Line("tightened: %", ""),

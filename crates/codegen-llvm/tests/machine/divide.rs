@@ -170,3 +170,59 @@ fn check(
         );
     }
 }
+
+/// Dividends about multiples of `divisor`, small ones and the greatest.
+fn near_multiples(divisor: u64) -> Vec<u64> {
+    let by = (divisor as u32).max(1);
+    let by_signed = i64::from(divisor as i32).unsigned_abs().max(1) as u32;
+    let mut all = Vec::new();
+    for (by, top) in [(by, u32::MAX), (by_signed, i32::MAX as u32)] {
+        let most = top / by;
+        for times in [1, 2, most / 3, most.saturating_sub(1), most] {
+            for near in [u32::MAX, 0, 1] {
+                let value = times.wrapping_mul(by).wrapping_add(near);
+                all.extend([u64::from(value), u64::from(value.wrapping_neg())]);
+            }
+        }
+    }
+    all
+}
+
+/// All lanes share the divisor: the product with its reciprocal must be the quotient, also where the quotient is nearest to
+/// the next integer.
+#[test]
+fn words_divided_by_one_divisor_have_exact_quotients() {
+    let mut divisors: Vec<u64> = vec![1, 2, 3, 5, 7, 10, 641, 0xffff, 0x1_0001, 6_700_417];
+    divisors.extend((0..24).map(|i| 0x9e37_79b9u64.wrapping_mul(2 * i + 1) & 0xffff_ffff));
+    for bit in 28..32 {
+        divisors.extend([(1 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+    }
+    divisors.extend([0xffff_fffb, 0xffff_ffff]);
+    for op in ["udiv", "urem", "sdiv", "srem"] {
+        let text = format!(
+            "kernel @k(%in: ptr<global>, %by: ptr<global>, %out: ptr<global>, %zero: i64) {{
+b0:
+  %i: i64 = wi.GlobalInvocationId 0
+  %p: ptr<global> = offset %in [%i * 4 + 0]
+  %to: ptr<global> = offset %out [%i * 4 + 0]
+  %a: i32 = load %p align 4
+  %b: i32 = load %by align 4
+  %c: i32 = {op} %a, %b
+  store %to, %c align 4
+  ret
+}}"
+        );
+        let mut module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{op}: {e}"));
+        kernel_ir::passes::prepare(&mut module).unwrap_or_else(|e| panic!("{op}: {e}"));
+        let mut settings = settings(16);
+        settings.lanes = Some(16);
+        let native = Native::new(module, settings);
+        for &divisor in &divisors {
+            let numbers = near_multiples(divisor);
+            // Numbers are taken as they are in turns that are multiples of three.
+            for turn in (0..numbers.len()).step_by(ITEMS / 3 * 3) {
+                check(&native, op, 32, false, false, &numbers, turn, divisor, op);
+            }
+        }
+    }
+}
