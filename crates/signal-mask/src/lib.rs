@@ -26,6 +26,18 @@ use std::ptr::null_mut;
 /// Signals that code raises, on the thread that runs it.
 pub const RAISED: [c_int; 7] = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS];
 
+/// Whether the calling thread has blocked signals that code raises: one system call.
+pub fn raised_are_blocked() -> bool {
+    // SAFETY: zero bytes are a valid set, which the call fills.
+    unsafe {
+        let mut mask: sigset_t = zeroed();
+        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask) != 0
+            || RAISED
+                .into_iter()
+                .any(|signal| libc::sigismember(&mask, signal) == 1)
+    }
+}
+
 /// While it lives, the calling thread holds back the signals that no code raises, and the threads that it starts do so
 /// for good.
 #[must_use = "signals are held back as long as the value lives"]
@@ -132,6 +144,7 @@ mod tests {
         ];
         for (own, open, meanwhile, raised) in cases {
             block(own);
+            assert_eq!(raised_are_blocked(), raised, "{own:?}");
             let held = HeldSignals::all_but(open.iter().copied());
             assert_eq!(blocked(&LOOKED_AT), meanwhile, "{own:?} {open:?}");
             let inherited = std::thread::spawn(|| blocked(&LOOKED_AT)).join();

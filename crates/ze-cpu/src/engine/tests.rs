@@ -400,6 +400,35 @@ fn an_unlimited_wait_runs_only_the_tasks_that_it_waits_for() {
     }
 }
 
+#[test]
+fn a_fault_of_inline_work_is_survived_after_the_thread_has_blocked_its_signal() {
+    let engine = Engine::new(2, true);
+    let mut bytes = [0u8; 64];
+    let source = [7u8; 64];
+    // This thread is trusted: most of the copies run on it.
+    for _ in 0..200 {
+        let good = copy(bytes.as_mut_ptr(), source.as_ptr(), 64);
+        assert_eq!(run(engine, vec![good])[0].fault, None);
+    }
+    let set_mask = |how| {
+        // SAFETY: zero bytes are a valid, empty set; the calls read and write it alone.
+        unsafe {
+            let mut raised: libc::sigset_t = std::mem::zeroed();
+            libc::sigaddset(&mut raised, libc::SIGSEGV);
+            libc::pthread_sigmask(how, &raised, std::ptr::null_mut());
+        }
+    };
+    set_mask(libc::SIG_BLOCK);
+    // Longer than the last look at the mask counts.
+    let end = now_ns() + 50_000;
+    while now_ns() < end {
+        std::hint::spin_loop();
+    }
+    let outcomes = run(engine, vec![copy(bytes.as_mut_ptr(), std::ptr::null(), 8)]);
+    set_mask(libc::SIG_UNBLOCK);
+    assert!(outcomes[0].fault.as_ref().unwrap().contains("SIGSEGV"));
+}
+
 /// In a separate process, whose first fork it is.
 #[test]
 fn a_fork_is_recorded_before_an_export_continues() {

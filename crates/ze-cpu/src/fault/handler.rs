@@ -62,15 +62,20 @@ pub(crate) fn install() {
 
 /// As [`reinstall`], if the program has replaced the handler of SIGSEGV, the one most often replaced: one system call.
 pub(crate) fn reinstall_if_replaced() {
+    if !handles_segments() {
+        reinstall();
+    }
+}
+
+/// Whether the handler of SIGSEGV is ours: one system call.
+pub(crate) fn handles_segments() -> bool {
     // SAFETY: only asks; zero bytes are a valid `sigaction`.
     let now = unsafe {
         let mut now: libc::sigaction = std::mem::zeroed();
         libc::sigaction(libc::SIGSEGV, std::ptr::null(), &mut now);
         now
     };
-    if now.sa_sigaction != on_signal as *const () as usize {
-        reinstall();
-    }
+    now.sa_sigaction == on_signal as *const () as usize
 }
 
 /// Installs our handlers again if the program has replaced them; its own are called after ours.

@@ -37,7 +37,9 @@ mod write_hold;
 pub(crate) use access::{copy_here, disarmed, string_at};
 pub(crate) use error::{Fault, Known};
 pub(crate) use guard::{Guard, solum_callee};
-pub(crate) use handler::{hold_writes, install, reinstall, reinstall_if_replaced};
+pub(crate) use handler::{
+    handles_segments, hold_writes, install, reinstall, reinstall_if_replaced,
+};
 pub(crate) use modes::with_default_modes;
 pub(crate) use processor::{MODES, MODES_FLUSH, solum_on_stack, stop};
 pub(crate) use signal_stack::can_guard;
