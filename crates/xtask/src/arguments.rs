@@ -328,16 +328,18 @@ pub(crate) enum Area {
     Rtas,
     /// Kernels in Rust beside the same in OpenCL C.
     Rust,
+    /// Kernels in Rust beside the same in CubeCL, on processors.
+    Cubecl,
 }
 
 /// `bench`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
-    /// What to measure (default: all but check, rust, sycl and rtas; with --against all but check and rust)
+    /// What to measure (default: all but check, rust, cubecl, sycl, rtas; with --against all but check, rust, cubecl)
     #[arg(value_enum)]
     pub(crate) area: Option<Area>,
-    /// Cases of kernels, xpti, check, sycl, rtas, rust
+    /// Cases of kernels, xpti, check, sycl, rtas, rust, cubecl
     pub(crate) cases: Vec<String>,
     /// Print lines of JSON
     #[arg(long)]

@@ -127,6 +127,50 @@ pub(crate) fn rtas(session: &Session, with_peer: bool) -> Result<()> {
     session.run(&compile)
 }
 
+/// CubeCL's version, the newest that the kernels of `tests/cubecl` were measured with.
+pub(crate) const CUBECL: &str = "cubecl 0.11.3";
+
+/// The project that builds the program of `tests/cubecl`. It is no member of the workspace, whose lock file would then
+/// have all dependencies of CubeCL.
+const CUBECL_MANIFEST: &str = r#"[package]
+name = "cubecl-peer"
+version = "0.0.0"
+edition = "2024"
+publish = false
+
+[[bin]]
+name = "cubecl-peer"
+path = "../../tests/cubecl/main.rs"
+
+[dependencies]
+cubecl = { version = "=VERSION", default-features = false, features = ["cpu", "std"] }
+libc = "0.2"
+
+[workspace]
+"#;
+
+/// Builds the program of `tests/cubecl` with CubeCL and its back end for processors, and returns the program.
+///
+/// # Errors
+/// Cargo fails: CubeCL's own build downloads an LLVM, which needs a network.
+pub(crate) fn cubecl(session: &Session) -> Result<PathBuf> {
+    let folder = session.path("target/cubecl");
+    session.make_folder(&folder)?;
+    let (name, version) = CUBECL.split_once(' ').unwrap_or_default();
+    let manifest = folder.join("Cargo.toml");
+    session.write(&manifest, &CUBECL_MANIFEST.replace("VERSION", version))?;
+    session.say(&format!(
+        "building {name} {version} with its back end for processors (minutes)"
+    ));
+    // Warnings of others are no news; errors are.
+    let build = Program::cargo("build --release --quiet --manifest-path")
+        .arg(&manifest)
+        .arg("--target-dir")
+        .arg(&folder);
+    session.run(&build)?;
+    Ok(folder.join("release/cubecl-peer"))
+}
+
 /// Compiles the kernels of `tests/kernels` and their harness into a folder, and returns the folder.
 ///
 /// # Errors

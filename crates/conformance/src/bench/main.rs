@@ -1,7 +1,7 @@
 //! `bench [AREA [CASE...]] [--json] [--rounds=N] [--alone]`: ours, the peer's, the ratio; both alternate in one run.
 //!
-//! Areas: `loader`, `driver`, `kernels`, `compile`, `xpti`, and if named `check` and `rust` (`kernels`, `xpti`, `check` and
-//! `rust` take cases).
+//! Areas: `loader`, `driver`, `kernels`, `compile`, `xpti`, and if named `check`, `rust` and `cubecl` (`kernels`, `xpti`
+//! and these three take cases).
 //! Rounds are those of kernels and of compiling, 5 if not said, and of `check`. A ratio above 1 means that ours is better. Ratios are of minima; medians are printed too.
 //! With `--alone` other products are not measured. Timing here is never a test.
 //!
@@ -17,6 +17,7 @@ mod against;
 mod calls;
 mod check;
 mod compile;
+mod cubecl;
 mod driver;
 mod kernels;
 mod loader;
@@ -177,13 +178,13 @@ fn main() -> ExitCode {
             }
         };
     }
-    let takes_cases = |area: &&str| ["kernels", "xpti", "check", "rust"].contains(area);
+    let takes_cases = |area: &&str| ["kernels", "xpti", "check", "rust", "cubecl"].contains(area);
     let (areas, cases) = match areas.iter().position(takes_cases) {
         Some(at) => areas.split_at(at + 1),
         None => (&areas[..], &[][..]),
     };
-    const AREAS: [&str; 7] = [
-        "loader", "driver", "kernels", "compile", "xpti", "check", "rust",
+    const AREAS: [&str; 8] = [
+        "loader", "driver", "kernels", "compile", "xpti", "check", "rust", "cubecl",
     ];
     if let Some(unknown) = areas.iter().find(|area| !AREAS.contains(area)) {
         eprintln!("bench: no area {unknown:?} ({})", AREAS.join(", "));
@@ -210,8 +211,9 @@ fn main() -> ExitCode {
     };
     type Bench<'a> = &'a dyn Fn(&mut dyn FnMut(Row)) -> level_zero::Result<()>;
     let mut run = |area: &str, bench: Bench<'_>| {
-        // Checks slow everything down, and twins compare us with ourselves: only if they are asked for.
-        if !wanted(area) || areas.is_empty() && ["check", "rust"].contains(&area) {
+        // Checks slow everything down, twins compare us with ourselves, CubeCL takes minutes to build: only if asked for.
+        let is_extra = ["check", "rust", "cubecl"].contains(&area);
+        if !wanted(area) || areas.is_empty() && is_extra {
             return true;
         }
         bench(&mut emit)
@@ -236,6 +238,10 @@ fn main() -> ExitCode {
         })
         & run("rust", &|emit| {
             complete.set(complete.get() & rust::run(cases, rounds, emit)?);
+            Ok(())
+        })
+        & run("cubecl", &|emit| {
+            complete.set(complete.get() & cubecl::run(cases, rounds, alone, emit)?);
             Ok(())
         });
     if good && complete.get() {

@@ -157,10 +157,13 @@ impl Mean {
 
 /// The best times of one side.
 #[derive(Clone, Copy)]
-struct Best {
-    wall: f64,
-    median: f64,
-    processor: f64,
+pub(crate) struct Best {
+    /// Milliseconds of the clock on the wall.
+    pub(crate) wall: f64,
+    /// Their median.
+    pub(crate) median: f64,
+    /// Milliseconds of processor time.
+    pub(crate) processor: f64,
 }
 
 /// The best times of each side, which take turns. What fails is told.
@@ -195,7 +198,8 @@ fn sides(ours: &Peer, case: &str, rounds: usize) -> Option<[Best; 3]> {
     Some(all.map(|times| best(&times)))
 }
 
-fn best(times: &[Times]) -> Best {
+/// The best of several processes.
+pub(crate) fn best(times: &[Times]) -> Best {
     let sorted = |of: fn(&Times) -> f64| {
         let mut values: Vec<f64> = times.iter().map(of).collect();
         values.sort_by(f64::total_cmp);

@@ -51,7 +51,7 @@ fn with_words(program: Program, options: &Bench, area: Option<Area>) -> Program 
         .args(options.rounds.map(|rounds| format!("--rounds={rounds}")))
 }
 
-/// Whether an area is measured: all but `check` and `rust` are if none is named. Further areas stand among the cases.
+/// Whether an area is measured: all but `check`, `rust` and `cubecl` are if none is named. Further areas stand among the cases.
 fn is_measured(options: &Bench, area: Area) -> bool {
     options.area.is_none_or(|asked| asked == area)
         || options.cases.iter().any(|case| *case == area.word())
@@ -62,7 +62,7 @@ fn areas(session: &Session, options: &Bench) -> Result<()> {
     let is_measured = |area| is_measured(options, area);
     if matches!(
         options.area,
-        Some(Area::Kernels | Area::Compile | Area::Check | Area::Rust)
+        Some(Area::Kernels | Area::Compile | Area::Check | Area::Rust | Area::Cubecl)
     ) {
         artefacts::build_libraries(session, &RUN_TIME)?;
         artefacts::build_more(session, "-p conformance --bins -p solum")?;
@@ -79,13 +79,22 @@ fn areas(session: &Session, options: &Bench) -> Result<()> {
         bench = bench.env("SOLUM_KERNELS", client_programs::kernels(session)?);
         bench = with_opencl_peers(session, bench)?;
     }
-    if matches!(options.area, Some(Area::Check | Area::Rust)) {
+    let has_twins = matches!(options.area, Some(Area::Rust | Area::Cubecl));
+    if has_twins || options.area == Some(Area::Check) {
         bench = bench.env("SOLUM_KERNELS", client_programs::kernels(session)?);
     }
-    if options.area == Some(Area::Rust) {
+    if has_twins {
         let folder = session.path("target/kernels/rust");
         artefacts::build_more(session, "-p conformance --example rust_kernels")?;
         session.run(&Program::new(session.release("examples/rust_kernels")).arg(folder))?;
+    }
+    if options.area == Some(Area::Cubecl) && !options.alone {
+        match client_programs::cubecl(session) {
+            Ok(program) => bench = bench.env("SOLUM_PEER_CUBECL", program),
+            Err(error) => session.say(&format!(
+                "no column for CubeCL, which could not be built: {error:#}"
+            )),
+        }
     }
     if is_measured(Area::Xpti) {
         let without = "no column for Intel's XPTI framework";

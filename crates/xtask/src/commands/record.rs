@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value, json};
 
+use crate::client_programs::CUBECL;
 use crate::program::Program;
 use crate::python::{Environment, INTEL_OPENCL};
 use crate::session::{Capture, Session};
@@ -18,6 +19,8 @@ enum Product {
     Package(&'static str),
     /// A package of the virtual environment of clients.
     Wheel(&'static str),
+    /// A crate, with its version.
+    Crate(&'static str),
 }
 
 /// The product that rows of a benchmark call `peer`; none for goals and the like.
@@ -30,6 +33,7 @@ fn product(bench: &str, peer: &str) -> Option<Product> {
         ("xpti", "intel") => Product::Wheel("intel-cmplr-lib-rt"),
         ("sycl", "DPC++") => Product::Wheel("intel-sycl-rt"),
         ("check all", "oclgrind") => Product::Package("oclgrind"),
+        ("cubecl", "CubeCL") => Product::Crate(CUBECL),
         ("rtas", "embree") => Product::Package("libembree-dev"),
         _ => return None,
     })
@@ -118,6 +122,7 @@ fn peers(session: &Session, rows: &[Value]) -> Result<Map<String, Value>> {
         let version = match product(bench, peer) {
             None => continue,
             Some(Product::Pinned(pinned)) => format!("{pinned} (PyPI)"),
+            Some(Product::Crate(pinned)) => format!("{pinned} (a crate)"),
             Some(Product::Package(name)) => {
                 let query =
                     Program::new("dpkg-query").args(["-W", "-f=${Package} ${Version}", name]);

@@ -71,6 +71,7 @@ const LINES: [(&str, &[&str]); 14] = [
             "bench sycl chain --json",
             "bench rtas --json",
             "bench rust saxpy --json",
+            "bench cubecl saxpy --json",
             "bench dpnp sum sort --turns 3 --device gpu --json out.json",
             "bench dpnp sum --turns 3 --record",
             "bench --against before",
@@ -157,7 +158,7 @@ fn wrong_words_are_answered_with_the_allowed_ones() {
             "bench nonsense",
             &[
                 "'nonsense'",
-                "loader, driver, kernels, compile, xpti, check, sycl, rtas, rust",
+                "loader, driver, kernels, compile, xpti, check, sycl, rtas, rust, cubecl",
             ],
         ),
         ("bench --rounds 0", &["'0'", "1..=1000"]),
