@@ -72,7 +72,7 @@ impl Random {
     }
 }
 
-/// What a case leaves in its output, and the largest relative error.
+/// The output of a case, and the largest relative error.
 struct Expected {
     numbers: Vec<f32>,
     tolerance: f64,

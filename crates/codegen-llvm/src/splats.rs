@@ -23,8 +23,8 @@ use crate::llvm::Ir;
 
 /// Joins all shared conditions of the module.
 pub(crate) fn join(ir: &Ir) {
-    // SAFETY: all handles come from this module, which nobody else changes meanwhile; new instructions stand where the
-    // old one did, behind their operands, and only instructions without uses are erased.
+    // SAFETY: all handles come from this module, which this thread alone uses; new instructions stand where the old
+    // one did, behind their operands, and only instructions without uses are erased.
     unsafe {
         let builder = LLVMCreateBuilderInContext(ir.context);
         let mut function = LLVMGetFirstFunction(ir.module);

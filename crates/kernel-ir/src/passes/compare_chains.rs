@@ -1,7 +1,7 @@
 //! Chains of comparisons become switches.
 //!
-//! A `match` of a kernel in Rust and `else if` in C++ compare one value with one constant after another. A vectoriser
-//! that runs such a chain computes a mask for each remaining rest; of a switch it computes a mask for each case.
+//! A `match` of a kernel in Rust and `else if` in C++ compare one value with one constant after another. In a
+//! chain, a vectoriser combines the mask of each comparison with those before it; a switch has one comparison for each case.
 //!
 //! ```text
 //!   %a = cmp.ieq %v, 0                       switch %v, d [0: x, 1: y, 2: z]
@@ -18,7 +18,7 @@ use super::edit::Edit;
 use crate::cfg::Cfg;
 use crate::ir::{BlockId, Function, InstId, Op, Predicate, Terminator, ValueDef, ValueId};
 
-/// Cases of the shortest switch that is made of a chain. Not measured: two comparisons are not slower than a switch.
+/// Cases of the shortest switch that is made of a chain. Not measured.
 const LEAST: usize = 3;
 
 /// A comparison at the end of a block.
