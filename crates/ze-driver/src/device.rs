@@ -84,8 +84,8 @@ pub trait Platform: Send + Sync {
     /// Runs `task` as soon as a thread is free. Tasks may overlap and finish in any order.
     ///
     /// [`Task::finished`] is called exactly once, by the thread that ran the task. That is a worker of the platform; a
-    /// thread inside [`Self::wait`] whose wait needs the task; or, where the system gives the platform no threads, the
-    /// caller of `submit` itself, before it returns. So callers hold no lock that `finished` takes.
+    /// thread inside [`Self::wait`] whose wait needs the task; or the caller of `submit` itself, before it returns: for
+    /// short copies, and where the system gives the platform no threads. So callers hold no lock that `finished` takes.
     fn submit(&self, task: Arc<dyn Task>);
     /// Whether a launch is too short to be worth a separate task. Must be cheap, and must not call back.
     fn is_brief(&self, launch: &Launch) -> bool {
@@ -690,6 +690,11 @@ pub trait Task: Send + Sync {
     fn next_work(&self, index: usize) -> &Work {
         let _ = index;
         &Work::Nothing
+    }
+    /// Whether no further command of its queue has been submitted yet. Then the submitting thread may run a short copy or
+    /// fill itself ([`Platform::submit`]).
+    fn is_last(&self) -> bool {
+        false
     }
     /// Index of the device in [`Platform::devices`] that runs it.
     fn device(&self) -> usize {

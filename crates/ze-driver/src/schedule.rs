@@ -535,9 +535,8 @@ impl CommandLane {
             self.retired.want(number);
             done()
         };
-        let platform = &**self.platform();
         let word = (&self.word, number);
-        wait_until(platform, word, &self.sleepers, &done, timeout)
+        wait_until(&**self.platform(), word, &self.sleepers, &done, timeout)
     }
 
     /// Starts the commands that can start.
@@ -671,35 +670,31 @@ impl CommandLane {
             Batch::Few(command, _) => Some(command),
             Batch::Row(..) => None,
         });
-        let rest = rest.collect();
-        Some(Batch::Few(first, rest))
+        Some(Batch::Few(first, rest.collect()))
     }
 
     /// Starts commands: `first` is the number of the first of them, `task` that of all together.
     fn start(self: &Arc<Self>, batch: Batch, (first, task): (u64, u64), ready: &mut Ready) {
         let command = batch.first();
-        let work = if self.context.is_lost() {
-            None
-        } else {
-            match &command.op {
-                Op::Nothing => None,
-                Op::Work(Work::Launch(launch)) if is_empty(launch) => None,
-                Op::Work(_) => Some(()),
+        let is_task = !self.context.is_lost()
+            && match &command.op {
+                Op::Nothing => false,
+                Op::Work(Work::Launch(launch)) => !is_empty(launch),
+                Op::Work(_) => true,
                 Op::Reset(signal) => {
                     signal.reset();
-                    None
+                    false
                 }
                 Op::Call(call) => {
                     call();
-                    None
+                    false
                 }
                 Op::Release(value) => {
                     drop(lock(value).take());
-                    None
+                    false
                 }
-            }
-        };
-        if work.is_some() {
+            };
+        if is_task {
             let node = LaneTask {
                 lane: Arc::clone(self),
                 batch,
@@ -854,9 +849,12 @@ impl Task for LaneTask {
     }
 
     fn next_work(&self, index: usize) -> &Work {
-        let rest = self.batch.rest();
-        rest.get(index)
-            .map_or(&Work::Nothing, |command| work_of(command))
+        let next = self.batch.rest().get(index);
+        next.map_or(&Work::Nothing, |command| work_of(command))
+    }
+
+    fn is_last(&self) -> bool {
+        lock(&self.lane.state).pending.is_empty()
     }
 
     fn device(&self) -> usize {

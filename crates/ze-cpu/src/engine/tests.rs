@@ -276,6 +276,112 @@ fn regions_are_copied_row_by_row() {
     }
 }
 
+/// A task that remembers which thread ran it, and then submits another.
+struct Noted {
+    work: Work,
+    last: bool,
+    ran: OnceLock<(std::thread::ThreadId, Outcome)>,
+    next: Mutex<Option<Arc<Self>>>,
+    engine: &'static Engine,
+}
+
+impl Noted {
+    fn new(engine: &'static Engine, work: Work, last: bool, next: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self {
+            work,
+            last,
+            ran: OnceLock::new(),
+            next: Mutex::new(next),
+            engine,
+        })
+    }
+
+    /// Whether the calling thread ran the task. Waits for the end, without running anything.
+    fn ran_here(&self) -> bool {
+        while self.ran.get().is_none() {
+            std::thread::yield_now();
+        }
+        self.ran.get().unwrap().0 == std::thread::current().id()
+    }
+}
+
+impl Task for Noted {
+    fn work(&self) -> &Work {
+        &self.work
+    }
+    fn is_last(&self) -> bool {
+        self.last
+    }
+    fn finished(self: Arc<Self>, outcome: Outcome) {
+        if let Some(next) = self.next.lock().unwrap().take() {
+            self.engine.submit(next);
+        }
+        let first = self.ran.set((std::thread::current().id(), outcome));
+        assert!(first.is_ok(), "finished twice");
+    }
+}
+
+#[test]
+fn the_submitting_thread_does_a_short_copy_behind_which_nothing_waits() {
+    let engine = Engine::new(2, true);
+    let (from, mut to) = (vec![7u8; 1 << 20], vec![0u8; 1 << 20]);
+    let of = |to: &mut Vec<u8>, len| copy(to.as_mut_ptr(), from.as_ptr(), len);
+    let limit = DIRECT_BYTES as usize;
+    let fill = |to: &mut Vec<u8>, len| Work::Fill {
+        dst: to.as_mut_ptr(),
+        pattern: Box::new([7]),
+        len,
+    };
+    let cases = [
+        (of(&mut to, 1), true, true),
+        (of(&mut to, limit), true, true),
+        (of(&mut to, limit), false, false),
+        (of(&mut to, limit + 1), true, false),
+        (fill(&mut to, limit as u64), true, true),
+        (fill(&mut to, limit as u64 + 1), true, false),
+        (Work::Nothing, true, false),
+    ];
+    for (number, (work, last, direct)) in cases.into_iter().enumerate() {
+        let task = Noted::new(engine, work, last, None);
+        engine.submit(Arc::clone(&task) as Arc<dyn Task>);
+        assert_eq!(task.ran_here(), direct, "case {number}");
+        assert_eq!(task.ran.get().unwrap().1.fault, None, "case {number}");
+    }
+    assert!(to[..=limit].iter().all(|byte| *byte == 7));
+    // Without helping threads, workers do everything.
+    let task = Noted::new(Engine::new(2, false), of(&mut to, 1), true, None);
+    task.engine.submit(Arc::clone(&task) as Arc<dyn Task>);
+    assert!(!task.ran_here());
+}
+
+#[test]
+fn a_fault_of_a_direct_copy_is_its_outcome() {
+    let engine = Engine::new(2, true);
+    let mut bytes = [0u8; 8];
+    let task = Noted::new(
+        engine,
+        copy(bytes.as_mut_ptr(), std::ptr::null(), 8),
+        true,
+        None,
+    );
+    engine.submit(Arc::clone(&task) as Arc<dyn Task>);
+    assert!(task.ran_here());
+    let (_, outcome) = task.ran.get().unwrap();
+    assert!(outcome.fault.as_ref().unwrap().contains("SIGSEGV"));
+}
+
+#[test]
+fn a_copy_that_a_direct_copy_makes_ready_is_for_workers() {
+    let engine = Engine::new(2, true);
+    let (from, mut to) = ([7u8; 8], [0u8; 8]);
+    let mut of = || copy(to.as_mut_ptr(), from.as_ptr(), 8);
+    let second = Noted::new(engine, of(), true, None);
+    let first = Noted::new(engine, of(), true, Some(Arc::clone(&second)));
+    engine.submit(Arc::clone(&first) as Arc<dyn Task>);
+    assert!(first.ran_here());
+    assert!(!second.ran_here());
+}
+
 #[test]
 fn bad_pointers_and_panics_are_outcomes_and_the_workers_live_on() {
     let engine = Engine::new(2, true);
