@@ -533,12 +533,8 @@ impl Builder {
             }
             return self.loop_exit(state);
         }
-        let fits = match (step, last) {
-            (Some(step), Operand::Value(end)) => {
-                !counter.reversed && !counter.inclusive && self.steps_fit(step, end)
-            }
-            _ => false,
-        };
+        // Where a step may pass the end of the type, `for_begin` has made a counter with a limit.
+        let fits = step.is_some() && !counter.reversed && !counter.inclusive;
         let next = match (step, at, last) {
             (Some(step), Operand::Value(from), _) if fits => {
                 let ty = self.type_of(from);

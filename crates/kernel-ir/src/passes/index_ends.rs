@@ -26,8 +26,8 @@ const LARGEST_ID: i128 = 1 << 49;
 const GUARDS: usize = 16;
 /// Values visited behind one index: a bound on compile time. Not measured.
 const VISITED: usize = 256;
-/// The largest factor: products of two are not far.
-const LARGEST_FACTOR: i128 = 1 << 30;
+/// The largest factor: products of two, and sums of two such products, are not far.
+const LARGEST_FACTOR: i128 = 1 << 29;
 /// Operations behind one index: a bound on compile time. Not measured.
 const DEPTH: usize = 24;
 
