@@ -18,6 +18,9 @@ says what is known, one line each, `*` and `?` in patterns as in a shell:
   timing<TAB>pattern<TAB>reason  these tests compare times: they run last, one by one, ahead of all other programs of
                                  the machine where the system allows that (SCHED_FIFO), and may try again
 
+Without names all areas run but `test_stress_*`, whose tests fill the memory for hours. An interrupt ends the run as
+--minutes does, with results; a second one ends it at once.
+
 Exit code 0: everything as expected. 1: a test fails or skips that is not listed, a listed one passes (take its line
 out), or fewer tests pass than promised. A test that kills its process or exceeds its time has crashed, which a line
 `fail` does not allow; the rest of its batch goes on in a new process. What fails in company is tried again alone: some
@@ -308,6 +311,17 @@ def commit():
     return done.stdout.strip() or "unknown"
 
 
+def end_when_interrupted(arguments):
+    """The first interrupt ends the tests; results are still written."""
+    def end(number, _):
+        arguments.end = time.monotonic()
+        signal.signal(number, signal.SIG_DFL)
+        print("ending the tests: interrupt again to end at once, without results", file=sys.stderr, flush=True)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+
+
 def results_text(facts, counts, total, wrong):
     """JSON with a line for each area."""
     areas = ",\n".join(f"    {json.dumps(area)}: {json.dumps(count)}" for area, count in counts.items())
@@ -318,7 +332,7 @@ def results_text(facts, counts, total, wrong):
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=pathlib.Path, help="built conformance programs")
-    parser.add_argument("areas", nargs="*", help="programs to run (default: all test_* of the directory)")
+    parser.add_argument("areas", nargs="*", help="programs to run (default: all test_* of the directory but test_stress_*)")
     parser.add_argument("--libraries", required=True, type=library_folder, help=f"directory of {', '.join(LIBRARIES)}")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at a time")
     parser.add_argument("--timeout", type=int, default=120, help="seconds one test may take, where the area says nothing else")
@@ -331,6 +345,7 @@ def main(words=None):
     parser.add_argument("--verbose", action="store_true", help="print the last output of tests that crash or hang")
     arguments = parser.parse_args(words)
     arguments.end = time.monotonic() + 60 * arguments.minutes
+    end_when_interrupted(arguments)
     directory = arguments.directory.resolve()
     programs = {path.name: path for path in sorted(directory.glob("test_*")) if os.access(path, os.X_OK) and path.is_file()}
     programs = {name: path for name, path in programs.items() if "_helper" not in name}
@@ -342,7 +357,10 @@ def main(words=None):
         for line in arguments.milestone.read_text().splitlines():
             area, _, pattern = line.partition("\t")
             patterns.setdefault(area, []).append(pattern)
-    areas = arguments.areas or [area for area in programs if not patterns or area in patterns]
+    areas = arguments.areas or [area for area in programs
+                                if area in patterns or not patterns and not area.startswith("test_stress_")]
+    if not areas:
+        sys.exit(f"nothing to run: name one of {', '.join(programs)}")
     whole = arguments.filter == "*" and not patterns
     facts = {"date": datetime.datetime.now().isoformat(" ", "minutes"), "commit": commit(), "suite": arguments.suite, "machine": machine()}
     outcomes, wrong, texts = {}, [], {}
@@ -404,7 +422,7 @@ def main(words=None):
               f" {count['not run']:4} not run")
         wrong += judge(area, found, expectations[area], whole and not late)
         if late:
-            wrong.append(f"{area}: {late} tests not run, the {arguments.minutes:g} minutes were over")
+            wrong.append(f"{area}: {late} tests not run, the run was ended after {max(0, arguments.end - began) / 60:.0f} minutes")
     if arguments.outcomes:
         lines = [f"{outcome}\t{area}\t{name}" for area, found in sorted(outcomes.items()) for name, outcome in sorted(found.items())]
         arguments.outcomes.write_text("\n".join(lines) + "\n")

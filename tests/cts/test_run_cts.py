@@ -3,8 +3,12 @@
 import contextlib
 import io
 import json
+import os
 import pathlib
+import signal
 import tempfile
+import threading
+import time
 import types
 import unittest
 from unittest import mock
@@ -15,6 +19,7 @@ import run_cts
 PROGRAM = """#!/bin/sh
 case $1 in --gtest_list_tests)
   printf 'Suite.\\n  Passes\\n  Crashes\\n  Fails\\n  Skips\\n  DISABLED_Other\\n'
+  [ ! -e "${0%/*}/hangs" ] || printf '  Hangs\\n'
   exit
 esac
 names=$(sed 's/--gtest_filter=//; s/:/ /g' "${1#*=}")
@@ -48,12 +53,12 @@ class Runner(unittest.TestCase):
         run_cts.expectations_of.cache_clear()
         return run_cts.expectations_of("test_area")
 
-    def run_main(self, *words):
+    def run_main(self, *words, areas=()):
         """Exit code and output."""
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             try:
-                code = run_cts.main([str(self.folder), "--jobs", "1", *words])
+                code = run_cts.main([str(self.folder), *areas, "--jobs", "1", *words])
             except SystemExit as end:
                 code = end.code
         return code, said.getvalue()
@@ -161,8 +166,37 @@ class Runner(unittest.TestCase):
         code, said = self.run_main(f"--libraries={self.folder}", "--minutes=0")
         self.assertEqual(code, 1)
         self.assertIn("4 not run", said)
-        self.assertIn("test_area: 4 tests not run, the 0 minutes were over", said)
+        self.assertIn("test_area: 4 tests not run, the run was ended after 0 minutes", said)
         self.assertNotIn("promised", said)
+
+    def test_an_interrupt_ends_the_tests_with_results(self):
+        self.expectations(LISTED + "crash\t*.Crashes\tr\nskip\t*\tr")
+        (self.folder / "hangs").touch()
+        results = self.folder / "results.json"
+
+        def interrupt():
+            while not (self.folder / "begun").exists():
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
+        threading.Thread(target=interrupt).start()
+        began = time.monotonic()
+        code, said = self.run_main(f"--libraries={self.folder}", f"--results={results}")
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertEqual(code, 1)
+        self.assertIn("test_area: 1 tests not run", said)
+        self.assertEqual(json.loads(results.read_text())["areas"]["test_area"]["passed"], 1)
+
+    def test_stress_programs_run_by_name_only(self):
+        self.expectations(LISTED + "crash\t*.Crashes\tr\npass\t1")
+        self.program.rename(self.folder / "test_stress_area")
+        (self.folder / "expect/test_area.txt").rename(self.folder / "expect/test_stress_area.txt")
+        code, _ = self.run_main(f"--libraries={self.folder}")
+        self.assertEqual(code, "nothing to run: name one of test_stress_area")
+        code, said = self.run_main(f"--libraries={self.folder}", areas=["test_stress_area"])
+        self.assertEqual((code, "test_stress_area" in said), (0, True), said)
 
     def test_a_results_file_that_cannot_be_written_is_refused_before_the_run(self):
         self.expectations("")
