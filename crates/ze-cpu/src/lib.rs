@@ -26,8 +26,8 @@
 //! Invariants
 //! - Nothing starts unasked: the first submission starts the threads, and the code generator is opened only for a program
 //!   that is not in the cache.
-//! - Tasks run on workers. Two kinds run on other threads: a thread that waits without limit may run the work that it
-//!   waits for (`SOLUM_HELP`), and where the system gives no thread the submitting thread runs the task.
+//! - Tasks run on workers, with three exceptions: a thread that waits without limit may run the work that it waits for, a
+//!   submitting thread does short copies (both: `SOLUM_HELP`), and it runs every task where the system gives no thread.
 //! - No kernel, copy or cache file can take the process down.
 //!
 //! Not here: handles, events and lists are `ze-driver`'s.
