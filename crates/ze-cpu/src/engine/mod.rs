@@ -162,7 +162,7 @@ impl Engine {
             Work::Copy { len, .. } | Work::Fill { len, .. } => *len <= DIRECT_BYTES,
             _ => false,
         };
-        if is_short && self.runs_while_waiting && task.is_last() && !Scheduler::is_worker() {
+        if is_short && self.runs_while_waiting && !Scheduler::is_worker() && task.is_last() {
             self.run_here(task)
         } else {
             Err(task)
@@ -223,15 +223,15 @@ impl Engine {
             if now >= spin_end.min(deadline) {
                 break;
             }
-            if may_run && now > begin.saturating_add(NOTICE_NS) && self.run_while_waiting(awaited) {
-                continue;
-            }
-            if !kicked && now > begin.saturating_add(NOTICE_NS) {
-                // A spinning worker would have taken the work by now: the workers nap or sleep.
-                self.scheduler.kick();
-                kicked = true;
-            }
             if now > begin.saturating_add(NOTICE_NS) {
+                if may_run && self.run_while_waiting(awaited) {
+                    continue;
+                }
+                if !kicked {
+                    // A spinning worker would have taken the work by now: the workers nap or sleep.
+                    self.scheduler.kick();
+                    kicked = true;
+                }
                 // The thread that ends the work may need this processor.
                 std::thread::yield_now();
             }
