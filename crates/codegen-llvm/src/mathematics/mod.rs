@@ -173,7 +173,7 @@ impl<'a> Mathematics<'a> {
             M::Erfc => wide(&|x| x.erfc(full)),
             M::Tgamma => wide(&|x| x.gamma(full)),
             M::Lgamma => wide(&|x| x.ln_gamma(full)),
-            M::Cbrt => wide(&|x| x.cbrt()),
+            M::Cbrt => x.cbrt().v,
             M::Hypot => x.hypot(y).v,
             M::Pow => wide2(&|x, y| x.pow(y, full)),
             M::Powr => wide2(&|x, y| x.powr(y, full)),
