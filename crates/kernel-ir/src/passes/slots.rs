@@ -78,6 +78,8 @@ struct Private {
     size: u64,
     escaped: bool,
     accesses: Vec<Access>,
+    /// Bytes of the narrowest access with an index.
+    indexed: Option<u64>,
 }
 
 /// Bytes of a scalar or vector in memory, without padding.
@@ -161,6 +163,8 @@ fn is_aggregate(e: &Edit<'_>, ty: TypeId) -> bool {
 struct Survey<'e, 'm> {
     e: &'e Edit<'m>,
     places: HashMap<ValueId, AllocaOffset>,
+    /// The alloca of each pointer that has an index.
+    indexed: HashMap<ValueId, u32>,
     privates: Vec<Private>,
     copies: Vec<CopyInst>,
 }
@@ -174,6 +178,7 @@ pub(super) fn plan(e: &mut Edit<'_>, cfg: &Cfg) -> Option<Plan> {
     let mut survey = Survey {
         e,
         places: HashMap::new(),
+        indexed: HashMap::new(),
         privates: Vec::new(),
         copies: Vec::new(),
     };
@@ -235,6 +240,13 @@ impl Survey<'_, '_> {
             for &inst in &f.blocks[block.index()].insts {
                 let entry = &f.insts[inst.index()];
                 let Some(result) = entry.result else { continue };
+                if let Op::PtrOffset { ptr, index, .. } = &entry.op {
+                    let place = self.places.get(ptr).filter(|_| index.is_some());
+                    let alloca = place.map(|p| p.alloca);
+                    if let Some(alloca) = alloca.or(self.indexed.get(ptr).copied()) {
+                        self.indexed.insert(result, alloca);
+                    }
+                }
                 let place = match &entry.op {
                     Op::Alloca { size, .. } => {
                         self.privates.push(Private {
@@ -348,6 +360,11 @@ impl Survey<'_, '_> {
 
     fn typed(&mut self, ptr: ValueId, ty: TypeId) {
         let Some(&place) = self.places.get(&ptr) else {
+            if let Some(&alloca) = self.indexed.get(&ptr) {
+                let bytes = stored_bytes(self.e, ty);
+                let narrowest = &mut self.privates[alloca as usize].indexed;
+                *narrowest = Some(narrowest.map_or(bytes, |n| n.min(bytes)));
+            }
             return;
         };
         let all = leaves(self.e, ty);
@@ -476,7 +493,8 @@ impl Survey<'_, '_> {
         false
     }
 
-    /// Bytes copied to other memory need a variable even if no access names them.
+    /// Bytes copied to other memory need a variable even if no access names them. Copies to an array that stays in memory
+    /// have its elements as pieces, so that vectorised code can lay it out by lane.
     fn fill_gaps(&mut self, accesses: &mut [Vec<Access>]) -> bool {
         for i in 0..self.copies.len() {
             let copy = &self.copies[i];
@@ -497,7 +515,9 @@ impl Survey<'_, '_> {
             if at < end {
                 gaps.push((at, end));
             }
-            let sizes = [8u64, 4, 2, 1];
+            let element = copy.dst.and_then(|p| self.privates[p.alloca as usize].indexed);
+            let widest = element.filter(|n| *n > 0 && copy.bytes / n <= MAX_PIECES);
+            let sizes = [8u64, 4, 2, 1].map(|s| s.min(widest.unwrap_or(8)));
             let ints = sizes.map(|s| self.e.types.find(&Type::Int(s as u8 * 8)));
             let mut new = Vec::new();
             for (mut at, end) in gaps {

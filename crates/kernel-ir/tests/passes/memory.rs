@@ -238,6 +238,26 @@ fn one_dynamic_array_does_not_keep_its_neighbours_in_memory() {
     );
 }
 
+/// clang fills arrays by a copy of zeros. One store of eight bytes would keep a float array from being laid out by lane.
+#[test]
+fn a_filled_array_is_written_in_its_elements() {
+    for (ty, bytes, stores) in [("f32", 4, 8), ("i64", 8, 4), ("i8", 1, 32), ("<4 x f32>", 16, 4)] {
+        let after = body(&format!(
+            "e:
+               %a: ptr<private> = alloca 32 align 16
+               %t: ptr<private> = alloca 32 align 16
+               store %t, [32 x i8] null align 8
+               copy_memory %a, %t, i64 32 align 8
+               %d: ptr<private> = offset %a [%z * {bytes} + 0]
+               %r: {ty} = load %d align {bytes}
+               store %p, %r align {bytes}
+               ret"
+        ));
+        assert_eq!(after.matches(" 0 align").count(), stores, "{ty}: {after}");
+        assert!(!after.contains("copy_memory"), "{ty}: {after}");
+    }
+}
+
 #[test]
 fn generic_pointers_take_the_space_they_come_from() {
     let after = body(
