@@ -62,7 +62,10 @@ pub struct IdleWorkers {
     signal: AtomicU32,
     awake: AtomicUsize,
     asleep: AtomicUsize,
-    dozing: AtomicBool,
+    /// Whether a thread has the turn to stay awake for longer.
+    is_watched: AtomicBool,
+    /// Whether that thread naps.
+    napping: AtomicBool,
     looking: AtomicUsize,
 }
 
@@ -81,7 +84,8 @@ impl IdleWorkers {
             signal: AtomicU32::new(0),
             awake: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
-            dozing: AtomicBool::new(false),
+            is_watched: AtomicBool::new(false),
+            napping: AtomicBool::new(false),
             looking: AtomicUsize::new(0),
         }
     }
@@ -120,7 +124,7 @@ impl IdleWorkers {
     #[inline]
     #[must_use]
     pub fn rings(&self) -> bool {
-        let rings = self.asleep.load(Ordering::SeqCst) > 0 || self.dozing.load(Ordering::SeqCst);
+        let rings = self.asleep.load(Ordering::SeqCst) > 0 || self.napping.load(Ordering::SeqCst);
         if rings {
             self.signal.fetch_add(1, Ordering::SeqCst);
         }
@@ -134,38 +138,59 @@ impl IdleWorkers {
         self.awake.load(Ordering::SeqCst)
     }
 
-    /// Idle threads that spin.
+    /// Idle threads that spin before their first nap or sleep.
     #[inline]
     #[must_use]
     pub fn looking(&self) -> usize {
         self.looking.load(Ordering::SeqCst)
     }
 
+    /// Idle threads that need no wake: those of [`Self::awake`] without one that naps.
+    #[inline]
+    #[must_use]
+    pub fn attentive(&self) -> usize {
+        let napping = usize::from(self.napping.load(Ordering::Relaxed));
+        self.awake().saturating_sub(napping)
+    }
+
     /// Threads that must be woken, including napping ones.
     #[inline]
     #[must_use]
     pub fn resting(&self) -> usize {
-        self.asleep.load(Ordering::Relaxed) + usize::from(self.dozing.load(Ordering::Relaxed))
+        self.asleep.load(Ordering::Relaxed) + usize::from(self.napping.load(Ordering::Relaxed))
     }
 
-    /// The calling thread has nothing to do: `look` looks for a while whether something comes, then `doze` for longer
-    /// with naps on the signal, one thread at a time. Whether one of them saw something.
-    pub fn linger(&self, look: impl FnOnce() -> bool, doze: impl FnOnce() -> bool) -> bool {
+    /// The calling thread has nothing to do: `look` looks for a while whether something comes, then `watch` does for
+    /// longer, perhaps with naps, one thread at a time. Whether one of them saw something.
+    pub fn linger(&self, look: impl FnOnce() -> bool, watch: impl FnOnce() -> bool) -> bool {
         self.awake.fetch_add(1, Ordering::SeqCst);
         self.looking.fetch_add(1, Ordering::SeqCst);
         let seen = look();
         self.looking.fetch_sub(1, Ordering::SeqCst);
         after_exchange();
         let found = seen
-            || !self.dozing.swap(true, Ordering::SeqCst) && {
+            || !self.is_watched.swap(true, Ordering::SeqCst) && {
                 after_exchange();
-                let found = doze();
-                self.dozing.store(false, Ordering::SeqCst);
+                let found = watch();
+                self.is_watched.store(false, Ordering::SeqCst);
                 found
             };
         self.awake.fetch_sub(1, Ordering::SeqCst);
         after_exchange();
         found
+    }
+
+    /// A nap of the thread that watches, unless something waits: `nap` gets the value of the signal from before the last
+    /// look, and returns at once if it is another one by then. Whether something waits.
+    pub fn nap(&self, nap: impl FnOnce(&AtomicU32, u32)) -> bool {
+        self.napping.swap(true, Ordering::SeqCst);
+        after_exchange();
+        let value = self.signal.load(Ordering::SeqCst);
+        if !self.waits().any() {
+            nap(&self.signal, value);
+        }
+        self.napping.store(false, Ordering::SeqCst);
+        self.waits().any()
     }
 
     /// The calling thread goes to sleep, unless something waits: `sleep` gets the value of the signal from before the

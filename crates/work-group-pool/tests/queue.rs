@@ -304,7 +304,8 @@ mod interleavings {
                     return taken;
                 }
                 let look = || self.idle.waits().any();
-                if self.idle.linger(look, || false) {
+                // A nap ends by itself.
+                if self.idle.linger(look, || self.idle.nap(|_, _| {})) {
                     thread::yield_now();
                     continue;
                 }
