@@ -515,7 +515,9 @@ impl Survey<'_, '_> {
             if at < end {
                 gaps.push((at, end));
             }
-            let element = copy.dst.and_then(|p| self.privates[p.alloca as usize].indexed);
+            let element = copy
+                .dst
+                .and_then(|p| self.privates[p.alloca as usize].indexed);
             let widest = element.filter(|n| *n > 0 && copy.bytes / n <= MAX_PIECES);
             let sizes = [8u64, 4, 2, 1].map(|s| s.min(widest.unwrap_or(8)));
             let ints = sizes.map(|s| self.e.types.find(&Type::Int(s as u8 * 8)));

@@ -241,7 +241,12 @@ fn one_dynamic_array_does_not_keep_its_neighbours_in_memory() {
 /// clang fills arrays by a copy of zeros. One store of eight bytes would keep a float array from being laid out by lane.
 #[test]
 fn a_filled_array_is_written_in_its_elements() {
-    for (ty, bytes, stores) in [("f32", 4, 8), ("i64", 8, 4), ("i8", 1, 32), ("<4 x f32>", 16, 4)] {
+    for (ty, bytes, stores) in [
+        ("f32", 4, 8),
+        ("i64", 8, 4),
+        ("i8", 1, 32),
+        ("<4 x f32>", 16, 4),
+    ] {
         let after = body(&format!(
             "e:
                %a: ptr<private> = alloca 32 align 16
