@@ -87,27 +87,26 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record's number for the format. Common formats of floats have their own, for code without shifts and masks:
-    /// 8 is one float, 9 four floats, 10 four halves, in the order in which a kernel reads them.
+    /// The record's number for the format. Common formats have their own, for code without shifts and masks.
     fn code(&self) -> u32 {
         use Select::{Channel, One, Zero};
-        let places = self.channels.map(|c| (c.shift, c.bits));
-        let single = |at: u8| (32 * at, 32);
-        let half = |at: u8| (16 * at, 16);
         let whole = [Channel(0), Channel(1), Channel(2), Channel(3)];
-        if self.numeric == Numeric::Float {
-            if places[0] == single(0)
-                && self.select == [Channel(0), Zero, Zero, One]
-                && self.texel == 4
-            {
-                return 8;
-            }
-            if self.select == whole && places == [0, 1, 2, 3].map(single) {
-                return 9;
-            }
-            if self.select == whole && places == [0, 1, 2, 3].map(half) {
-                return 10;
-            }
+        let red = [Channel(0), Zero, Zero, One];
+        // Number format, components, channels and their bits.
+        let common = [
+            (8, Numeric::Float, red, 1, 32),
+            (9, Numeric::Float, whole, 4, 32),
+            (10, Numeric::Float, whole, 4, 16),
+            (11, Numeric::Unorm, whole, 4, 8),
+        ];
+        let is = |&(_, numeric, select, count, bits): &(u32, Numeric, [Select; 4], u8, u8)| {
+            let in_order = |(at, c): (u8, &self::Channel)| (c.shift, c.bits) == (bits * at, bits);
+            (self.numeric, self.select) == (numeric, select)
+                && self.texel == u32::from(count * bits / 8)
+                && (0..count).zip(&self.channels).all(in_order)
+        };
+        if let Some((code, ..)) = common.iter().find(|row| is(row)) {
+            return *code;
         }
         let widths = self.channels.map(|channel| channel.bits);
         match self.numeric {
