@@ -1,11 +1,12 @@
 """60 functions of dpnp, each in three types and three sizes: this machine's processors through Solum, and through
 Intel's CPU OpenCL runtime, in turns.
 
-use: bench_dpnp.py --solum PROGRAM --intel FOLDER [--json FILE] [--turns N] [FUNCTION...]
+use: bench_dpnp.py --solum PROGRAM --intel FOLDER [--json FILE] [--processes N] [--turns N] [FUNCTION...]
 
 Each runtime has a separate process; one waits while the other works. A turn calls the function until TURN seconds are
-over, and waits for the queue after every call; a case's time is the least of its turns. A ratio above 1 means that Solum is
-faster; on a busy machine the ratio of processor times tells more. FOLDER holds libintelocl.so. Exit status: 0 when everything was measured, 2 when a case failed in a runtime.
+over, and waits for the queue after every call; a case's time is the least of its turns. All cases are measured in several
+processes, one after another: where the system places a process's threads makes small calls up to five times as long for all of
+its life. A ratio above 1 means that Solum is faster; on a busy machine the ratio of processor times tells more. FOLDER holds libintelocl.so. Exit status: 0 when everything was measured, 2 when a case failed in a runtime.
 """
 
 import argparse
@@ -147,6 +148,10 @@ class Runtime:
             self.process.kill()
             return [math.nan, math.nan, f"the process ended with {self.process.wait()}"]
 
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
 
 def main():
     if sys.argv[1:] == ["--worker"]:
@@ -155,36 +160,44 @@ def main():
     words.add_argument("--solum", required=True)
     words.add_argument("--intel", required=True)
     words.add_argument("--json")
-    words.add_argument("--turns", type=int, default=5)
+    words.add_argument("--processes", type=int, default=3)
+    words.add_argument("--turns", type=int, default=3)
     words.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
     words.add_argument("functions", nargs="*")
     asked = words.parse_args()
+    chosen = list(cases(set(asked.functions)))
+    turns = [[] for _ in chosen]
     with tempfile.TemporaryDirectory() as vendors:
         with open(os.path.join(vendors, "intel.icd"), "w") as file:
             print(os.path.join(os.path.abspath(asked.intel), "libintelocl.so"), file=file)
         libraries = f"{sys.prefix}/lib:{os.path.abspath(asked.intel)}"
-        ours = Runtime([asked.solum, "run", "--as", asked.device, "--"], {})
-        peer = Runtime([], {"OCL_ICD_VENDORS": vendors, "ONEAPI_DEVICE_SELECTOR": "opencl:cpu", "LD_LIBRARY_PATH": libraries})
-        rows, failed = [], 0
-        print(f"{'function':14} {'type':4} {'size':>8} {'ours, us':>10} {'Intel, us':>10} {'ratio':>6} {'of CPU':>6}")
-        for name, kind, size in cases(set(asked.functions)):
-            case = [name, kind, size]
-            # The first turn of each compiles the kernels, and does not count.
-            for runtime in (ours, peer):
-                runtime.measure(case)
-            turns = [[runtime.measure(case) for runtime in (ours, peer)] for _ in range(asked.turns)]
-            wall, processor = ([min(turn[side][what] for turn in turns) for side in (0, 1)] for what in (0, 1))
-            reasons = [answer[2] for turn in turns for answer in turn if answer[2]]
-            failed += bool(reasons)
-            row = {"bench": "dpnp", "peer": "intel", "function": name, "type": kind, "size": size}
-            row |= {"ours_s": wall[0], "intel_s": wall[1], "ratio": wall[1] / wall[0]}
-            row["processor_ratio"] = processor[1] / max(processor[0], 1e-9)
-            rows.append(row)
-            print(
-                f"{name:14} {kind:4} {size:8} {wall[0] * 1e6:10.1f} {wall[1] * 1e6:10.1f} {row['ratio']:6.2f}"
-                f" {row['processor_ratio']:6.2f}  {' '.join(reasons[:1])}",
-                flush=True,
-            )
+        opencl = {"OCL_ICD_VENDORS": vendors, "ONEAPI_DEVICE_SELECTOR": "opencl:cpu", "LD_LIBRARY_PATH": libraries}
+        for number in range(asked.processes):
+            runtimes = Runtime([asked.solum, "run", "--as", asked.device, "--"], {}), Runtime([], opencl)
+            for at, (case, known) in enumerate(zip(chosen, turns)):
+                place = f"process {number + 1} of {asked.processes}, case {at + 1} of {len(chosen)}"
+                print(place, end="\r", file=sys.stderr)
+                # The first turn of each compiles the kernels, and does not count.
+                for runtime in runtimes:
+                    runtime.measure(case)
+                known += ([runtime.measure(case) for runtime in runtimes] for _ in range(asked.turns))
+            for runtime in runtimes:
+                runtime.end()
+    rows, failed = [], 0
+    print(f"{'function':14} {'type':4} {'size':>8} {'ours, us':>10} {'Intel, us':>10} {'ratio':>6} {'of CPU':>6}")
+    for (name, kind, size), known in zip(chosen, turns):
+        wall, processor = ([min(turn[side][what] for turn in known) for side in (0, 1)] for what in (0, 1))
+        reasons = [answer[2] for turn in known for answer in turn if answer[2]]
+        failed += bool(reasons)
+        row = {"bench": "dpnp", "peer": "intel", "function": name, "type": kind, "size": size}
+        row |= {"ours_s": wall[0], "intel_s": wall[1], "ratio": wall[1] / wall[0]}
+        row["processor_ratio"] = processor[1] / max(processor[0], 1e-9)
+        rows.append(row)
+        print(
+            f"{name:14} {kind:4} {size:8} {wall[0] * 1e6:10.1f} {wall[1] * 1e6:10.1f} {row['ratio']:6.2f}"
+            f" {row['processor_ratio']:6.2f}  {' '.join(reasons[:1])}",
+            flush=True,
+        )
     for what, key in (("wall time", "ratio"), ("processor time", "processor_ratio")):
         good = [row[key] for row in rows if row[key] > 0]
         if good:
