@@ -371,6 +371,7 @@ b0:
             function,
             segments: &segments,
             group_size: None,
+            one_row: false,
             sub_group_size: 16,
             target: TargetInfo::x86_64(cpu, features),
         };

@@ -5,6 +5,7 @@ use kernel_ir::abi::KernelInfo;
 use kernel_ir::{BuildError, Kernel};
 
 use crate::kernel::{Failure, Failures, Setting, lower_once};
+use crate::llvm::Val;
 use crate::stages;
 
 /// Lowers `kernel` into the module, and fills in the sizes in `info` that a launch needs.
@@ -18,8 +19,9 @@ pub(crate) fn lower(
     let mut failures = Failures::default();
     loop {
         let before = info.clone();
-        match lower_once(setting, kernel, info, &failures) {
-            Ok(()) => return Ok(()),
+        match lower_once(setting, kernel, info, &failures, None) {
+            Ok(None) => return Ok(()),
+            Ok(Some(rows)) => return for_rows(setting, kernel, (&before, info), rows),
             Err(Failure::Kernel(error)) => return Err(error),
             Err(Failure::Form(form, made, error)) => {
                 setting.values.ir.delete_function(made);
@@ -35,6 +37,32 @@ pub(crate) fn lower(
             }
         }
     }
+}
+
+/// Gives `function` a body for work-groups of several rows, one work-item after another. `infos`: the information before
+/// the form for one row, and that form's, which becomes that of both.
+fn for_rows(
+    setting: &Setting<'_>,
+    kernel: &Kernel,
+    (before, info): (&KernelInfo, &mut KernelInfo),
+    function: Val,
+) -> Result<(), BuildError> {
+    let mut rows = before.clone();
+    let alone = Setting {
+        wide: false,
+        reports: None,
+        ..*setting
+    };
+    let failures = Failures::default();
+    match lower_once(&alone, kernel, &mut rows, &failures, Some(function)) {
+        Ok(_) => {}
+        Err(Failure::Kernel(error) | Failure::Form(_, _, error)) => return Err(error),
+    }
+    // A block of the state area serves either form.
+    let state = rows.state_per_block * u64::from(info.width.max(1));
+    info.state_per_block = info.state_per_block.max(state);
+    info.private_size = info.private_size.max(rows.private_size);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use kernel_ir::report::KernelReport;
 use kernel_ir::{BuildError, InstId, Kernel, Op, Terminator, ValueDef, ValueId};
 
 use crate::launch::load_launch;
-use crate::llvm::{Bb, IntPred, Ir, Ordering, Val};
+use crate::llvm::{Bb, IntPred, Ir, Linkage, Opcode, Ordering, Ty, Val};
 use crate::lower::{Item, Lower};
 use crate::record::Record;
 use crate::values::Values;
@@ -98,6 +98,7 @@ fn choose<'a>(
     match first_plan(&low.input(), forms, kernel, copies, setting.lanes) {
         Ok(planned) => {
             low.whole_sub_groups = planned.plan.has_sub_groups();
+            low.one_row = planned.plan.one_row;
             low.held.known = vec![None; planned.function.values.len()];
             low.function = planned.function;
             low.cut.segments = planned.segments;
@@ -121,10 +122,14 @@ fn fault(kernel: &Kernel, form: usize) -> Result<(), BuildError> {
     }
 }
 
+/// The type of a kernel's LLVM function: arguments, launch record, first group, number of groups, memory.
+fn kernel_type(ir: &Ir) -> Ty {
+    ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr])
+}
+
 /// The LLVM function of a kernel, with what holds for all of them.
 fn declare(ir: &Ir, symbol: &str) -> Val {
-    let ty = ir.function_type(ir.void, &[ir.ptr, ir.ptr, ir.i64, ir.i64, ir.ptr]);
-    let llvm_function = ir.add_function(symbol, ty);
+    let llvm_function = ir.add_function(symbol, kernel_type(ir));
     ir.attribute(llvm_function, None, "nounwind", 0);
     // Private arrays lie between the stack pointer and the frame: see `points_into`.
     ir.attribute(llvm_function, None, "noredzone", 0);
@@ -163,13 +168,18 @@ fn fill_in(info: &mut KernelInfo, low: &Lower<'_>, groups_may_join: bool) {
     };
 }
 
-/// As [`lower`](crate::forms::lower), but without the forms that `failures` excludes; another form may fail.
+/// As [`lower`](crate::forms::lower), but without the forms that `failures` excludes; another form may fail. The code
+/// becomes the body of `llvm_function`, else of a new function.
+///
+/// Returns the function that is called for groups of several rows, if the code is for groups of one row only. The caller
+/// gives it a body.
 pub(crate) fn lower_once(
     setting: &Setting<'_>,
     kernel: &Kernel,
     info: &mut KernelInfo,
     failures: &Failures,
-) -> Result<(), Failure> {
+    llvm_function: Option<Val>,
+) -> Result<Option<Val>, Failure> {
     let (values, ir) = (setting.values, setting.values.ir);
     let module = values.module;
     let function = &module.functions[kernel.function.index()];
@@ -180,7 +190,7 @@ pub(crate) fn lower_once(
         LaneOrder::Sequential,
     );
 
-    let llvm_function = declare(ir, setting.symbol);
+    let llvm_function = llvm_function.unwrap_or_else(|| declare(ir, setting.symbol));
     let [args, launch, first, count, memory] = [0, 1, 2, 3, 4].map(|i| ir.param(llvm_function, i));
 
     let entry = ir.block(llvm_function, c"entry");
@@ -250,6 +260,7 @@ pub(crate) fn lower_once(
             .as_ref()
             .is_some_and(|form| !form.has_sub_groups())
     );
+    kernel_ir::mark!(FormOneRow, low.one_row);
     kernel_ir::mark!(FormItems, !is_wide && low.cut.segments.stops.is_empty());
     kernel_ir::mark!(FormPasses, !is_wide && !low.cut.segments.stops.is_empty());
     let emitted = low.group_loop(first, count);
@@ -270,12 +281,39 @@ pub(crate) fn lower_once(
             .borrow_mut()
             .push(crate::report::kernel(&low, kernel, why));
     }
-    ir.at_end(entry);
-    ir.br(setup);
-
     info.private_size = private;
-    fill_in(info, &low, groups_may_join);
-    Ok(())
+    fill_in(info, &low, groups_may_join && !low.one_row);
+    ir.at_end(entry);
+    if low.one_row {
+        return Ok(Some(only_for_one_row(&low, setting.symbol, setup)));
+    }
+    ir.br(setup);
+    Ok(None)
+}
+
+/// The end of a kernel's entry: to `setup` for groups of one row, else a call of the function that is returned.
+fn only_for_one_row(low: &Lower<'_>, symbol: &str, setup: Bb) -> Val {
+    let ir = low.ir;
+    let other = declare(ir, &format!("{symbol}.rows"));
+    ir.set_linkage(other, Linkage::LLVMInternalLinkage);
+    ir.attribute(other, None, "noinline", 0);
+    let [y, z] = [4, 8].map(|d| {
+        let launch = ir.param(low.llvm_function, 1);
+        ir.load(
+            ir.i32,
+            ir.offset_by(launch, launch_offset::GROUP_SIZE + d),
+            4,
+        )
+    });
+    let one = ir.int_const(ir.i32, 1);
+    let is_row = ir.icmp(IntPred::LLVMIntEQ, ir.bin(Opcode::LLVMMul, y, z), one);
+    let several = low.new_block(c"rows");
+    ir.cond_br(is_row, setup, several);
+    ir.at_end(several);
+    let params: Vec<Val> = (0..5).map(|i| ir.param(low.llvm_function, i)).collect();
+    ir.call(other, kernel_type(ir), &params);
+    ir.ret_void();
+    other
 }
 
 impl Lower<'_> {

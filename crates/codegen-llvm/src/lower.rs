@@ -120,6 +120,8 @@ pub(crate) struct Lower<'a> {
     pub(crate) lanes: Option<Plan>,
     /// Whether the state area covers whole sub-groups, also where a group's last one is not full.
     pub(crate) whole_sub_groups: bool,
+    /// Whether the code is for groups of one row only.
+    pub(crate) one_row: bool,
     /// In a callable function: the kernel that it runs in.
     pub(crate) within: Option<Within>,
     /// The first error found where it could not be returned at once. The output is then discarded.
@@ -200,6 +202,7 @@ impl<'a> Lower<'a> {
             windows: Vec::new(),
             lanes: None,
             whole_sub_groups: false,
+            one_row: false,
             within: None,
             fault: None,
         }
@@ -212,6 +215,7 @@ impl<'a> Lower<'a> {
             function: self.function,
             segments: &self.cut.segments,
             group_size: self.group_size,
+            one_row: self.one_row,
             sub_group_size: self.sub_group_size,
             target: self.target,
         }

@@ -29,6 +29,9 @@ pub(crate) fn kernel(low: &Lower<'_>, kernel: &Kernel, why: Option<String>) -> K
     report.why = why;
     if let Some(lanes) = &low.lanes {
         report.form = Form::Lanes;
+        if lanes.one_row {
+            report.why = Some("for work-groups of one row".to_owned());
+        }
         report.width = lanes.width;
         report.bytes_over_barriers = lanes.state_bytes;
         report.plan = vectorise::print(lanes, &low.input(), kernel);

@@ -23,6 +23,7 @@ mod machine {
     mod memory;
     mod narrow;
     mod native;
+    mod one_row;
     mod options;
     mod parts;
     mod pieces;

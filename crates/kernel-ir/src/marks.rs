@@ -90,6 +90,8 @@ marks! {
     FormItems = "form.items",
     /// One work-item after another, from stop to stop.
     FormPasses = "form.passes",
+    /// Work-items side by side for groups of one row, one after another for others.
+    FormOneRow = "form.one-row",
     /// A kernel with work-group barriers as several regions.
     Regions = "form.regions",
     /// Sub-groups whose rows are always whole ones.

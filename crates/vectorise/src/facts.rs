@@ -80,7 +80,13 @@ impl Facts {
             arrays: arrays.steps(),
             ..Given::default()
         };
-        let group = uniform_in(module, function, kept, LaneScope::Group, &Given::default());
+        let group = uniform_in(
+            module,
+            function,
+            kept,
+            input.group_scope(),
+            &Given::default(),
+        );
         let in_sub_group = match sub_groups {
             None => HashSet::new(),
             Some(_) => {

@@ -226,7 +226,10 @@ fn find_shapes(input: &Input<'_>, facts: &Facts, region: &mut Region) {
                 ..Given::default()
             };
             let function = &region.function;
-            let scope = LaneScope::SubGroup;
+            let scope = match input.one_row {
+                true => LaneScope::Row,
+                false => LaneScope::SubGroup,
+            };
             Some(shape::shapes_given(module, function, scope, &given))
         }
         None => None,
@@ -278,7 +281,7 @@ fn rematerialise(
 /// Whether all work-items of a group are sure to reach the same stops. The next region is then the same for all of
 /// them.
 pub(crate) fn meet_as_a_group(input: &Input<'_>) -> bool {
-    let shapes = shape::shapes(input.module, input.function, LaneScope::Group);
+    let shapes = shape::shapes(input.module, input.function, input.group_scope());
     input
         .segments
         .list

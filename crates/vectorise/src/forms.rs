@@ -5,7 +5,7 @@ use kernel_ir::{Function, Kernel, Transform};
 
 use crate::cost::costs;
 use crate::input::Input;
-use crate::plan::Plan;
+use crate::plan::{MAY_PART, Plan};
 use crate::segments::{LaneOrder, Segments};
 
 /// Cheap operations that rematerialise a value behind a barrier, where one computation serves all lanes. Of five
@@ -27,7 +27,10 @@ pub struct Planned<'a> {
 }
 
 /// The forms to try, in their order, numbered: those that are made for vectors, then the function itself.
-pub fn forms<'a>(suited: &'a [Form], function: &'a Function) -> impl Iterator<Item = Numbered<'a>> {
+pub fn forms<'a>(
+    suited: &'a [Form],
+    function: &'a Function,
+) -> impl Iterator<Item = Numbered<'a>> + Clone {
     let suited = suited.iter();
     let made = suited.map(|form| (&form.function, Some(form.transform)));
     made.chain([(function, None)]).enumerate()
@@ -43,6 +46,27 @@ type Numbered<'a> = (usize, (&'a Function, Option<Transform>));
 /// # Errors
 /// Why the last of them cannot; `None` if there are no forms.
 pub fn first_plan<'a>(
+    input: &Input<'_>,
+    forms: impl Iterator<Item = Numbered<'a>> + Clone,
+    kernel: &Kernel,
+    copies: bool,
+    wanted: Option<u32>,
+) -> Result<Planned<'a>, Option<&'static str>> {
+    let found = first_of(input, forms.clone(), kernel, copies, wanted);
+    match found {
+        // Barriers behind a condition on the row, as of launches whose groups are rows of a matrix.
+        Err(Some(MAY_PART)) if input.group_size.is_none() => {
+            let one_row = Input {
+                one_row: true,
+                ..*input
+            };
+            first_of(&one_row, forms, kernel, copies, wanted).or(found)
+        }
+        found => found,
+    }
+}
+
+fn first_of<'a>(
     input: &Input<'_>,
     forms: impl Iterator<Item = Numbered<'a>>,
     kernel: &Kernel,

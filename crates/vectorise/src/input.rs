@@ -1,5 +1,6 @@
 //! The input of a plan: one kernel, the processor, and what is known about launches.
 
+use kernel_ir::passes::shape::LaneScope;
 use kernel_ir::{Function, Module};
 
 use crate::segments::Segments;
@@ -17,8 +18,21 @@ pub struct Input<'a> {
     pub segments: &'a Segments,
     /// Work-items of a group in each dimension, where the kernel requires a size; none of them is zero.
     pub group_size: Option<[u32; 3]>,
+    /// Whether only launches count whose groups extend in dimension 0 only.
+    pub one_row: bool,
     /// Lanes of a sub-group.
     pub sub_group_size: u32,
     /// The processor.
     pub target: TargetInfo,
+}
+
+impl Input<'_> {
+    /// The work-items of a group, as lanes.
+    pub(crate) fn group_scope(&self) -> LaneScope {
+        let is_row = self.group_size.is_some_and(|size| size[1..] == [1, 1]);
+        match self.one_row || is_row {
+            true => LaneScope::OneRow,
+            false => LaneScope::Group,
+        }
+    }
 }

@@ -350,6 +350,7 @@ b0:
             function,
             segments: &segments,
             group_size: None,
+            one_row: false,
             sub_group_size: 8,
             target: TargetInfo::x86_64("x86-64-v3", ""),
         };

@@ -23,6 +23,7 @@
 //!     function,
 //!     segments: &segments,
 //!     group_size: None,
+//!     one_row: false,
 //!     sub_group_size: 16,
 //!     target: TargetInfo::x86_64("x86-64-v3", ""),
 //! };

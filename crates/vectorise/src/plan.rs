@@ -39,6 +39,9 @@ const MOST_SCALARS: usize = 32;
 /// Bytes of the private arrays of all lanes, which lie on the stack.
 const MOST_PRIVATE_BYTES: u64 = 64 << 10;
 
+/// Why a kernel with barriers has no plan: groups of one row may have one all the same.
+pub(crate) const MAY_PART: &str = "work-items may part where they wait for each other";
+
 /// A region and the loops over its chunks.
 pub struct RegionPlan {
     /// The code.
@@ -55,6 +58,8 @@ pub struct RegionPlan {
 pub struct Plan {
     /// The transform that made the form: loop fission, loop peeling or if-conversion; `None` for the function itself.
     pub transform: Option<Transform>,
+    /// Whether it is only for launches whose groups extend in dimension 0 only.
+    pub one_row: bool,
     /// Work-items that run as one: lanes of its vectors.
     pub width: u32,
     /// Widths for rows, and ends of rows, that are shorter than `width`; the widest first.
@@ -126,7 +131,7 @@ impl Plan {
         let rows = bounded_rows(rows, function, count)?;
         let has_stops = !input.segments.stops.is_empty();
         if has_stops && !meet_as_a_group(input) {
-            return Err("work-items may part where they wait for each other");
+            return Err(MAY_PART);
         }
         let (width, facts, regions) = formed(input, rows, wanted)?;
 
@@ -174,6 +179,7 @@ impl Plan {
         };
         Ok(Self {
             transform: None,
+            one_row: input.one_row,
             width,
             tail_widths: match (rows, wanted) {
                 (None, None) => width::tail_widths(input, width, count),

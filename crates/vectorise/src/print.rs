@@ -98,6 +98,9 @@ impl Printer<'_> {
             write!(self.out, "; cost {lanes}, scalar {scalar}")?;
         }
         writeln!(self.out)?;
+        if plan.one_row {
+            writeln!(self.out, "for groups of one row only")?;
+        }
         if let Some(transform) = plan.transform {
             writeln!(self.out, "form after {}", transform.name())?;
         }

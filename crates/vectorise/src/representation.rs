@@ -451,7 +451,7 @@ impl Analysis<'_> {
             B::GlobalLinearId => true,
             _ => false,
         };
-        if self.chunk == Chunk::Masked && has_own {
+        if self.chunk == Chunk::Masked && has_own && !self.plan.one_row {
             return Representation::Vector;
         }
         Representation::affine(match builtin {

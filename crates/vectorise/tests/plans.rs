@@ -31,6 +31,7 @@ fn plans(mut module: Module, cpu: &str) -> String {
             function,
             segments: &segments,
             group_size: kernel.required_group_size,
+            one_row: false,
             sub_group_size: SUB_GROUP,
             target,
         };
@@ -39,6 +40,7 @@ fn plans(mut module: Module, cpu: &str) -> String {
                 let form = Input {
                     function: planned.function,
                     segments: &planned.segments,
+                    one_row: planned.plan.one_row,
                     ..input
                 };
                 text += &vectorise::print(&planned.plan, &form, kernel);
@@ -225,6 +227,7 @@ fn shown(mark: Mark) -> Shown {
         M::IfConversion => Line("form after if-conversion", ""),
         M::FormRows => Line("kernel saxpy: 16 lanes; cost ", ""),
         M::FormItems | M::FormPasses => Line("kernel part_at_a_barrier: no lanes: ", ""),
+        M::FormOneRow => Line("for groups of one row only", ""),
         M::Regions => Line("region 1, from stop 0", ""),
         M::RowsWhole => Line("kernel ", " of a sub-group, rows of whole sub-groups"),
         M::RowsAny => Line("kernel ", "rows of whole sub-groups or any length"),

@@ -536,9 +536,9 @@ impl Lanes<'_, '_, '_> {
             lanes.low.at.item.linear = ir.add(item.linear, lane);
             lanes.low.at.item.local[0] = ir.add(item.local[0], lane);
             if matches!(op, Op::Call(..) | Op::CallIndirect(..))
-                && let Some(existing) = lanes.existing
+                && let Some(local) = lanes.existing.and_then(|existing| existing.local)
             {
-                lanes.low.at.item.local = existing.local.map(|of| ir.extract_element(of, lane));
+                lanes.low.at.item.local = local.map(|of| ir.extract_element(of, lane));
             }
             let value = lanes.low.operation(op, result, word)?;
             lanes.low.clear_block_values();

@@ -104,9 +104,9 @@ pub(super) struct UniformStep {
     pub(super) lanes: Ty,
 }
 
-/// The lanes of a masked chunk: which of them exist, and their local ids.
+/// The lanes of a masked chunk: which of them exist, and their local ids unless they are those of a row.
 #[derive(Clone, Copy)]
 pub(super) struct ExistingLanes {
     pub(super) mask: Val,
-    pub(super) local: [Val; 3],
+    pub(super) local: Option<[Val; 3]>,
 }

@@ -94,7 +94,10 @@ pub(super) fn chunks(
     ir.at_end(masked);
     if region.sub_group_shapes.is_some() {
         let first = ir.load(ir.i64, start, 8);
-        let existing = existing_lanes(low, first, form.width);
+        let existing = match form.one_row {
+            true => existing_of_row(low, first, form.width),
+            false => existing_lanes(low, first, form.width),
+        };
         let done = low.new_block(c"masked.done");
         let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
         lanes.shapes = region.sub_group_shapes.as_ref();
@@ -212,6 +215,20 @@ fn in_rows(
     Ok(())
 }
 
+/// The lanes of a masked chunk that begins at work-item `first` of a group's only row.
+fn existing_of_row(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes {
+    let ir = low.ir;
+    let zero = ir.i64c(0);
+    place(low, [first, zero, zero]);
+    let lanes: Vec<Val> = (0..u64::from(width)).map(|l| ir.i64c(l)).collect();
+    let linear = ir.add(ir.splat(first, width), ir.const_vector(&lanes));
+    let items = ir.splat(low.at.launch.items, width);
+    ExistingLanes {
+        mask: ir.icmp(IntPred::LLVMIntULT, linear, items),
+        local: None,
+    }
+}
+
 /// The lanes of a masked chunk that begins at work-item `first`.
 fn existing_lanes(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes {
     let ir = low.ir;
@@ -233,7 +250,7 @@ fn existing_lanes(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes 
     low.at.item.local = [ir.i64c(0); 3];
     ExistingLanes {
         mask: ir.icmp(IntPred::LLVMIntULT, linear, splat(low.at.launch.items)),
-        local: [x, y, z],
+        local: Some([x, y, z]),
     }
 }
 
@@ -243,7 +260,7 @@ impl Lanes<'_, '_, '_> {
         use Builtin as B;
         let ir = self.low.ir;
         let d = usize::from(dimension);
-        let local = self.existing?.local;
+        let local = self.existing?.local?;
         let global = |d: usize| ir.add(self.splat(self.low.at.base[d]), local[d]);
         let v = match builtin {
             B::LocalInvocationId if d < 3 => local[d],

@@ -29,6 +29,8 @@ use crate::types::{AddressSpace, ConstId, Constant, Type};
 pub enum LaneScope {
     /// All of a work-group, by linear index.
     Group,
+    /// All of a work-group that extends in dimension 0 only.
+    OneRow,
     /// Consecutive work-items in dimension 0 that lie in one sub-group: their ids in dimensions 1 and 2 are equal.
     Row,
     /// All of a sub-group, by linear index; dimension 1 may change within it.
@@ -462,8 +464,7 @@ impl Analysis<'_> {
                         | GroupOp::AllEqual
                         | GroupOp::Ballot
                 );
-                let within_scope =
-                    *scope == GroupScope::Workgroup || self.lanes != LaneScope::Group;
+                let within_scope = *scope == GroupScope::Workgroup || self.in_one_sub_group();
                 if one_result && within_scope {
                     Shape::Uniform
                 } else {
@@ -529,9 +530,14 @@ impl Analysis<'_> {
         header.is_some_and(|l| self.loops.contains(l, from))
     }
 
+    /// Whether all lanes are in one sub-group.
+    fn in_one_sub_group(&self) -> bool {
+        matches!(self.lanes, LaneScope::Row | LaneScope::SubGroup)
+    }
+
     fn builtin(&self, builtin: Builtin, dimension: u8) -> Shape {
         use Builtin as B;
-        let row = self.lanes == LaneScope::Row;
+        let row = matches!(self.lanes, LaneScope::Row | LaneScope::OneRow);
         match builtin {
             B::LocalInvocationIndex => Shape::Contiguous,
             B::GlobalInvocationId | B::LocalInvocationId => match (row, dimension) {
@@ -540,8 +546,8 @@ impl Analysis<'_> {
                 (false, _) => Shape::Varying,
             },
             B::GlobalLinearId if row => Shape::Contiguous,
-            B::SubgroupLocalInvocationId if self.lanes != LaneScope::Group => Shape::Contiguous,
-            B::SubgroupId | B::SubgroupSize if self.lanes != LaneScope::Group => Shape::Uniform,
+            B::SubgroupLocalInvocationId if self.in_one_sub_group() => Shape::Contiguous,
+            B::SubgroupId | B::SubgroupSize if self.in_one_sub_group() => Shape::Uniform,
             B::GlobalLinearId | B::SubgroupLocalInvocationId | B::SubgroupId | B::SubgroupSize => {
                 Shape::Varying
             }
