@@ -14,6 +14,7 @@ pub(super) const SHAPES: &[(&str, Shape)] = &[
     ("block accesses", blocks),
     ("lock step", lock_step),
     ("local counters", counters),
+    ("row conditions", row_conditions),
 ];
 
 /// Rows of groups whose last sub-group has at least four lanes, whatever the size of sub-groups.
@@ -419,4 +420,48 @@ fn counters(random: &mut Random) -> Case {
     let v = t.value("i32", &format!("load {own} align 4"));
     t.store(&v, "%g", 4);
     Case::new(t.done(), size, random)
+}
+
+/// Work-items swap values behind a condition on the row, which is the same for all rows of a group.
+fn row_conditions(random: &mut Random) -> Case {
+    let size = random.pick(&ROWS);
+    let last = size.iter().product::<u32>() - 1;
+    let mut t = Text::new();
+    t.global("var @t: [256 x i32] in local");
+    t.line("%y: i64 = wi.GlobalInvocationId 1");
+    t.line("%y32: i32 = to.trunc %y");
+    t.line("%linear: i64 = wi.LocalInvocationIndex 0");
+    t.line("%group: i64 = wi.WorkgroupId 0");
+    let base = t.value("i64", "imul %group, i64 128");
+    let place = t.value("i64", &format!("iadd {base}, %linear"));
+    let rows = random.pick(&[0, size[1], size[1], 100]);
+    let some = t.value("bool", &format!("cmp.ult %y32, i32 {rows}"));
+    let (exchanges, loops) = (random.below(2) == 0, random.below(2) == 0);
+    t.guarded(&some, |t| {
+        let v = t.load("i32", &place, 4);
+        let own = t.at("local", "@t", "%linear", 4, 0);
+        t.line(&format!("store {own}, {v} align 4"));
+        let start = [("i32", v)];
+        let trips = if loops { "%n" } else { "i32 1" };
+        let made = t.repeat(trips, &start, |t, turn, values| {
+            t.line("barrier Workgroup");
+            let other = t.value("i64", &format!("isub i64 {last}, %linear"));
+            let at = t.at("local", "@t", &other, 4, 0);
+            let mut w = t.value("i32", &format!("load {at} align 4"));
+            if exchanges {
+                w = t.value("i32", &format!("group.reduce.iadd Subgroup {w}"));
+            }
+            t.line("barrier Workgroup");
+            let sum = t.value("i32", &format!("imul {}, i32 3", values[0]));
+            let sum = t.value("i32", &format!("iadd {sum}, {w}"));
+            let sum = t.value("i32", &format!("xor {sum}, {turn}"));
+            t.line(&format!("store {own}, {sum} align 4"));
+            vec![sum]
+        });
+        t.store(&made[0], &place, 4);
+    });
+    let mut case = Case::new(t.done(), size[0], random);
+    case.size = size;
+    case.required = random.below(4) == 0;
+    case
 }
