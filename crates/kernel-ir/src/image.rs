@@ -87,7 +87,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record's number for the format. Common formats have their own, for code without shifts and masks.
+    /// The record's number for the format. Common formats have their own, for code without shifts and masks. An odd number
+    /// makes reads as integers sign-extend.
     fn code(&self) -> u32 {
         use Select::{Channel, One, Zero};
         let whole = [Channel(0), Channel(1), Channel(2), Channel(3)];
@@ -95,9 +96,9 @@ impl Record {
         // Number format, components, channels and their bits.
         let common = [
             (8, Numeric::Float, red, 1, 32),
-            (9, Numeric::Float, whole, 4, 32),
-            (10, Numeric::Float, whole, 4, 16),
-            (11, Numeric::Unorm, whole, 4, 8),
+            (10, Numeric::Float, whole, 4, 32),
+            (12, Numeric::Float, whole, 4, 16),
+            (14, Numeric::Unorm, whole, 4, 8),
         ];
         let is = |&(_, numeric, select, count, bits): &(u32, Numeric, [Select; 4], u8, u8)| {
             let in_order = |(at, c): (u8, &self::Channel)| (c.shift, c.bits) == (bits * at, bits);
@@ -281,6 +282,51 @@ mod tests {
                     assert_eq!(found, [want; 3], "{integer} of {bits} bits");
                 }
             }
+        }
+    }
+
+    /// As before such formats had a number of their own: a normalised byte read as an integer is 0 to 255.
+    #[test]
+    fn common_formats_read_as_integers_are_unsigned() {
+        use super::{Channel, Numeric, Record, Select};
+        let record = |numeric, bits: u8, count: u8| Record {
+            base: 0,
+            extent: [1; 3],
+            texel: u32::from(bits * count / 8),
+            row_pitch: 0,
+            slice_pitch: 0,
+            numeric,
+            channels: std::array::from_fn(|at| match at < usize::from(count) {
+                true => Channel {
+                    shift: bits * at as u8,
+                    bits,
+                },
+                false => Channel::default(),
+            }),
+            select: match count {
+                1 => [Select::Channel(0), Select::Zero, Select::Zero, Select::One],
+                _ => [0, 1, 2, 3].map(Select::Channel),
+            },
+            opaque_border: false,
+            order: 0,
+            data_type: 0,
+            sampler: 0,
+        };
+        for (numeric, bits, count, code) in [
+            (Numeric::Float, 32, 1, 8),
+            (Numeric::Float, 32, 4, 10),
+            (Numeric::Float, 16, 4, 12),
+            (Numeric::Unorm, 8, 4, 14),
+            // Without code of their own.
+            (Numeric::Unorm, 8, 1, 2),
+            (Numeric::Float, 32, 2, 4),
+        ] {
+            let found = record(numeric, bits, count).code();
+            assert_eq!(
+                (found, found % 2),
+                (code, 0),
+                "{numeric:?} {count} x {bits}"
+            );
         }
     }
 

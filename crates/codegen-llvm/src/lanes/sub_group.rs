@@ -94,10 +94,7 @@ pub(super) fn chunks(
     ir.at_end(masked);
     if region.sub_group_shapes.is_some() {
         let first = ir.load(ir.i64, start, 8);
-        let existing = match form.one_row {
-            true => existing_of_row(low, first, form.width),
-            false => existing_lanes(low, first, form.width),
-        };
+        let existing = existing_lanes(low, first, form);
         let done = low.new_block(c"masked.done");
         let mut lanes = Lanes::new(low, form, region, form.width, saved, done, next);
         lanes.shapes = region.sub_group_shapes.as_ref();
@@ -215,26 +212,18 @@ fn in_rows(
     Ok(())
 }
 
-/// The lanes of a masked chunk that begins at work-item `first` of a group's only row.
-fn existing_of_row(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes {
-    let ir = low.ir;
-    let zero = ir.i64c(0);
-    place(low, [first, zero, zero]);
-    let lanes: Vec<Val> = (0..u64::from(width)).map(|l| ir.i64c(l)).collect();
-    let linear = ir.add(ir.splat(first, width), ir.const_vector(&lanes));
-    let items = ir.splat(low.at.launch.items, width);
-    ExistingLanes {
-        mask: ir.icmp(IntPred::LLVMIntULT, linear, items),
-        local: None,
-    }
-}
-
 /// The lanes of a masked chunk that begins at work-item `first`.
-fn existing_lanes(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes {
+fn existing_lanes(low: &mut Lower<'_>, first: Val, form: &Plan) -> ExistingLanes {
     let ir = low.ir;
+    let (width, zero) = (form.width, ir.i64c(0));
     let splat = |v: Val| ir.splat(v, width);
     let lanes: Vec<Val> = (0..u64::from(width)).map(|l| ir.i64c(l)).collect();
     let linear = ir.add(splat(first), ir.const_vector(&lanes));
+    let mask = ir.icmp(IntPred::LLVMIntULT, linear, splat(low.at.launch.items));
+    if form.one_row {
+        place(low, [first, zero, zero]);
+        return ExistingLanes { mask, local: None };
+    }
     // Below 2^32 the truncated quotient of two doubles is the exact one.
     let (wide, double) = (ir.type_of(linear), ir.vector(ir.double, width));
     let divide = |a: Val, b: Val| {
@@ -247,9 +236,9 @@ fn existing_lanes(low: &mut Lower<'_>, first: Val, width: u32) -> ExistingLanes 
     let (row, x) = divide(linear, sx);
     let (z, y) = divide(row, sy);
     low.at.item.linear = first;
-    low.at.item.local = [ir.i64c(0); 3];
+    low.at.item.local = [zero; 3];
     ExistingLanes {
-        mask: ir.icmp(IntPred::LLVMIntULT, linear, splat(low.at.launch.items)),
+        mask,
         local: Some([x, y, z]),
     }
 }

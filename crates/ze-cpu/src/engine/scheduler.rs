@@ -21,11 +21,11 @@ const SPIN_NS: u64 = 20_000;
 /// 230 µs instead of 260, 142 instead of 208, 179 instead of 225, 117 instead of 125. 200 µs gained no more (medians of 5
 /// interleaved runs of 1000 calls; Intel Xeon, two processors, 2026-11).
 pub(super) const POLL_NS: u64 = 100_000;
-/// How long after the last submission one worker naps instead of sleeping.
-const NAPS_NS: u64 = 4_000_000;
-/// Length of a nap.
+/// How long after the last submission one worker naps instead of sleeping. Not measured.
+const NAPPING_NS: u64 = 4_000_000;
+/// Length of a nap. Not measured.
 const NAP_NS: u64 = 50_000;
-/// One of this many submissions wakes a napping worker.
+/// One of this many submissions wakes a napping worker. Not measured.
 const SUBMISSIONS_PER_WAKE: u32 = 32;
 /// How often a worker looks for work that is counted but not found.
 const MISSES: usize = 64;
@@ -266,7 +266,7 @@ impl Scheduler {
                     return true;
                 }
             }
-            if self.since_submission() > NAPS_NS {
+            if self.since_submission() > NAPPING_NS {
                 return self.idle.waits().any();
             }
             let has_work = self.idle.nap(|signal, value| {
@@ -279,7 +279,8 @@ impl Scheduler {
     }
 
     /// Whether a worker may spin without taking a CPU from busy workers or from a thread of the program. A burst of empty
-    /// kernels took 1.17 times as long on two processors while the second worker polled (11 interleaved runs).
+    /// kernels took 1.17 times as long while the second worker polled (`./x bench kernels --against`, medians of 11
+    /// interleaved runs; Intel Xeon, two processors, 2026-11).
     fn has_free_cpu(&self) -> bool {
         let running = self.running.load(Ordering::Relaxed);
         let busy = running.saturating_sub(self.idle.attentive() + self.idle.resting());
