@@ -104,27 +104,27 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %86 = insertelement <8 x i64> poison, i64 %85, i32 0
   %87 = shufflevector <8 x i64> %86, <8 x i64> poison, <8 x i32> zeroinitializer
   %88 = add <8 x i64> %87, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %89 = insertelement <8 x i64> poison, i64 %21, i32 0
+  %89 = insertelement <8 x i64> poison, i64 %45, i32 0
   %90 = shufflevector <8 x i64> %89, <8 x i64> poison, <8 x i32> zeroinitializer
-  %91 = insertelement <8 x i64> poison, i64 %24, i32 0
-  %92 = shufflevector <8 x i64> %91, <8 x i64> poison, <8 x i32> zeroinitializer
-  %93 = insertelement <8 x i64> poison, i64 %27, i32 0
-  %94 = shufflevector <8 x i64> %93, <8 x i64> poison, <8 x i32> zeroinitializer
-  %95 = uitofp <8 x i64> %88 to <8 x double>
-  %96 = uitofp <8 x i64> %90 to <8 x double>
-  %97 = fdiv <8 x double> %95, %96
-  %98 = fptoui <8 x double> %97 to <8 x i64>
-  %99 = mul <8 x i64> %98, %90
-  %100 = sub <8 x i64> %88, %99
-  %101 = uitofp <8 x i64> %98 to <8 x double>
-  %102 = uitofp <8 x i64> %92 to <8 x double>
-  %103 = fdiv <8 x double> %101, %102
-  %104 = fptoui <8 x double> %103 to <8 x i64>
-  %105 = mul <8 x i64> %104, %92
-  %106 = sub <8 x i64> %98, %105
-  %107 = insertelement <8 x i64> poison, i64 %45, i32 0
-  %108 = shufflevector <8 x i64> %107, <8 x i64> poison, <8 x i32> zeroinitializer
-  %109 = icmp ult <8 x i64> %88, %108
+  %91 = icmp ult <8 x i64> %88, %90
+  %92 = insertelement <8 x i64> poison, i64 %21, i32 0
+  %93 = shufflevector <8 x i64> %92, <8 x i64> poison, <8 x i32> zeroinitializer
+  %94 = insertelement <8 x i64> poison, i64 %24, i32 0
+  %95 = shufflevector <8 x i64> %94, <8 x i64> poison, <8 x i32> zeroinitializer
+  %96 = insertelement <8 x i64> poison, i64 %27, i32 0
+  %97 = shufflevector <8 x i64> %96, <8 x i64> poison, <8 x i32> zeroinitializer
+  %98 = uitofp <8 x i64> %88 to <8 x double>
+  %99 = uitofp <8 x i64> %93 to <8 x double>
+  %100 = fdiv <8 x double> %98, %99
+  %101 = fptoui <8 x double> %100 to <8 x i64>
+  %102 = mul <8 x i64> %101, %93
+  %103 = sub <8 x i64> %88, %102
+  %104 = uitofp <8 x i64> %101 to <8 x double>
+  %105 = uitofp <8 x i64> %95 to <8 x double>
+  %106 = fdiv <8 x double> %104, %105
+  %107 = fptoui <8 x double> %106 to <8 x i64>
+  %108 = mul <8 x i64> %107, %95
+  %109 = sub <8 x i64> %101, %108
   store <8 x i1> zeroinitializer, ptr %14, align 1
   br label %147
 
@@ -203,11 +203,11 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %14, align 1
   %148 = insertelement <8 x i64> poison, i64 %72, i32 0
   %149 = shufflevector <8 x i64> %148, <8 x i64> poison, <8 x i32> zeroinitializer
-  %150 = add <8 x i64> %149, %100
+  %150 = add <8 x i64> %149, %103
   %151 = mul <8 x i64> %150, splat (i64 4)
   %152 = getelementptr i8, ptr %54, <8 x i64> %151
   store <8 x ptr> %152, ptr %15, align 64
-  %153 = bitcast <8 x i1> %109 to i8
+  %153 = bitcast <8 x i1> %91 to i8
   %154 = zext i8 %153 to i64
   br label %155
 
@@ -227,13 +227,13 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
 165:
   %166 = load <8 x float>, ptr %16, align 64
   %167 = freeze <8 x float> %166
-  %168 = select <8 x i1> %109, <8 x float> %167, <8 x float> zeroinitializer
+  %168 = select <8 x i1> %91, <8 x float> %167, <8 x float> zeroinitializer
   %169 = call reassoc float @llvm.vector.reduce.fadd.v8f32(float 0.000000e+00, <8 x float> %168)
   %170 = insertelement <8 x float> poison, float %169, i32 0
   %171 = shufflevector <8 x float> %170, <8 x float> poison, <8 x i32> zeroinitializer
   store <8 x ptr> %152, ptr %17, align 64
   store <8 x float> %171, ptr %18, align 64
-  %172 = bitcast <8 x i1> %109 to i8
+  %172 = bitcast <8 x i1> %91 to i8
   %173 = zext i8 %172 to i64
   br label %174
 

@@ -111,27 +111,27 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %93 = insertelement <8 x i64> poison, i64 %92, i32 0
   %94 = shufflevector <8 x i64> %93, <8 x i64> poison, <8 x i32> zeroinitializer
   %95 = add <8 x i64> %94, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %96 = insertelement <8 x i64> poison, i64 %25, i32 0
+  %96 = insertelement <8 x i64> poison, i64 %49, i32 0
   %97 = shufflevector <8 x i64> %96, <8 x i64> poison, <8 x i32> zeroinitializer
-  %98 = insertelement <8 x i64> poison, i64 %28, i32 0
-  %99 = shufflevector <8 x i64> %98, <8 x i64> poison, <8 x i32> zeroinitializer
-  %100 = insertelement <8 x i64> poison, i64 %31, i32 0
-  %101 = shufflevector <8 x i64> %100, <8 x i64> poison, <8 x i32> zeroinitializer
-  %102 = uitofp <8 x i64> %95 to <8 x double>
-  %103 = uitofp <8 x i64> %97 to <8 x double>
-  %104 = fdiv <8 x double> %102, %103
-  %105 = fptoui <8 x double> %104 to <8 x i64>
-  %106 = mul <8 x i64> %105, %97
-  %107 = sub <8 x i64> %95, %106
-  %108 = uitofp <8 x i64> %105 to <8 x double>
-  %109 = uitofp <8 x i64> %99 to <8 x double>
-  %110 = fdiv <8 x double> %108, %109
-  %111 = fptoui <8 x double> %110 to <8 x i64>
-  %112 = mul <8 x i64> %111, %99
-  %113 = sub <8 x i64> %105, %112
-  %114 = insertelement <8 x i64> poison, i64 %49, i32 0
-  %115 = shufflevector <8 x i64> %114, <8 x i64> poison, <8 x i32> zeroinitializer
-  %116 = icmp ult <8 x i64> %95, %115
+  %98 = icmp ult <8 x i64> %95, %97
+  %99 = insertelement <8 x i64> poison, i64 %25, i32 0
+  %100 = shufflevector <8 x i64> %99, <8 x i64> poison, <8 x i32> zeroinitializer
+  %101 = insertelement <8 x i64> poison, i64 %28, i32 0
+  %102 = shufflevector <8 x i64> %101, <8 x i64> poison, <8 x i32> zeroinitializer
+  %103 = insertelement <8 x i64> poison, i64 %31, i32 0
+  %104 = shufflevector <8 x i64> %103, <8 x i64> poison, <8 x i32> zeroinitializer
+  %105 = uitofp <8 x i64> %95 to <8 x double>
+  %106 = uitofp <8 x i64> %100 to <8 x double>
+  %107 = fdiv <8 x double> %105, %106
+  %108 = fptoui <8 x double> %107 to <8 x i64>
+  %109 = mul <8 x i64> %108, %100
+  %110 = sub <8 x i64> %95, %109
+  %111 = uitofp <8 x i64> %108 to <8 x double>
+  %112 = uitofp <8 x i64> %102 to <8 x double>
+  %113 = fdiv <8 x double> %111, %112
+  %114 = fptoui <8 x double> %113 to <8 x i64>
+  %115 = mul <8 x i64> %114, %102
+  %116 = sub <8 x i64> %108, %115
   store <8 x i1> zeroinitializer, ptr %14, align 1
   br label %165
 
@@ -220,12 +220,12 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
 
 165:
   store <8 x i1> zeroinitializer, ptr %14, align 1
-  %166 = uitofp <8 x i64> %107 to <8 x float>
-  %167 = mul <8 x i64> %107, splat (i64 4)
+  %166 = uitofp <8 x i64> %110 to <8 x float>
+  %167 = mul <8 x i64> %110, splat (i64 4)
   %168 = getelementptr i8, ptr %61, <8 x i64> %167
   store <8 x ptr> %168, ptr %15, align 64
   store <8 x float> %166, ptr %16, align 64
-  %169 = bitcast <8 x i1> %116 to i8
+  %169 = bitcast <8 x i1> %98 to i8
   %170 = zext i8 %169 to i64
   br label %171
 
@@ -243,12 +243,12 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   br i1 %180, label %171, label %181
 
 181:
-  %182 = trunc <8 x i64> %107 to <8 x i32>
+  %182 = trunc <8 x i64> %110 to <8 x i32>
   %183 = sext <8 x i32> %182 to <8 x i64>
   %184 = mul <8 x i64> %183, splat (i64 4)
   %185 = getelementptr i8, ptr %61, <8 x i64> %184
   store <8 x ptr> %185, ptr %17, align 64
-  %186 = bitcast <8 x i1> %116 to i8
+  %186 = bitcast <8 x i1> %98 to i8
   %187 = zext i8 %186 to i64
   br label %188
 
@@ -271,11 +271,11 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %201 = fmul <8 x float> %200, splat (float 2.000000e+00)
   %202 = insertelement <8 x i64> poison, i64 %79, i32 0
   %203 = shufflevector <8 x i64> %202, <8 x i64> poison, <8 x i32> zeroinitializer
-  %204 = add <8 x i64> %203, %107
+  %204 = add <8 x i64> %203, %110
   %205 = mul <8 x i64> %204, splat (i64 4)
   %206 = getelementptr i8, ptr %58, <8 x i64> %205
   store <8 x ptr> %206, ptr %19, align 64
-  %207 = bitcast <8 x i1> %116 to i8
+  %207 = bitcast <8 x i1> %98 to i8
   %208 = zext i8 %207 to i64
   br label %209
 
@@ -299,7 +299,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %223 = fadd <8 x float> %201, %222
   store <8 x ptr> %206, ptr %21, align 64
   store <8 x float> %223, ptr %22, align 64
-  %224 = bitcast <8 x i1> %116 to i8
+  %224 = bitcast <8 x i1> %98 to i8
   %225 = zext i8 %224 to i64
   br label %226
 

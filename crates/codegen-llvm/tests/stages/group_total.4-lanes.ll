@@ -182,27 +182,27 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %160 = insertelement <8 x i64> poison, i64 %159, i32 0
   %161 = shufflevector <8 x i64> %160, <8 x i64> poison, <8 x i32> zeroinitializer
   %162 = add <8 x i64> %161, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %163 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %163 = insertelement <8 x i64> poison, i64 %104, i32 0
   %164 = shufflevector <8 x i64> %163, <8 x i64> poison, <8 x i32> zeroinitializer
-  %165 = insertelement <8 x i64> poison, i64 %83, i32 0
-  %166 = shufflevector <8 x i64> %165, <8 x i64> poison, <8 x i32> zeroinitializer
-  %167 = insertelement <8 x i64> poison, i64 %86, i32 0
-  %168 = shufflevector <8 x i64> %167, <8 x i64> poison, <8 x i32> zeroinitializer
-  %169 = uitofp <8 x i64> %162 to <8 x double>
-  %170 = uitofp <8 x i64> %164 to <8 x double>
-  %171 = fdiv <8 x double> %169, %170
-  %172 = fptoui <8 x double> %171 to <8 x i64>
-  %173 = mul <8 x i64> %172, %164
-  %174 = sub <8 x i64> %162, %173
-  %175 = uitofp <8 x i64> %172 to <8 x double>
-  %176 = uitofp <8 x i64> %166 to <8 x double>
-  %177 = fdiv <8 x double> %175, %176
-  %178 = fptoui <8 x double> %177 to <8 x i64>
-  %179 = mul <8 x i64> %178, %166
-  %180 = sub <8 x i64> %172, %179
-  %181 = insertelement <8 x i64> poison, i64 %104, i32 0
-  %182 = shufflevector <8 x i64> %181, <8 x i64> poison, <8 x i32> zeroinitializer
-  %183 = icmp ult <8 x i64> %162, %182
+  %165 = icmp ult <8 x i64> %162, %164
+  %166 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %167 = shufflevector <8 x i64> %166, <8 x i64> poison, <8 x i32> zeroinitializer
+  %168 = insertelement <8 x i64> poison, i64 %83, i32 0
+  %169 = shufflevector <8 x i64> %168, <8 x i64> poison, <8 x i32> zeroinitializer
+  %170 = insertelement <8 x i64> poison, i64 %86, i32 0
+  %171 = shufflevector <8 x i64> %170, <8 x i64> poison, <8 x i32> zeroinitializer
+  %172 = uitofp <8 x i64> %162 to <8 x double>
+  %173 = uitofp <8 x i64> %167 to <8 x double>
+  %174 = fdiv <8 x double> %172, %173
+  %175 = fptoui <8 x double> %174 to <8 x i64>
+  %176 = mul <8 x i64> %175, %167
+  %177 = sub <8 x i64> %162, %176
+  %178 = uitofp <8 x i64> %175 to <8 x double>
+  %179 = uitofp <8 x i64> %169 to <8 x double>
+  %180 = fdiv <8 x double> %178, %179
+  %181 = fptoui <8 x double> %180 to <8 x i64>
+  %182 = mul <8 x i64> %181, %169
+  %183 = sub <8 x i64> %175, %182
   store <8 x i1> zeroinitializer, ptr %14, align 1
   br label %228
 
@@ -289,13 +289,13 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %14, align 1
   %229 = insertelement <8 x i64> poison, i64 %140, i32 0
   %230 = shufflevector <8 x i64> %229, <8 x i64> poison, <8 x i32> zeroinitializer
-  %231 = add <8 x i64> %230, %174
+  %231 = add <8 x i64> %230, %177
   %232 = mul <8 x i64> %231, splat (i64 4)
   %233 = getelementptr i8, ptr %113, <8 x i64> %232
   %234 = mul i64 %159, 4
   %235 = getelementptr i8, ptr %118, i64 %234
   store <8 x ptr> %233, ptr %15, align 64
-  %236 = bitcast <8 x i1> %183 to i8
+  %236 = bitcast <8 x i1> %165 to i8
   %237 = zext i8 %236 to i64
   br label %238
 
@@ -315,9 +315,9 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
 248:
   %249 = load <8 x i32>, ptr %16, align 64
   %250 = freeze <8 x i32> %249
-  %251 = select <8 x i1> %183, <8 x i32> %250, <8 x i32> zeroinitializer
+  %251 = select <8 x i1> %165, <8 x i32> %250, <8 x i32> zeroinitializer
   %252 = call i32 @llvm.vector.reduce.add.v8i32(<8 x i32> %251)
-  call void @llvm.masked.store.v8i32.p0(<8 x i32> %250, ptr %235, <8 x i1> %183)
+  call void @llvm.masked.store.v8i32.p0(<8 x i32> %250, ptr %235, <8 x i1> %165)
   %253 = add i64 %104, 7
   %254 = and i64 %253, -8
   %255 = mul i64 %254, 0
@@ -343,27 +343,27 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %264 = insertelement <8 x i64> poison, i64 %263, i32 0
   %265 = shufflevector <8 x i64> %264, <8 x i64> poison, <8 x i32> zeroinitializer
   %266 = add <8 x i64> %265, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %267 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %267 = insertelement <8 x i64> poison, i64 %104, i32 0
   %268 = shufflevector <8 x i64> %267, <8 x i64> poison, <8 x i32> zeroinitializer
-  %269 = insertelement <8 x i64> poison, i64 %83, i32 0
-  %270 = shufflevector <8 x i64> %269, <8 x i64> poison, <8 x i32> zeroinitializer
-  %271 = insertelement <8 x i64> poison, i64 %86, i32 0
-  %272 = shufflevector <8 x i64> %271, <8 x i64> poison, <8 x i32> zeroinitializer
-  %273 = uitofp <8 x i64> %266 to <8 x double>
-  %274 = uitofp <8 x i64> %268 to <8 x double>
-  %275 = fdiv <8 x double> %273, %274
-  %276 = fptoui <8 x double> %275 to <8 x i64>
-  %277 = mul <8 x i64> %276, %268
-  %278 = sub <8 x i64> %266, %277
-  %279 = uitofp <8 x i64> %276 to <8 x double>
-  %280 = uitofp <8 x i64> %270 to <8 x double>
-  %281 = fdiv <8 x double> %279, %280
-  %282 = fptoui <8 x double> %281 to <8 x i64>
-  %283 = mul <8 x i64> %282, %270
-  %284 = sub <8 x i64> %276, %283
-  %285 = insertelement <8 x i64> poison, i64 %104, i32 0
-  %286 = shufflevector <8 x i64> %285, <8 x i64> poison, <8 x i32> zeroinitializer
-  %287 = icmp ult <8 x i64> %266, %286
+  %269 = icmp ult <8 x i64> %266, %268
+  %270 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %271 = shufflevector <8 x i64> %270, <8 x i64> poison, <8 x i32> zeroinitializer
+  %272 = insertelement <8 x i64> poison, i64 %83, i32 0
+  %273 = shufflevector <8 x i64> %272, <8 x i64> poison, <8 x i32> zeroinitializer
+  %274 = insertelement <8 x i64> poison, i64 %86, i32 0
+  %275 = shufflevector <8 x i64> %274, <8 x i64> poison, <8 x i32> zeroinitializer
+  %276 = uitofp <8 x i64> %266 to <8 x double>
+  %277 = uitofp <8 x i64> %271 to <8 x double>
+  %278 = fdiv <8 x double> %276, %277
+  %279 = fptoui <8 x double> %278 to <8 x i64>
+  %280 = mul <8 x i64> %279, %271
+  %281 = sub <8 x i64> %266, %280
+  %282 = uitofp <8 x i64> %279 to <8 x double>
+  %283 = uitofp <8 x i64> %273 to <8 x double>
+  %284 = fdiv <8 x double> %282, %283
+  %285 = fptoui <8 x double> %284 to <8 x i64>
+  %286 = mul <8 x i64> %285, %273
+  %287 = sub <8 x i64> %279, %286
   store <8 x i1> zeroinitializer, ptr %46, align 1
   store <8 x i1> zeroinitializer, ptr %47, align 1
   store <8 x i1> zeroinitializer, ptr %48, align 1
@@ -809,8 +809,8 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %554 = icmp ugt i64 %550, 1
   store i1 %554, ptr %67, align 1
   %555 = xor <8 x i1> %548, splat (i1 true)
-  %556 = select <8 x i1> %287, <8 x i1> %548, <8 x i1> zeroinitializer
-  %557 = select <8 x i1> %287, <8 x i1> %555, <8 x i1> zeroinitializer
+  %556 = select <8 x i1> %269, <8 x i1> %548, <8 x i1> zeroinitializer
+  %557 = select <8 x i1> %269, <8 x i1> %555, <8 x i1> zeroinitializer
   %558 = load <8 x i1>, ptr %47, align 1
   %559 = or <8 x i1> %558, %556
   store <8 x i1> %559, ptr %47, align 1
@@ -1064,27 +1064,27 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %704 = insertelement <8 x i64> poison, i64 %703, i32 0
   %705 = shufflevector <8 x i64> %704, <8 x i64> poison, <8 x i32> zeroinitializer
   %706 = add <8 x i64> %705, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %707 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %707 = insertelement <8 x i64> poison, i64 %104, i32 0
   %708 = shufflevector <8 x i64> %707, <8 x i64> poison, <8 x i32> zeroinitializer
-  %709 = insertelement <8 x i64> poison, i64 %83, i32 0
-  %710 = shufflevector <8 x i64> %709, <8 x i64> poison, <8 x i32> zeroinitializer
-  %711 = insertelement <8 x i64> poison, i64 %86, i32 0
-  %712 = shufflevector <8 x i64> %711, <8 x i64> poison, <8 x i32> zeroinitializer
-  %713 = uitofp <8 x i64> %706 to <8 x double>
-  %714 = uitofp <8 x i64> %708 to <8 x double>
-  %715 = fdiv <8 x double> %713, %714
-  %716 = fptoui <8 x double> %715 to <8 x i64>
-  %717 = mul <8 x i64> %716, %708
-  %718 = sub <8 x i64> %706, %717
-  %719 = uitofp <8 x i64> %716 to <8 x double>
-  %720 = uitofp <8 x i64> %710 to <8 x double>
-  %721 = fdiv <8 x double> %719, %720
-  %722 = fptoui <8 x double> %721 to <8 x i64>
-  %723 = mul <8 x i64> %722, %710
-  %724 = sub <8 x i64> %716, %723
-  %725 = insertelement <8 x i64> poison, i64 %104, i32 0
-  %726 = shufflevector <8 x i64> %725, <8 x i64> poison, <8 x i32> zeroinitializer
-  %727 = icmp ult <8 x i64> %706, %726
+  %709 = icmp ult <8 x i64> %706, %708
+  %710 = insertelement <8 x i64> poison, i64 %80, i32 0
+  %711 = shufflevector <8 x i64> %710, <8 x i64> poison, <8 x i32> zeroinitializer
+  %712 = insertelement <8 x i64> poison, i64 %83, i32 0
+  %713 = shufflevector <8 x i64> %712, <8 x i64> poison, <8 x i32> zeroinitializer
+  %714 = insertelement <8 x i64> poison, i64 %86, i32 0
+  %715 = shufflevector <8 x i64> %714, <8 x i64> poison, <8 x i32> zeroinitializer
+  %716 = uitofp <8 x i64> %706 to <8 x double>
+  %717 = uitofp <8 x i64> %711 to <8 x double>
+  %718 = fdiv <8 x double> %716, %717
+  %719 = fptoui <8 x double> %718 to <8 x i64>
+  %720 = mul <8 x i64> %719, %711
+  %721 = sub <8 x i64> %706, %720
+  %722 = uitofp <8 x i64> %719 to <8 x double>
+  %723 = uitofp <8 x i64> %713 to <8 x double>
+  %724 = fdiv <8 x double> %722, %723
+  %725 = fptoui <8 x double> %724 to <8 x i64>
+  %726 = mul <8 x i64> %725, %713
+  %727 = sub <8 x i64> %719, %726
   store <8 x i1> zeroinitializer, ptr %75, align 1
   br label %773
 
@@ -1171,7 +1171,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %75, align 1
   %774 = insertelement <8 x i64> poison, i64 %140, i32 0
   %775 = shufflevector <8 x i64> %774, <8 x i64> poison, <8 x i32> zeroinitializer
-  %776 = add <8 x i64> %775, %718
+  %776 = add <8 x i64> %775, %721
   %777 = mul <8 x i64> %776, splat (i64 4)
   %778 = getelementptr i8, ptr %115, <8 x i64> %777
   %779 = load i32, ptr %4, align 4
@@ -1188,7 +1188,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %790 = shufflevector <8 x i32> %789, <8 x i32> poison, <8 x i32> zeroinitializer
   store <8 x ptr> %778, ptr %76, align 64
   store <8 x i32> %790, ptr %77, align 64
-  %791 = bitcast <8 x i1> %727 to i8
+  %791 = bitcast <8 x i1> %709 to i8
   %792 = zext i8 %791 to i64
   br label %793
 

@@ -169,27 +169,27 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %148 = insertelement <8 x i64> poison, i64 %147, i32 0
   %149 = shufflevector <8 x i64> %148, <8 x i64> poison, <8 x i32> zeroinitializer
   %150 = add <8 x i64> %149, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %151 = insertelement <8 x i64> poison, i64 %75, i32 0
+  %151 = insertelement <8 x i64> poison, i64 %99, i32 0
   %152 = shufflevector <8 x i64> %151, <8 x i64> poison, <8 x i32> zeroinitializer
-  %153 = insertelement <8 x i64> poison, i64 %78, i32 0
-  %154 = shufflevector <8 x i64> %153, <8 x i64> poison, <8 x i32> zeroinitializer
-  %155 = insertelement <8 x i64> poison, i64 %81, i32 0
-  %156 = shufflevector <8 x i64> %155, <8 x i64> poison, <8 x i32> zeroinitializer
-  %157 = uitofp <8 x i64> %150 to <8 x double>
-  %158 = uitofp <8 x i64> %152 to <8 x double>
-  %159 = fdiv <8 x double> %157, %158
-  %160 = fptoui <8 x double> %159 to <8 x i64>
-  %161 = mul <8 x i64> %160, %152
-  %162 = sub <8 x i64> %150, %161
-  %163 = uitofp <8 x i64> %160 to <8 x double>
-  %164 = uitofp <8 x i64> %154 to <8 x double>
-  %165 = fdiv <8 x double> %163, %164
-  %166 = fptoui <8 x double> %165 to <8 x i64>
-  %167 = mul <8 x i64> %166, %154
-  %168 = sub <8 x i64> %160, %167
-  %169 = insertelement <8 x i64> poison, i64 %99, i32 0
-  %170 = shufflevector <8 x i64> %169, <8 x i64> poison, <8 x i32> zeroinitializer
-  %171 = icmp ult <8 x i64> %150, %170
+  %153 = icmp ult <8 x i64> %150, %152
+  %154 = insertelement <8 x i64> poison, i64 %75, i32 0
+  %155 = shufflevector <8 x i64> %154, <8 x i64> poison, <8 x i32> zeroinitializer
+  %156 = insertelement <8 x i64> poison, i64 %78, i32 0
+  %157 = shufflevector <8 x i64> %156, <8 x i64> poison, <8 x i32> zeroinitializer
+  %158 = insertelement <8 x i64> poison, i64 %81, i32 0
+  %159 = shufflevector <8 x i64> %158, <8 x i64> poison, <8 x i32> zeroinitializer
+  %160 = uitofp <8 x i64> %150 to <8 x double>
+  %161 = uitofp <8 x i64> %155 to <8 x double>
+  %162 = fdiv <8 x double> %160, %161
+  %163 = fptoui <8 x double> %162 to <8 x i64>
+  %164 = mul <8 x i64> %163, %155
+  %165 = sub <8 x i64> %150, %164
+  %166 = uitofp <8 x i64> %163 to <8 x double>
+  %167 = uitofp <8 x i64> %157 to <8 x double>
+  %168 = fdiv <8 x double> %166, %167
+  %169 = fptoui <8 x double> %168 to <8 x i64>
+  %170 = mul <8 x i64> %169, %157
+  %171 = sub <8 x i64> %163, %170
   store <8 x i1> zeroinitializer, ptr %23, align 1
   store <8 x i1> zeroinitializer, ptr %24, align 1
   store <8 x i1> zeroinitializer, ptr %25, align 1
@@ -349,10 +349,10 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %23, align 1
   %246 = insertelement <8 x i64> poison, i64 %131, i32 0
   %247 = shufflevector <8 x i64> %246, <8 x i64> poison, <8 x i32> zeroinitializer
-  %248 = add <8 x i64> %247, %162
+  %248 = add <8 x i64> %247, %165
   %249 = mul <8 x i64> %248, splat (i64 4)
   %250 = getelementptr i8, ptr %108, <8 x i64> %249
-  %251 = trunc <8 x i64> %162 to <8 x i32>
+  %251 = trunc <8 x i64> %165 to <8 x i32>
   %252 = zext <8 x i32> %251 to <8 x i64>
   %253 = mul <8 x i64> %252, splat (i64 4)
   %254 = getelementptr i8, ptr %113, <8 x i64> %253
@@ -365,7 +365,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %260 = getelementptr i8, ptr %110, i64 %259
   store ptr %260, ptr %30, align 8
   store <8 x ptr> %250, ptr %31, align 64
-  %261 = bitcast <8 x i1> %171 to i8
+  %261 = bitcast <8 x i1> %153 to i8
   %262 = zext i8 %261 to i64
   br label %281
 
@@ -380,8 +380,8 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %25, align 1
   %266 = load <8 x i1>, ptr %29, align 1
   %267 = xor <8 x i1> %266, splat (i1 true)
-  %268 = select <8 x i1> %171, <8 x i1> %266, <8 x i1> zeroinitializer
-  %269 = select <8 x i1> %171, <8 x i1> %267, <8 x i1> zeroinitializer
+  %268 = select <8 x i1> %153, <8 x i1> %266, <8 x i1> zeroinitializer
+  %269 = select <8 x i1> %153, <8 x i1> %267, <8 x i1> zeroinitializer
   %270 = load <8 x i1>, ptr %26, align 1
   %271 = or <8 x i1> %270, %268
   store <8 x i1> %271, ptr %26, align 1
@@ -424,7 +424,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %293 = freeze <8 x float> %292
   store <8 x ptr> %254, ptr %33, align 64
   store <8 x float> %293, ptr %34, align 64
-  %294 = bitcast <8 x i1> %171 to i8
+  %294 = bitcast <8 x i1> %153 to i8
   %295 = zext i8 %294 to i64
   br label %296
 
@@ -478,27 +478,27 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %319 = insertelement <8 x i64> poison, i64 %318, i32 0
   %320 = shufflevector <8 x i64> %319, <8 x i64> poison, <8 x i32> zeroinitializer
   %321 = add <8 x i64> %320, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7>
-  %322 = insertelement <8 x i64> poison, i64 %75, i32 0
+  %322 = insertelement <8 x i64> poison, i64 %99, i32 0
   %323 = shufflevector <8 x i64> %322, <8 x i64> poison, <8 x i32> zeroinitializer
-  %324 = insertelement <8 x i64> poison, i64 %78, i32 0
-  %325 = shufflevector <8 x i64> %324, <8 x i64> poison, <8 x i32> zeroinitializer
-  %326 = insertelement <8 x i64> poison, i64 %81, i32 0
-  %327 = shufflevector <8 x i64> %326, <8 x i64> poison, <8 x i32> zeroinitializer
-  %328 = uitofp <8 x i64> %321 to <8 x double>
-  %329 = uitofp <8 x i64> %323 to <8 x double>
-  %330 = fdiv <8 x double> %328, %329
-  %331 = fptoui <8 x double> %330 to <8 x i64>
-  %332 = mul <8 x i64> %331, %323
-  %333 = sub <8 x i64> %321, %332
-  %334 = uitofp <8 x i64> %331 to <8 x double>
-  %335 = uitofp <8 x i64> %325 to <8 x double>
-  %336 = fdiv <8 x double> %334, %335
-  %337 = fptoui <8 x double> %336 to <8 x i64>
-  %338 = mul <8 x i64> %337, %325
-  %339 = sub <8 x i64> %331, %338
-  %340 = insertelement <8 x i64> poison, i64 %99, i32 0
-  %341 = shufflevector <8 x i64> %340, <8 x i64> poison, <8 x i32> zeroinitializer
-  %342 = icmp ult <8 x i64> %321, %341
+  %324 = icmp ult <8 x i64> %321, %323
+  %325 = insertelement <8 x i64> poison, i64 %75, i32 0
+  %326 = shufflevector <8 x i64> %325, <8 x i64> poison, <8 x i32> zeroinitializer
+  %327 = insertelement <8 x i64> poison, i64 %78, i32 0
+  %328 = shufflevector <8 x i64> %327, <8 x i64> poison, <8 x i32> zeroinitializer
+  %329 = insertelement <8 x i64> poison, i64 %81, i32 0
+  %330 = shufflevector <8 x i64> %329, <8 x i64> poison, <8 x i32> zeroinitializer
+  %331 = uitofp <8 x i64> %321 to <8 x double>
+  %332 = uitofp <8 x i64> %326 to <8 x double>
+  %333 = fdiv <8 x double> %331, %332
+  %334 = fptoui <8 x double> %333 to <8 x i64>
+  %335 = mul <8 x i64> %334, %326
+  %336 = sub <8 x i64> %321, %335
+  %337 = uitofp <8 x i64> %334 to <8 x double>
+  %338 = uitofp <8 x i64> %328 to <8 x double>
+  %339 = fdiv <8 x double> %337, %338
+  %340 = fptoui <8 x double> %339 to <8 x i64>
+  %341 = mul <8 x i64> %340, %328
+  %342 = sub <8 x i64> %334, %341
   %343 = load i32, ptr %7, align 4
   store i32 %343, ptr %54, align 4
   store <8 x i1> zeroinitializer, ptr %55, align 1
@@ -757,7 +757,7 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
 
 486:
   store <8 x i1> zeroinitializer, ptr %55, align 1
-  %487 = trunc <8 x i64> %333 to <8 x i32>
+  %487 = trunc <8 x i64> %336 to <8 x i32>
   store <8 x i32> %487, ptr %63, align 32
   %488 = zext <8 x i32> %487 to <8 x i64>
   %489 = mul <8 x i64> %488, splat (i64 4)
@@ -773,8 +773,8 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   %496 = shufflevector <8 x i32> %495, <8 x i32> poison, <8 x i32> zeroinitializer
   %497 = icmp ugt <8 x i32> %496, %487
   %498 = xor <8 x i1> %497, splat (i1 true)
-  %499 = select <8 x i1> %342, <8 x i1> %497, <8 x i1> zeroinitializer
-  %500 = select <8 x i1> %342, <8 x i1> %498, <8 x i1> zeroinitializer
+  %499 = select <8 x i1> %324, <8 x i1> %497, <8 x i1> zeroinitializer
+  %500 = select <8 x i1> %324, <8 x i1> %498, <8 x i1> zeroinitializer
   %501 = load <8 x i1>, ptr %56, align 1
   %502 = or <8 x i1> %501, %499
   store <8 x i1> %502, ptr %56, align 1
@@ -818,8 +818,8 @@ define void @solum.kernel.0(ptr noalias readonly align 16 %0, ptr noalias readon
   store <8 x i1> zeroinitializer, ptr %59, align 1
   %524 = load <8 x i1>, ptr %65, align 1
   %525 = xor <8 x i1> %524, splat (i1 true)
-  %526 = select <8 x i1> %342, <8 x i1> %524, <8 x i1> zeroinitializer
-  %527 = select <8 x i1> %342, <8 x i1> %525, <8 x i1> zeroinitializer
+  %526 = select <8 x i1> %324, <8 x i1> %524, <8 x i1> zeroinitializer
+  %527 = select <8 x i1> %324, <8 x i1> %525, <8 x i1> zeroinitializer
   %528 = load <8 x i1>, ptr %60, align 1
   %529 = or <8 x i1> %528, %526
   store <8 x i1> %529, ptr %60, align 1
