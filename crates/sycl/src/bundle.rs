@@ -824,7 +824,7 @@ impl Kernel {
                     kernel.pfnGetSourceAttributes(*handle, &raw mut size, &raw mut to)
             )?;
         }
-        Ok(crate::ze::text(&bytes))
+        Ok(crate::ze::text(&bytes).into_owned())
     }
 
     /// The same kernel with other specialization constants.

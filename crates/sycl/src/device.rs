@@ -392,6 +392,6 @@ pub(crate) fn name_of(device: Option<&Device>) -> String {
     let mut known = NUMBERED.get().into_iter().flatten();
     match known.position(|known| *known == handle) {
         Some(number) => format!("device {number}"),
-        None => text(&device.0.properties.name),
+        None => text(&device.0.properties.name).into_owned(),
     }
 }

@@ -75,8 +75,9 @@ macro_rules! ze {
                 let code = if $crate::trace::calls::traced() {
                     use $crate::trace::calls::{Pointers as _, Signature as _};
                     let arguments = function.typed(($($argument,)*));
-                    let name = concat!(stringify!($name), "\0");
-                    $crate::trace::calls::call(name, &arguments.pointers(), || function($($argument),*))
+                    static NAME: $crate::trace::calls::Name =
+                        $crate::trace::calls::Name::new(concat!(stringify!($name), "\0"));
+                    $crate::trace::calls::call(&NAME, &arguments.pointers(), || function($($argument),*))
                 } else {
                     function($($argument),*)
                 };
@@ -113,11 +114,9 @@ pub(crate) fn enumerate<T: Clone>(
 }
 
 /// Converts a C array of characters to text.
-pub(crate) fn text(characters: &[std::ffi::c_char]) -> String {
-    let bytes: Vec<u8> = characters
-        .iter()
-        .take_while(|c| **c != 0)
-        .flat_map(|c| c.to_ne_bytes())
-        .collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+pub(crate) fn text(characters: &[std::ffi::c_char]) -> std::borrow::Cow<'_, str> {
+    // SAFETY: the slice's memory; a character is a byte of either sign.
+    let bytes = unsafe { std::slice::from_raw_parts(characters.as_ptr().cast(), characters.len()) };
+    let end = bytes.iter().position(|byte| *byte == 0);
+    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())])
 }

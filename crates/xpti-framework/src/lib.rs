@@ -80,6 +80,8 @@ pub mod locations;
 #[cfg(not(loom))]
 pub mod metadata;
 #[cfg(not(loom))]
+mod numbers;
+#[cfg(not(loom))]
 mod primes;
 #[cfg(not(loom))]
 mod slab;
@@ -122,7 +124,7 @@ pub fn unique_id() -> u64 {
     UNIQUE.0.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Removes strings, objects, locations and callbacks and restarts unique ids at 1; streams keep their numbers. Returned
+/// Removes strings, objects but numbers, locations and callbacks and restarts unique ids at 1; streams keep their numbers. Returned
 /// pointers stay valid. For tests of tools.
 #[cfg(not(loom))]
 pub fn reset() {

@@ -156,6 +156,12 @@ unsafe fn grow_for_one_more(map: *mut metadata_t, spares: *mut Spares) {
         if (*map).element_count < (*map).next_resize {
             return;
         }
+        // The first growth of a map that the client left alone.
+        if (*map).next_resize == 0 && (*map).bucket_count == 1 && (*map).max_load_factor == 1.0 {
+            (*map).next_resize = SMALL;
+            rehash(map, SMALL, spares);
+            return;
+        }
         let load = f64::from((*map).max_load_factor);
         let load = if load > 0.0 { load } else { 1.0 };
         let elements = ((*map).element_count + 1).max(if (*map).next_resize == 0 { 11 } else { 0 });

@@ -1,4 +1,4 @@
-//! Interned objects: bytes with a type, numbers from 0, copies that never move.
+//! Interned objects: bytes with a type, ids from 0, copies that never move. Most integers are objects of [`numbers`].
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -8,6 +8,7 @@ use xpti_sys::{INVALID_OBJECT, object_data_t, object_id_t};
 use crate::arena::Arena;
 use crate::directory::Directory;
 use crate::hash;
+use crate::numbers;
 use crate::sync::Lock;
 use crate::table::{Keyed, Table};
 
@@ -51,6 +52,9 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 /// exhausted. The same bytes with another type are another object.
 #[inline]
 pub fn intern(bytes: &[u8], kind: u8) -> object_id_t {
+    if let Some(id) = numbers::intern(bytes, kind) {
+        return id;
+    }
     let hash = match bytes.first_chunk::<8>() {
         Some(word) if bytes.len() == 8 => {
             hash::mix(hash::mix(8, u64::from(kind)), u64::from_le_bytes(*word))
@@ -70,7 +74,7 @@ fn add(bytes: &[u8], kind: u8, hash: u64) -> Option<object_id_t> {
         return Some(entry.id.cast_signed());
     }
     let id = NEXT.load(Ordering::Relaxed);
-    if id == INVALID_OBJECT.cast_unsigned() {
+    if id == numbers::FIRST_ID {
         return None;
     }
     // SAFETY: under the lock.
@@ -99,18 +103,19 @@ fn add(bytes: &[u8], kind: u8, hash: u64) -> Option<object_id_t> {
 /// The object with this number, or all zeros.
 #[inline]
 pub fn lookup(id: object_id_t) -> object_data_t {
-    match u32::try_from(id).ok().and_then(|id| BY_ID.get(id)) {
-        Some(entry) => object_data_t {
-            size: entry.length,
-            data: entry.bytes.cast(),
-            kind: entry.kind,
-        },
-        None => object_data_t {
+    let id = u32::try_from(id).ok();
+    let entry = id.and_then(|id| BY_ID.get(id)).map(|entry| object_data_t {
+        size: entry.length,
+        data: entry.bytes.cast(),
+        kind: entry.kind,
+    });
+    entry
+        .or_else(|| numbers::lookup(id?))
+        .unwrap_or(object_data_t {
             size: 0,
             data: core::ptr::null(),
             kind: 0,
-        },
-    }
+        })
 }
 
 pub(crate) fn reset() {

@@ -11,8 +11,8 @@ static SYCL: Stream = Stream::new(c"sycl", 1, 2, c"solum 1.2");
 static CALLS: Stream = Stream::new(c"sycl.pi.debug", 1, 2, c"solum 1.2");
 static MEMORY: Stream = Stream::new(c"sycl.experimental.mem_alloc", 1, 2, c"solum 1.2");
 
-static KERNEL: Location = Location::new(c"add", c"app.rs", 7, 3);
-static COPY: Location = Location::new(c"copy \"quoted\" \xFF", c"app.rs", 9, 1);
+static KERNEL: Location<'_> = Location::new(c"add", c"app.rs", 7, 3);
+static COPY: Location<'_> = Location::new(c"copy \"quoted\" \xFF", c"app.rs", 9, 1);
 
 fn submit(graph: &Visit) -> Option<Visit> {
     let listeners = SYCL.listeners(trace_point_type::NODE_CREATE)?;
@@ -46,14 +46,14 @@ fn submit(graph: &Visit) -> Option<Visit> {
 
 fn trace() -> Option<()> {
     let listeners = SYCL.listeners(trace_point_type::GRAPH_CREATE)?;
-    let mut graph = listeners.visit(&Location::new(c"sycl.application.graph", c"", 0, 0))?;
+    let mut graph = listeners.visit(&Location::named(c"sycl.application.graph"))?;
     graph.set_event_type(xpti::event_type::GRAPH);
     SYCL.graph_create(&graph);
     let first = submit(&graph)?;
     let second = submit(&graph)?;
     let copy = listeners.visit(&COPY)?;
     SYCL.node_create(&graph, &copy, NodeKind::MemoryTransfer, 0xABC8);
-    let mut edge = listeners.visit(&Location::new(c"read[ab]", c"", 0, 0))?;
+    let mut edge = listeners.visit(&Location::named(c"read[ab]"))?;
     edge.set_ends(&first, &copy);
     edge.set(c"access_mode", Value::Signed(1024));
     SYCL.edge_create(&graph, &edge);

@@ -13,6 +13,7 @@
 //! Subscribers distinguish the two by the event.
 
 use core::ffi::{CStr, c_void};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -23,7 +24,7 @@ use xpti_sys::{
     offload_buffer_data_t, offload_image_accessor_data_t, offload_image_data_t,
 };
 
-use crate::stream::Listeners;
+use crate::stream::{Listeners, Recent};
 use crate::{Stream, Visit};
 
 /// The form of identity and user data that is sent.
@@ -48,13 +49,18 @@ impl Compat {
     }
 
     /// Whether a node at this location is to be announced now, on the stream of this name.
-    fn announces(self, stream: &'static CStr, uid: u64) -> bool {
+    fn announces(self, stream: &'static CStr, recent: &Recent, uid: u64) -> bool {
         static ANNOUNCED: LazyLock<Mutex<HashSet<(&CStr, u64)>>> = LazyLock::new(Mutex::default);
-        self == Self::Dpcpp
-            || ANNOUNCED
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert((stream, uid))
+        if self == Self::Dpcpp {
+            return true;
+        }
+        if recent.contains(uid) {
+            return false;
+        }
+        let mut announced = ANNOUNCED.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = announced.insert((stream, uid));
+        recent.insert(uid);
+        is_new
     }
 }
 
@@ -184,7 +190,7 @@ pub struct Span<'a> {
     parent: Option<&'a Visit>,
     event: Option<&'a Visit>,
     instance: u64,
-    text: Option<CString>,
+    text: Option<Cow<'static, CStr>>,
 }
 
 impl Span<'_> {
@@ -237,7 +243,7 @@ impl Stream {
         parent: Option<&'a Visit>,
         event: Option<&'a Visit>,
         instance: Option<u64>,
-        text: Option<CString>,
+        text: Option<Cow<'static, CStr>>,
     ) -> Option<Span<'a>> {
         // A subscriber may listen to ends only: the span exists if either has a listener.
         let listeners = self
@@ -274,12 +280,12 @@ impl Stream {
             return;
         };
         let compat = Compat::current();
-        if !compat.announces(self.name(), node.uid()) {
+        if !compat.announces(self.name(), self.announced(), node.uid()) {
             return;
         }
         let text = match compat {
-            Compat::Seed => with_address(kind.name(), object),
-            Compat::Dpcpp => kind.name().to_owned(),
+            Compat::Seed => Cow::Owned(with_address(kind.name(), object)),
+            Compat::Dpcpp => Cow::Borrowed(kind.name()),
         };
         let instance = listeners.framework().unique_id();
         // SAFETY: text.
@@ -316,7 +322,7 @@ impl Stream {
             None,
             Some(event),
             None,
-            Some(with_address(c"event.wait", address)),
+            Some(with_address(c"event.wait", address).into()),
         )
     }
 
@@ -327,7 +333,7 @@ impl Stream {
             None,
             Some(queue),
             None,
-            Some(with_address(c"queue.wait", address)),
+            Some(with_address(c"queue.wait", address).into()),
         )
     }
 
@@ -396,7 +402,7 @@ impl Stream {
             layer,
             None,
             None,
-            Some(name.to_owned()),
+            Some(Cow::Borrowed(name)),
         )
     }
 
@@ -659,10 +665,18 @@ mod tests {
 
     #[test]
     fn a_location_is_announced_once_or_always() {
-        assert!(Compat::Seed.announces(c"sycl", 77));
-        assert!(!Compat::Seed.announces(c"sycl", 77));
-        assert!(Compat::Seed.announces(c"sycl.debug", 77));
-        assert!(Compat::Seed.announces(c"sycl", 78));
-        assert!(Compat::Dpcpp.announces(c"sycl", 77));
+        let (sycl, debug) = (Recent::new(), Recent::new());
+        assert!(Compat::Seed.announces(c"sycl", &sycl, 77));
+        assert!(!Compat::Seed.announces(c"sycl", &sycl, 77));
+        assert!(Compat::Seed.announces(c"sycl.debug", &debug, 77));
+        assert!(Compat::Seed.announces(c"sycl", &sycl, 78));
+        assert!(Compat::Dpcpp.announces(c"sycl", &sycl, 77));
+        // More locations than `Recent` has slots: each is announced once.
+        for uid in 1000..2000 {
+            assert!(Compat::Seed.announces(c"sycl", &sycl, uid));
+        }
+        for uid in 1000..2000 {
+            assert!(!Compat::Seed.announces(c"sycl", &sycl, uid));
+        }
     }
 }

@@ -5,8 +5,13 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::OnceLock;
 
+use crate::Value;
 use crate::payload::Payload;
 use xpti_sys::{Functions, INVALID_OBJECT, INVALID_STRING, object_data_t};
+
+/// A value in the framework's table, where it stays as long as the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object(pub(crate) i32);
 
 /// Functions of the loaded framework, of all threads.
 #[derive(Debug)]
@@ -77,7 +82,7 @@ impl Framework {
     }
 
     /// The interned string's number; `None` for the empty string.
-    pub fn intern(&self, text: &CStr) -> Option<u32> {
+    pub fn intern_string(&self, text: &CStr) -> Option<u32> {
         let mut copy = core::ptr::null_mut();
         // SAFETY: a C string and a place to write to.
         let id = unsafe { (self.functions.xptiRegisterString)(text.as_ptr(), &raw mut copy) };
@@ -92,13 +97,14 @@ impl Framework {
         (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
     }
 
-    /// The interned object's number.
-    pub fn intern_object(&self, bytes: &[u8], kind: u8) -> Option<i32> {
+    /// Puts a value into the table, where equal ones are one object; `None` if the table is full.
+    pub fn intern(&self, value: &Value<'_>) -> Option<Object> {
+        let (kind, bytes) = value.encode();
         // SAFETY: the slice's memory.
         let id = unsafe {
             (self.functions.xptiRegisterObject)(bytes.as_ptr().cast(), bytes.len(), kind)
         };
-        (id != INVALID_OBJECT).then_some(id)
+        (id != INVALID_OBJECT).then_some(Object(id))
     }
 
     /// The interned object with this number, as type and bytes. Intel's library faults on unknown numbers.

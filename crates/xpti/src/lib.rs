@@ -33,7 +33,7 @@ pub mod subscriber;
 mod visit;
 
 pub use emit::{Compat, NodeKind, Span, UsmCall, UsmData};
-pub use framework::Framework;
+pub use framework::{Framework, Object};
 pub use metadata::{Metadata, Value};
 pub use notification::{Event, Notification, UserData};
 pub use payload::Payload;

@@ -52,23 +52,34 @@ impl Value<'_> {
     }
 
     /// The bytes in the form of the framework's table, and their type.
-    pub(crate) fn encode(&self) -> (u8, Cow<'_, [u8]>) {
+    pub(crate) fn encode(&self) -> (u8, Encoded<'_>) {
         match self {
-            Value::Binary(bytes) => (metadata_type::BINARY, Cow::Borrowed(bytes)),
-            Value::Text(text) => (metadata_type::STRING, Cow::Borrowed(text.as_bytes())),
-            Value::Signed(value) => (
-                metadata_type::SIGNED,
-                Cow::Owned(value.to_le_bytes().to_vec()),
-            ),
-            Value::Unsigned(value) => (
-                metadata_type::UNSIGNED,
-                Cow::Owned(value.to_le_bytes().to_vec()),
-            ),
-            Value::Floating(value) => (
-                metadata_type::FLOATING,
-                Cow::Owned(value.to_le_bytes().to_vec()),
-            ),
-            Value::Boolean(value) => (metadata_type::BOOLEAN, Cow::Owned(vec![u8::from(*value)])),
+            Value::Binary(bytes) => (metadata_type::BINARY, Encoded::Bytes(bytes)),
+            Value::Text(text) => (metadata_type::STRING, Encoded::Bytes(text.as_bytes())),
+            Value::Signed(value) => (metadata_type::SIGNED, Encoded::Word(value.to_le_bytes())),
+            Value::Unsigned(value) => (metadata_type::UNSIGNED, Encoded::Word(value.to_le_bytes())),
+            Value::Floating(value) => (metadata_type::FLOATING, Encoded::Word(value.to_le_bytes())),
+            Value::Boolean(value) => (metadata_type::BOOLEAN, Encoded::Byte([u8::from(*value)])),
+        }
+    }
+}
+
+/// The bytes of a value, without an allocation.
+pub(crate) enum Encoded<'a> {
+    Bytes(&'a [u8]),
+    Word([u8; 8]),
+    Byte([u8; 1]),
+}
+
+impl core::ops::Deref for Encoded<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Word(bytes) => bytes,
+            Self::Byte(bytes) => bytes,
         }
     }
 }

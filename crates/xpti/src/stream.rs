@@ -1,7 +1,7 @@
 //! Streams of an emitter: announcing them, checking for listeners, sending.
 
 use core::ffi::{CStr, c_void};
-use core::sync::atomic::{AtomicU16, Ordering};
+use core::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use xpti_sys::INVALID_STREAM;
@@ -18,6 +18,32 @@ pub struct Stream {
     major: u32,
     minor: u32,
     state: AtomicU16,
+    announced: Recent,
+}
+
+/// Locations whose node was announced on a stream: the last one of each slot. A location that is found needs no lock.
+#[derive(Debug)]
+pub(crate) struct Recent([AtomicU64; Recent::SLOTS]);
+
+impl Recent {
+    const SLOTS: usize = 64;
+
+    pub(crate) const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; Self::SLOTS])
+    }
+
+    /// The slot of a location's id, which is a hash.
+    fn slot(&self, uid: u64) -> &AtomicU64 {
+        &self.0[uid as usize % Self::SLOTS]
+    }
+
+    pub(crate) fn contains(&self, uid: u64) -> bool {
+        self.slot(uid).load(Ordering::Relaxed) == uid
+    }
+
+    pub(crate) fn insert(&self, uid: u64) {
+        self.slot(uid).store(uid, Ordering::Relaxed);
+    }
 }
 
 const UNKNOWN: u16 = 0;
@@ -40,7 +66,12 @@ impl Stream {
             major,
             minor,
             state: AtomicU16::new(UNKNOWN),
+            announced: Recent::new(),
         }
+    }
+
+    pub(crate) fn announced(&self) -> &Recent {
+        &self.announced
     }
 
     /// Its name.
@@ -165,7 +196,7 @@ impl Listeners {
     }
 
     /// Visits a location.
-    pub fn visit(&self, location: &Location) -> Option<Visit> {
+    pub fn visit(&self, location: &Location<'_>) -> Option<Visit> {
         Visit::new(self.framework, location)
     }
 

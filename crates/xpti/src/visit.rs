@@ -1,65 +1,57 @@
 //! Locations of an emitter, and their visits.
 
 use core::ffi::{CStr, c_char, c_void};
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::ffi::CString;
 use std::marker::PhantomData;
-use std::sync::{LazyLock, Mutex, PoisonError};
 
 use xpti_sys::objects::tracepoint_vtable;
 use xpti_sys::{event_flag, result, trace_event_data_t, xpti_tracepoint_t};
 
+use crate::framework::Object;
 use crate::{Framework, Value};
 
 /// A source location. Two equal ones are one location in the whole process, with one id that is the same in every run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location<'a> {
     /// Function, kernel or label.
-    pub name: Cow<'static, CStr>,
+    pub name: &'a CStr,
     /// Source file; empty when unknown.
-    pub file: Cow<'static, CStr>,
+    pub file: &'a CStr,
     /// Line, from 1; 0 when unknown.
     pub line: u32,
     /// Column, from 1; 0 when unknown.
     pub column: u32,
 }
 
-impl Location {
-    /// A location known at build time, such as that of a static.
+impl<'a> Location<'a> {
+    /// A location; an empty file and 0 stand for an unknown place.
     #[must_use]
-    pub const fn new(name: &'static CStr, file: &'static CStr, line: u32, column: u32) -> Self {
+    pub const fn new(name: &'a CStr, file: &'a CStr, line: u32, column: u32) -> Self {
         Self {
-            name: Cow::Borrowed(name),
-            file: Cow::Borrowed(file),
+            name,
+            file,
             line,
             column,
         }
     }
 
+    /// A name without a place in the source.
+    #[must_use]
+    pub const fn named(name: &'a CStr) -> Self {
+        Self::new(name, c"", 0, 0)
+    }
+
     /// The location of the caller's caller (`#[track_caller]`).
     #[track_caller]
     #[must_use]
-    pub fn caller(name: Cow<'static, CStr>) -> Self {
-        let caller = std::panic::Location::caller();
-        Self {
-            name,
-            file: Cow::Borrowed(c_file(caller.file())),
-            line: caller.line(),
-            column: caller.column(),
-        }
+    pub const fn caller(name: &'a CStr) -> Self {
+        Self::at(name, core::panic::Location::caller())
     }
-}
 
-/// The compiler's file names are not NUL-terminated: each gets one terminated copy in the process.
-fn c_file(file: &'static str) -> &'static CStr {
-    static FILES: LazyLock<Mutex<HashMap<&'static str, &'static CStr>>> =
-        LazyLock::new(Mutex::default);
-    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    files.entry(file).or_insert_with(|| {
-        let text: Vec<u8> = file.bytes().filter(|byte| *byte != 0).collect();
-        CString::new(text).map_or(c"", |copy| &*Box::leak(copy.into_boxed_c_str()))
-    })
+    /// A location that the compiler recorded.
+    #[must_use]
+    pub const fn at(name: &'a CStr, place: &'static core::panic::Location<'static>) -> Self {
+        Self::new(name, place.file_as_c_str(), place.line(), place.column())
+    }
 }
 
 /// One visit of a location: a node, an edge, a queue, a graph. Subscribers may keep its address while it lives.
@@ -69,6 +61,8 @@ fn c_file(file: &'static str) -> &'static CStr {
 pub struct Visit {
     framework: &'static Framework,
     tracepoint: *mut xpti_tracepoint_t,
+    /// A part of the tracepoint.
+    event: *mut trace_event_data_t,
 }
 // SAFETY: the framework's functions take tracepoints from any thread; fields are written through `&mut self` alone.
 unsafe impl Send for Visit {}
@@ -77,7 +71,7 @@ unsafe impl Sync for Visit {}
 
 impl Visit {
     /// Visits the location; `None` if the framework is out of memory.
-    pub fn new(framework: &'static Framework, location: &Location) -> Option<Self> {
+    pub fn new(framework: &'static Framework, location: &Location<'_>) -> Option<Self> {
         let pointer = |text: &CStr| {
             if text.is_empty() {
                 core::ptr::null::<c_char>()
@@ -88,16 +82,22 @@ impl Visit {
         // SAFETY: null or C strings; the framework copies them.
         let tracepoint = unsafe {
             (framework.functions().xptiCreateTracepoint)(
-                pointer(&location.name),
-                pointer(&location.file),
+                pointer(location.name),
+                pointer(location.file),
                 location.line,
                 location.column,
                 core::ptr::null_mut(),
             )
         };
-        (!tracepoint.is_null()).then_some(Self {
+        if tracepoint.is_null() {
+            return None;
+        }
+        // SAFETY: a living tracepoint and its own function.
+        let event = unsafe { ((*(*tracepoint).vtable).event_ref)(tracepoint) };
+        Some(Self {
             framework,
             tracepoint,
+            event,
         })
     }
 
@@ -108,8 +108,7 @@ impl Visit {
 
     /// The event that notifications carry.
     pub(crate) fn event(&self) -> *mut trace_event_data_t {
-        // SAFETY: a living tracepoint and its own function.
-        unsafe { (self.table().event_ref)(self.tracepoint) }
+        self.event
     }
 
     /// Id of the location, never 0.
@@ -144,16 +143,22 @@ impl Visit {
 
     /// Sets a metadata entry; false if the framework rejects it, such as an empty key.
     pub fn set<'v>(&mut self, key: &CStr, value: impl Into<Value<'v>>) -> bool {
-        let value = value.into();
-        let (kind, bytes) = value.encode();
-        let Some(object) = self.framework.intern_object(&bytes, kind) else {
-            return false;
-        };
+        let object = self.framework.intern(&value.into());
+        object.is_some_and(|object| self.set_object(key, object))
+    }
+
+    /// Sets a metadata entry to a value of the framework's table ([`Framework::intern`]), without a search in that table.
+    pub fn set_object(&mut self, key: &CStr, object: Object) -> bool {
         // SAFETY: a living event and a C string.
         let code = unsafe {
-            (self.framework.functions().xptiAddMetadata)(self.event(), key.as_ptr(), object)
+            (self.framework.functions().xptiAddMetadata)(self.event(), key.as_ptr(), object.0)
         };
         matches!(code, result::SUCCESS | result::DUPLICATE)
+    }
+
+    /// The framework that the visit belongs to.
+    pub fn framework(&self) -> &'static Framework {
+        self.framework
     }
 
     /// Publishes the visit for this thread: until the guard is dropped, its location is the thread's universal id.

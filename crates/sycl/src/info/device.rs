@@ -114,7 +114,7 @@ descriptors! { Device;
     /// The device's type.
     Kind: DeviceType = |it| Ok(it.kind());
     /// The device's name.
-    Name: String = |it| Ok(text(&it.0.properties.name));
+    Name: String = |it| Ok(text(&it.0.properties.name).into_owned());
     /// The vendor's name, or its PCI number if that is unknown.
     Vendor: String = |it| Ok(match it.0.properties.vendorId {
         0x8086 => "Intel(R) Corporation".to_owned(),

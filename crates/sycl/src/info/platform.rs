@@ -26,7 +26,7 @@ descriptors! { Platform;
                     driver.pfnGetExtensionProperties(api.driver, count, array))
             }
         })?;
-        Ok(all.iter().map(|extension| text(&extension.name)).collect())
+        Ok(all.iter().map(|extension| text(&extension.name).into_owned()).collect())
     };
 }
 

@@ -1,12 +1,12 @@
 //! Level Zero calls on the streams `sycl.pi` and `sycl.pi.debug`.
 
 use std::ffi::{CStr, c_void};
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use smallvec::SmallVec;
 use xpti::sys::function_with_args_t;
 
-use super::streams::{CALLS, CALLS_DEBUG, any, layer};
+use super::streams::{CALLS, CALLS_DEBUG, Layer, any};
 
 /// Whether a subscriber listens to calls.
 #[inline]
@@ -14,24 +14,63 @@ pub(crate) fn traced() -> bool {
     any(&CALLS).is_some() || any(&CALLS_DEBUG).is_some()
 }
 
+/// The name of a function of Level Zero, with its number. Each call in the source has one in a static.
+pub(crate) struct Name {
+    text: &'static CStr,
+    /// 0 until the first call that is reported.
+    number: AtomicU32,
+}
+
+impl Name {
+    /// The name of a function, with a NUL at its end.
+    pub(crate) const fn new(text: &'static str) -> Self {
+        Self {
+            text: match CStr::from_bytes_with_nul(text.as_bytes()) {
+                Ok(text) => text,
+                Err(_) => panic!("no NUL at the end"),
+            },
+            number: AtomicU32::new(0),
+        }
+    }
+
+    /// The function's index in the API table of this version, from 1; 0 if it has none.
+    fn number(&self) -> u32 {
+        let known = self.number.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        let name = self.text.to_bytes();
+        let mut functions = ze_spec::FUNCTIONS.iter().zip(1..);
+        let found = functions.find(|(function, _)| function.name.as_bytes() == name);
+        let number = found.map_or(0, |(_, number)| number);
+        self.number.store(number, Ordering::Relaxed);
+        number
+    }
+}
+
 /// Reports a call with its arguments' addresses, in the form of Level Zero's own tracing layer.
 #[cold]
 pub(crate) fn call<R>(
-    name: &'static str,
+    name: &'static Name,
     arguments: &[*const c_void],
     call: impl FnOnce() -> R,
 ) -> R {
-    let name = CStr::from_bytes_with_nul(name.as_bytes()).unwrap_or(c"");
-    let plain = layer(&CALLS, c"sycl.pi").and_then(|(layer, _)| CALLS.function(Some(layer), name));
+    static PLAIN: Layer = Layer::new(&CALLS, c"sycl.pi");
+    static DEBUG: Layer = Layer::new(&CALLS_DEBUG, c"sycl.pi.debug");
+    let plain = PLAIN.listeners();
+    let plain = plain.and_then(|(layer, _)| CALLS.function(Some(layer), name.text));
     let mut data = function_with_args_t {
-        function_id: number(name),
-        function_name: name.as_ptr(),
+        function_id: 0,
+        function_name: name.text.as_ptr(),
         args_data: arguments.as_ptr().cast(),
         ret_data: std::ptr::null(),
         user_data: std::ptr::null(),
     };
-    let debug = layer(&CALLS_DEBUG, c"sycl.pi.debug").map(|(layer, _)| layer);
-    let instance = debug.and_then(|layer| CALLS_DEBUG.call_begin(Some(layer), None, &data));
+    let debug = DEBUG.listeners().map(|(layer, _)| layer);
+    let instance = debug.and_then(|layer| {
+        data.function_id = name.number();
+        CALLS_DEBUG.call_begin(Some(layer), None, &data)
+    });
     let result = call();
     if let Some(instance) = instance {
         data.ret_data = (&raw const result).cast();
@@ -76,14 +115,3 @@ macro_rules! pointers {
     () => {};
 }
 pointers!(A B C D E F G H I J K L M);
-
-/// The function's index in the API table of this version.
-fn number(name: &CStr) -> u32 {
-    static NUMBERS: LazyLock<std::collections::HashMap<&'static str, u32>> =
-        LazyLock::new(|| ze_spec::FUNCTIONS.iter().map(|f| f.name).zip(1..).collect());
-    name.to_str()
-        .ok()
-        .and_then(|name| NUMBERS.get(name))
-        .copied()
-        .unwrap_or(0)
-}

@@ -1,10 +1,11 @@
 //! Metadata of devices, memory and launches.
 
 use std::borrow::Cow;
+use std::ffi::CStr;
 
-use xpti::{Value, Visit};
+use xpti::{Framework, Object, Value, Visit};
 
-use super::streams::c_text;
+use super::streams::ShortText;
 use crate::arguments::Arguments;
 use crate::device::{Device, DeviceType};
 use crate::operation::{Shape, UsedMemory};
@@ -15,17 +16,44 @@ pub(super) fn number_of(device: Option<&Device>) -> u64 {
 }
 
 pub(super) fn describe_device(device: &Device, visit: &mut Visit) {
-    let kind = match device.kind() {
-        DeviceType::Cpu => "CPU",
-        DeviceType::Gpu => "GPU",
-        DeviceType::Accelerator | DeviceType::Custom => "ACC",
-    };
-    visit.set(c"sycl_device", Value::Unsigned(number_of(Some(device))));
-    visit.set(c"sycl_device_type", kind);
-    visit.set(
-        c"sycl_device_name",
-        crate::ze::text(&device.0.properties.name).as_str(),
-    );
+    DeviceObjects::new(device, visit.framework()).describe(visit);
+}
+
+/// A device's metadata in the framework's table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DeviceObjects {
+    number: Option<Object>,
+    kind: Option<Object>,
+    name: Option<Object>,
+}
+
+impl DeviceObjects {
+    pub(super) fn new(device: &Device, framework: &Framework) -> Self {
+        let kind = match device.kind() {
+            DeviceType::Cpu => "CPU",
+            DeviceType::Gpu => "GPU",
+            DeviceType::Accelerator | DeviceType::Custom => "ACC",
+        };
+        let name = crate::ze::text(&device.0.properties.name);
+        Self {
+            number: framework.intern(&Value::Unsigned(number_of(Some(device)))),
+            kind: framework.intern(&kind.into()),
+            name: framework.intern(&Value::Text(name)),
+        }
+    }
+
+    pub(super) fn describe(self, visit: &mut Visit) {
+        set_known(visit, c"sycl_device", self.number);
+        set_known(visit, c"sycl_device_type", self.kind);
+        set_known(visit, c"sycl_device_name", self.name);
+    }
+}
+
+/// Sets an entry to a value of the table; a value that the table had no room for is left out.
+pub(super) fn set_known(visit: &mut Visit, key: &CStr, value: Option<Object>) {
+    if let Some(object) = value {
+        visit.set_object(key, object);
+    }
 }
 
 /// Describes a launch as `offload_kernel_enqueue_data_t`, and each argument as `offload_kernel_arg_data_t`, whose
@@ -33,10 +61,17 @@ pub(super) fn describe_device(device: &Device, visit: &mut Visit) {
 /// subscriber of `node_create` may read them until it returns. XPTI promises no more for metadata pointers, and
 /// launches make no copy for it.
 pub(super) fn describe_launch(shape: &Shape, arguments: &Arguments, visit: &mut Visit) {
-    let binary = |words: &[[u8; 8]]| Value::Binary(Cow::Owned(words.concat()));
-    let mut words: Vec<[u8; 8]> = Vec::with_capacity(10);
-    words.extend(shape.items().as_flattened().iter().map(|n| n.to_ne_bytes()));
-    words.push(arguments.told().count().to_ne_bytes());
+    fn binary<const N: usize>(words: &[[u8; 8]; N]) -> Value<'_> {
+        Value::Binary(Cow::Borrowed(words.as_flattened()))
+    }
+    let mut words = [[0; 8]; 10];
+    let numbers = shape.items().into_iter().flatten();
+    for (word, number) in words
+        .iter_mut()
+        .zip(numbers.chain([arguments.told().count()]))
+    {
+        *word = number.to_ne_bytes();
+    }
     visit.set(c"enqueue_kernel_data", binary(&words));
     for (index, (kind, value, size)) in (0_u32..).zip(arguments.told()) {
         let mut first = [0; 8];
@@ -45,7 +80,7 @@ pub(super) fn describe_launch(shape: &Shape, arguments: &Arguments, visit: &mut 
         let size = i32::try_from(size).unwrap_or(i32::MAX);
         last[..4].copy_from_slice(&size.to_ne_bytes());
         last[4..].copy_from_slice(&index.to_ne_bytes());
-        let key = c_text(&format!("arg{index}"));
+        let key = ShortText::format(format_args!("arg{index}"));
         visit.set(&key, binary(&[first, value.addr().to_ne_bytes(), last]));
     }
 }

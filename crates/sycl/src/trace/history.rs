@@ -1,15 +1,17 @@
 //! A buffer's nodes (allocations, copies, uses, its end) and the edges between them.
 
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 use sycl_graph::{Access, Cuboid, Extent, Grid, Mode, Transfer};
-use xpti::{NodeKind, Value, Visit};
+use xpti::{Framework, NodeKind, Object, Value, Visit};
 
+use super::describe::set_known;
 use super::memory::allocating;
-use super::node::{Node, describe_site, device_number, edge, site_location, wants_edges};
-use super::objects::{associated, buffer_gone, buffer_made, mode_number, released};
+use super::node::{Node, describe_site, device_number, edge, wants_edges};
+use super::objects::{MODES, associated, buffer_gone, buffer_made, mode_number, released};
 use super::site::Site;
-use super::streams::{graph_listeners, named};
+use super::streams::{ShortText, graph_listeners};
 use crate::device::Device;
 use crate::error::Result;
 use crate::memory::{End, Memory};
@@ -21,8 +23,44 @@ pub(crate) struct History {
     /// Allocations and copies for the next use.
     before: Vec<Node>,
     allocations: Vec<(&'static str, usize)>,
+    edges: Edges,
     /// Whether it belongs to an image.
     image: bool,
+}
+
+/// The edges of a buffer, by access mode: the next edge of a mode has the same name and metadata.
+#[derive(Debug, Default)]
+struct Edges([OnceLock<Box<EdgeMode>>; 5]);
+
+#[derive(Debug)]
+struct EdgeMode {
+    name: ShortText,
+    mode: Option<Object>,
+    buffer: Option<Object>,
+}
+
+impl Edges {
+    /// Reports an edge between two uses of the buffer `number`.
+    fn connect(&self, number: u64, mode: Mode, from: &Node, to: &Node) {
+        let Some(framework) = Framework::get() else {
+            return;
+        };
+        let code = mode_number(mode);
+        let Some(slot) = self.0.get((code - MODES) as usize) else {
+            return;
+        };
+        let known = slot.get_or_init(|| {
+            Box::new(EdgeMode {
+                name: ShortText::format(format_args!("{}[{number:x}]", mode_name(mode))),
+                mode: framework.intern(&Value::Signed(i64::from(code))),
+                buffer: framework.intern(&Value::Unsigned(number)),
+            })
+        });
+        edge(from, to, &known.name, |visit| {
+            set_known(visit, c"access_mode", known.mode);
+            set_known(visit, c"memory_object", known.buffer);
+        });
+    }
 }
 
 fn mode_name(mode: Mode) -> &'static str {
@@ -79,25 +117,14 @@ impl History {
         let Some(first) = accesses.first() else {
             return;
         };
-        let connect = |from: &Node, mode: Mode| {
-            edge(
-                from,
-                node,
-                &format!("{}[{number:x}]", mode_name(mode)),
-                |visit| {
-                    visit.set(c"access_mode", Value::Signed(i64::from(mode_number(mode))));
-                    visit.set(c"memory_object", Value::Unsigned(number));
-                },
-            );
-        };
         for earlier in self.before.drain(..) {
-            connect(&earlier, first.mode);
+            self.edges.connect(number, first.mode, &earlier, node);
         }
         for access in accesses {
             let pages = grid.page_range(&access.elements);
             for (of, mode, earlier) in &self.uses {
                 if of.overlaps(&pages) && (mode.writes() || access.mode.writes()) {
-                    connect(earlier, access.mode);
+                    self.edges.connect(number, access.mode, earlier, node);
                 }
             }
         }
@@ -112,8 +139,8 @@ impl History {
         if graph_listeners().is_none() {
             return;
         }
-        let name = named(&format!("Sub Buffer Creation[{number:x}]"));
-        let node = Node::create(NodeKind::SubBufferCreation, &name, 0, |visit| {
+        let name = format_args!("Sub Buffer Creation[{number:x}]");
+        let node = Node::named(NodeKind::SubBufferCreation, name, |visit| {
             visit.set(c"memory_object", Value::Unsigned(number));
             describe_range(visit, offset, bytes, element);
         });
@@ -131,10 +158,10 @@ impl History {
         if graph_listeners().is_none() {
             return Node::default();
         }
-        let location = site_location(
-            site,
-            &format!("Host Accessor Creation/Buffer Lock[{number:x}]"),
-        );
+        let name = ShortText::format(format_args!(
+            "Host Accessor Creation/Buffer Lock[{number:x}]"
+        ));
+        let location = site.location(&name);
         let node = Node::create(NodeKind::HostAccessorCreation, &location, 0, |visit| {
             visit.set(c"memory_object", Value::Unsigned(number));
             if let Some(access) = accesses.first() {
@@ -161,7 +188,6 @@ impl History {
         if graph_listeners().is_none() {
             return Node::default();
         }
-        let name = named(&format!("Memory Transfer (Copy)[{number:x}]"));
         let (offset, bytes) = match transfer.extent {
             Extent::Run { offset, bytes } => (offset, bytes),
             Extent::Region {
@@ -177,25 +203,19 @@ impl History {
                 (first, last)
             }
         };
-        let node = Node::create(NodeKind::MemoryTransfer, &name, 0, |visit| {
+        let name = format_args!("Memory Transfer (Copy)[{number:x}]");
+        let node = Node::named(NodeKind::MemoryTransfer, name, |visit| {
             visit.set(c"memory_object", Value::Unsigned(number));
             describe_range(visit, offset, bytes, element);
             visit.set(c"copy_from", device_number(from));
             visit.set(c"copy_to", device_number(to));
         });
         if wants_edges() {
-            for (_, mode, writer) in self.uses.iter().filter(|(_, mode, _)| mode.writes()) {
-                let _ = mode;
-                edge(writer, &node, &format!("read[{number:x}]"), |visit| {
-                    visit.set(c"access_mode", Value::Signed(1024));
-                    visit.set(c"memory_object", Value::Unsigned(number));
-                });
+            for (.., writer) in self.uses.iter().filter(|(_, mode, _)| mode.writes()) {
+                self.edges.connect(number, Mode::Read, writer, &node);
             }
             for allocation in &self.before {
-                edge(allocation, &node, &format!("write[{number:x}]"), |visit| {
-                    visit.set(c"access_mode", Value::Signed(1025));
-                    visit.set(c"memory_object", Value::Unsigned(number));
-                });
+                self.edges.connect(number, Mode::Write, allocation, &node);
             }
             self.before.push(node.clone());
         }
@@ -211,14 +231,11 @@ impl History {
         allocate: impl FnOnce() -> Result<R>,
         pointer: impl Fn(&R) -> usize,
     ) -> Result<R> {
-        let name = named(&format!("Memory Allocation[{number:x}]"));
-        let node = match graph_listeners() {
-            Some(_) => Node::create(NodeKind::MemoryAllocation, &name, 0, |visit| {
-                visit.set(c"memory_object", Value::Unsigned(number));
-                visit.set(c"allocation_type", kind);
-            }),
-            None => Node::default(),
-        };
+        let name = format_args!("Memory Allocation[{number:x}]");
+        let node = Node::named(NodeKind::MemoryAllocation, name, |visit| {
+            visit.set(c"memory_object", Value::Unsigned(number));
+            visit.set(c"allocation_type", kind);
+        });
         let result = node.task(|| {
             let of = |result: &Result<R>| result.as_ref().map_or(0, &pointer);
             let result = allocating(number as usize, bytes, allocate, of);
@@ -297,22 +314,17 @@ impl Ending {
         let pointer = memory.pointer.addr();
         let known = self.allocations.iter().find(|(_, of)| *of == pointer);
         let kind = known.map_or("device", |(kind, _)| kind);
-        let mut node = Node::default();
-        if graph_listeners().is_some() {
-            let name = named(&format!("Memory Deallocation[{number:x}]"));
-            node = Node::create(NodeKind::MemoryDeallocation, &name, 0, |visit| {
-                visit.set(c"memory_object", Value::Unsigned(number));
-                visit.set(c"allocation_type", kind);
-            });
+        let name = format_args!("Memory Deallocation[{number:x}]");
+        let node = Node::named(NodeKind::MemoryDeallocation, name, |visit| {
+            visit.set(c"memory_object", Value::Unsigned(number));
+            visit.set(c"allocation_type", kind);
+        });
+        if node.is_some() {
+            let name = ShortText::format(format_args!("Edge:Memory Deallocation[{number:x}]"));
             for earlier in &self.uses {
-                edge(
-                    earlier,
-                    &node,
-                    &format!("Edge:Memory Deallocation[{number:x}]"),
-                    |visit| {
-                        visit.set(c"memory_object", Value::Unsigned(number));
-                    },
-                );
+                edge(earlier, &node, &name, |visit| {
+                    visit.set(c"memory_object", Value::Unsigned(number));
+                });
             }
         }
         node.task(|| {

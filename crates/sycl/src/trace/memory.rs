@@ -1,15 +1,15 @@
 //! Memory on the stream `sycl.experimental.mem_alloc`: that of buffers and images, and the program's own.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 
 use xpti::sys::mem_alloc_data_t;
 use xpti::{Location, UsmCall, UsmData, Value, Visit};
 
 use super::site::Site;
-use super::streams::{MEMORY, any, graph, layer};
+use super::streams::{Layer, MEMORY, any, graph};
 use crate::device::Device;
 
-const MEMORY_LAYER: &CStr = c"oneapi.level_zero.experimental.mem_alloc";
+static MEMORY_LAYER: Layer = Layer::new(&MEMORY, c"oneapi.level_zero.experimental.mem_alloc");
 
 fn allocation(object: usize, pointer: usize, bytes: usize) -> mem_alloc_data_t {
     mem_alloc_data_t {
@@ -28,7 +28,7 @@ pub(crate) fn allocating<R>(
     allocate: impl FnOnce() -> R,
     pointer: impl Fn(&R) -> usize,
 ) -> R {
-    let Some((layer, _)) = layer(&MEMORY, MEMORY_LAYER) else {
+    let Some((layer, _)) = MEMORY_LAYER.listeners() else {
         return allocate();
     };
     let instance = MEMORY.mem_alloc_begin(layer, &allocation(object, 0, bytes));
@@ -43,7 +43,7 @@ pub(crate) fn allocating<R>(
 
 /// Reports that memory is freed.
 pub(crate) fn freeing<R>(pointer: *const c_void, free: impl FnOnce() -> R) -> R {
-    let Some((layer, _)) = layer(&MEMORY, MEMORY_LAYER) else {
+    let Some((layer, _)) = MEMORY_LAYER.listeners() else {
         return free();
     };
     let data = allocation(0, pointer.addr(), 0);
@@ -76,7 +76,7 @@ pub(crate) fn usm_allocating<R>(
         }
         (_, Some(device)) => {
             let name = crate::ze::text(&device.0.properties.name);
-            visit.set(c"sycl_device_name", name.as_str());
+            visit.set(c"sycl_device_name", Value::Text(name));
         }
         (_, None) => {}
     }
@@ -118,7 +118,7 @@ fn usm_visit(call: UsmCall, site: Option<Site>) -> Option<Visit> {
     }
     let name = call.name();
     listeners.visit(&match site {
-        Some(site) => site.location(name.to_owned()),
-        None => Location::new(name, c"", 0, 0),
+        Some(site) => site.location(name),
+        None => Location::named(name),
     })
 }

@@ -1,16 +1,18 @@
 //! Nodes of the graph, one for each command, their edges, and queues.
 
-use std::borrow::Cow;
 use std::ffi::CStr;
+use std::fmt::Arguments;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use xpti::{Location, NodeKind, Stash, Value, Visit, trace_point_type as point};
+use xpti::{Framework, Location, NodeKind, Object, Stash, Value, Visit, trace_point_type as point};
 
-use super::describe::{describe_device, describe_launch, describe_memory, number_of};
+use super::describe::{
+    DeviceObjects, describe_device, describe_launch, describe_memory, number_of, set_known,
+};
 use super::label::{Label, NewQueue, Reason};
 use super::site::Site;
-use super::streams::{GRAPH, both, c_text, graph, graph_listeners, named, wants_arguments};
+use super::streams::{GRAPH, ShortText, both, graph, graph_listeners, wants_arguments};
 use crate::device::Device;
 use crate::engine::pins::Kept;
 
@@ -38,7 +40,7 @@ impl Node {
     /// Creates a node and reports it.
     pub(super) fn create(
         kind: NodeKind,
-        location: &Location,
+        location: &Location<'_>,
         queue: u64,
         describe: impl FnOnce(&mut Visit),
     ) -> Self {
@@ -60,6 +62,19 @@ impl Node {
         Self(Some(node))
     }
 
+    /// Creates and reports a node of the host without a place in the source.
+    pub(super) fn named(
+        kind: NodeKind,
+        name: Arguments<'_>,
+        describe: impl FnOnce(&mut Visit),
+    ) -> Self {
+        if graph_listeners().is_none() {
+            return Self(None);
+        }
+        let name = ShortText::format(name);
+        Self::create(kind, &Location::named(&name), 0, describe)
+    }
+
     /// The node of a command group.
     pub(crate) fn group<'a>(
         site: Site,
@@ -75,16 +90,18 @@ impl Node {
             false => NodeKind::CommandGroup,
         };
         let number = queue.number();
-        Self::create(kind, &site.location(c_text(label.name)), number, |visit| {
-            describe_device(device, visit);
+        let name = ShortText::new(label.name);
+        Self::create(kind, &site.location(&name), number, |visit| {
+            let objects = queue.objects(device, visit.framework());
+            objects.device.describe(visit);
             visit.set(c"kernel_name", label.name);
             if let Some((shape, arguments)) = label.kernel {
-                visit.set(c"from_source", true);
+                set_known(visit, c"from_source", objects.yes);
                 if wants_arguments() {
                     describe_launch(shape, arguments, visit);
                 }
             }
-            visit.set(c"queue_id", Value::Unsigned(number));
+            set_known(visit, c"queue_id", objects.number);
             if let Some(memory) = label.memory {
                 describe_memory(memory, visit);
             }
@@ -126,7 +143,7 @@ impl Node {
     /// Reports an edge for an event that the group depends on.
     pub(crate) fn follows(&self, earlier: &Self) {
         let Some(node) = earlier.inner() else { return };
-        let name = format!("Event[{:x}]", node.visit.uid());
+        let name = ShortText::format(format_args!("Event[{:x}]", node.visit.uid()));
         edge(earlier, self, &name, |visit| {
             visit.set(c"event", Value::Unsigned(node.visit.uid()));
         });
@@ -182,21 +199,15 @@ impl Drop for Barrier {
 }
 
 /// Reports an edge between two known nodes.
-pub(super) fn edge(from: &Node, to: &Node, name: &str, describe: impl FnOnce(&mut Visit)) {
+pub(super) fn edge(from: &Node, to: &Node, name: &CStr, describe: impl FnOnce(&mut Visit)) {
     let (Some((from, to)), Some(graph)) = (from.inner().zip(to.inner()), graph()) else {
         return;
     };
     let listeners = GRAPH
         .into_iter()
         .find_map(|stream| stream.listeners(point::EDGE_CREATE));
-    let Some(mut visit) = listeners.and_then(|listeners| {
-        listeners.visit(&Location {
-            name: Cow::Owned(c_text(name)),
-            file: Cow::Borrowed(c""),
-            line: 0,
-            column: 0,
-        })
-    }) else {
+    let Some(mut visit) = listeners.and_then(|listeners| listeners.visit(&Location::named(name)))
+    else {
         return;
     };
     visit.set_ends(&from.visit, &to.visit);
@@ -218,6 +229,16 @@ pub(super) fn wants_edges() -> bool {
 pub(crate) struct QueueTrace {
     number: u64,
     created: OnceLock<(Visit, u64)>,
+    objects: OnceLock<QueueObjects>,
+}
+
+/// Metadata that all nodes of a queue have, in the framework's table.
+#[derive(Debug)]
+struct QueueObjects {
+    device: DeviceObjects,
+    number: Option<Object>,
+    /// Of `from_source`: the kernels are those of the program.
+    yes: Option<Object>,
 }
 
 impl Default for QueueTrace {
@@ -226,6 +247,7 @@ impl Default for QueueTrace {
         Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             created: OnceLock::new(),
+            objects: OnceLock::new(),
         }
     }
 }
@@ -235,19 +257,21 @@ impl QueueTrace {
         self.number
     }
 
+    fn objects(&self, device: &Device, framework: &Framework) -> &QueueObjects {
+        self.objects.get_or_init(|| QueueObjects {
+            device: DeviceObjects::new(device, framework),
+            number: framework.intern(&Value::Unsigned(self.number)),
+            yes: framework.intern(&true.into()),
+        })
+    }
+
     /// Reports a new queue.
     pub(crate) fn created(&self, queue: &NewQueue<'_>) {
         let Some(listeners) = graph_listeners() else {
             return;
         };
-        let name = c_text(&format!("queue[{}]", self.number));
-        let location = Location {
-            name: Cow::Owned(name),
-            file: Cow::Borrowed(c""),
-            line: 0,
-            column: 0,
-        };
-        let Some(mut visit) = listeners.visit(&location) else {
+        let name = ShortText::format(format_args!("queue[{}]", self.number));
+        let Some(mut visit) = listeners.visit(&Location::named(&name)) else {
             return;
         };
         describe_device(queue.device, &mut visit);
@@ -290,8 +314,8 @@ pub(crate) fn wait_for_queue<R>(
     wait: impl FnOnce() -> R,
 ) -> R {
     let visit = graph_listeners().and_then(|listeners| {
-        let name = c_text(&format!("queue.wait[{address:x}]"));
-        let mut visit = listeners.visit(&site.location(name))?;
+        let name = ShortText::format(format_args!("queue.wait[{address:x}]"));
+        let mut visit = listeners.visit(&site.location(&name))?;
         describe_device(device, &mut visit);
         site.describe(&mut visit);
         Some(visit)
@@ -308,23 +332,18 @@ pub(crate) fn unlocked(number: u64, lock: &Node) {
     if !lock.is_some() {
         return;
     }
-    let name = named(&format!(
-        "Host Accessor Destruction/Buffer Lock Release[{number:x}]"
-    ));
-    let node = Node::create(NodeKind::HostAccessorDestruction, &name, 0, |visit| {
+    let name = format_args!("Host Accessor Destruction/Buffer Lock Release[{number:x}]");
+    let node = Node::named(NodeKind::HostAccessorDestruction, name, |visit| {
         visit.set(c"memory_object", Value::Unsigned(number));
     });
-    edge(lock, &node, &format!("Event[{number:x}]"), |visit| {
+    let name = ShortText::format(format_args!("Event[{number:x}]"));
+    edge(lock, &node, &name, |visit| {
         visit.set(c"memory_object", Value::Unsigned(number));
     });
 }
 
 pub(super) fn device_number(device: Option<&Device>) -> Value<'static> {
     Value::Unsigned(number_of(device))
-}
-
-pub(super) fn site_location(site: Site, name: &str) -> Location {
-    site.location(c_text(name))
 }
 
 pub(super) fn describe_site(site: Site, visit: &mut Visit) {

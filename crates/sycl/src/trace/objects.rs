@@ -1,7 +1,5 @@
 //! Buffers, images and their accessors on the streams `sycl.experimental.buffer` and `.image`.
 
-use std::ffi::CStr;
-
 use xpti::sys::{
     offload_accessor_data_t, offload_association_data_t, offload_buffer_data_t,
     offload_image_accessor_data_t, offload_image_data_t, optional_u32,
@@ -9,11 +7,11 @@ use xpti::sys::{
 use xpti::{Listeners, Stream, Visit};
 
 use super::site::Site;
-use super::streams::{BUFFER, IMAGE, any, c_text, layer};
+use super::streams::{BUFFER, IMAGE, Layer, ShortText, any};
 use crate::image::{Filtering, ImageFormat, Sampler};
 
-const BUFFER_LAYER: &CStr = c"oneapi.experimental.buffer";
-const IMAGE_LAYER: &CStr = c"oneapi.experimental.image";
+static BUFFER_LAYER: Layer = Layer::new(&BUFFER, c"oneapi.experimental.buffer");
+static IMAGE_LAYER: Layer = Layer::new(&IMAGE, c"oneapi.experimental.image");
 
 /// Reports a new buffer, identified by its number.
 pub(crate) fn buffer_made(
@@ -24,10 +22,10 @@ pub(crate) fn buffer_made(
     element_size: usize,
     extents: &[usize],
 ) {
-    let Some((layer, listeners)) = layer(&BUFFER, BUFFER_LAYER) else {
+    let Some((layer, listeners)) = BUFFER_LAYER.listeners() else {
         return;
     };
-    let element = c_text(element);
+    let element = ShortText::new(element);
     let mut range = [0; 3];
     for (to, from) in range.iter_mut().zip(extents) {
         *to = *from;
@@ -47,19 +45,19 @@ pub(crate) fn buffer_made(
 fn at(site: Site, listeners: Listeners) -> Option<Visit> {
     match xpti::Compat::current() {
         xpti::Compat::Seed => None,
-        xpti::Compat::Dpcpp => listeners.visit(&site.location(c_text(site.function()))),
+        xpti::Compat::Dpcpp => listeners.visit(&site.location(&ShortText::new(site.function()))),
     }
 }
 
 /// Reports the end of a buffer or image.
 pub(crate) fn buffer_gone(number: u64, is_image: bool) {
     if is_image {
-        if let Some((layer, _)) = layer(&IMAGE, IMAGE_LAYER) {
+        if let Some((layer, _)) = IMAGE_LAYER.listeners() {
             IMAGE.image_destruct(layer, &image(number, 0, &[], 0, None));
         }
         return;
     }
-    if let Some((layer, _)) = layer(&BUFFER, BUFFER_LAYER) {
+    if let Some((layer, _)) = BUFFER_LAYER.listeners() {
         let data = offload_buffer_data_t {
             user_object_handle: number as usize,
             host_object_handle: 0,
@@ -81,7 +79,7 @@ pub(crate) fn image_made(
     format: ImageFormat,
     sampler: Option<Sampler>,
 ) {
-    if let Some((layer, listeners)) = layer(&IMAGE, IMAGE_LAYER) {
+    if let Some((layer, listeners)) = IMAGE_LAYER.listeners() {
         let data = image(number, host, extents, format.number(), sampler);
         IMAGE.image_construct(layer, at(site, listeners).as_ref(), &data);
     }
@@ -131,10 +129,10 @@ pub(crate) fn image_accessor(
     mode: Option<sycl_graph::Mode>,
     (element, element_size): (&str, usize),
 ) {
-    let Some((layer, listeners)) = layer(&IMAGE, IMAGE_LAYER) else {
+    let Some((layer, listeners)) = IMAGE_LAYER.listeners() else {
         return;
     };
-    let element = c_text(element);
+    let element = ShortText::new(element);
     let data = offload_image_accessor_data_t {
         image_handle: number as usize,
         accessor_handle: handle,
@@ -147,17 +145,17 @@ pub(crate) fn image_accessor(
 }
 
 /// The stream of a buffer's memory or an image's.
-fn stream_of(image: bool) -> (&'static Stream, &'static CStr) {
+fn stream_of(image: bool) -> (&'static Stream, &'static Layer) {
     match image {
-        true => (&IMAGE, IMAGE_LAYER),
-        false => (&BUFFER, BUFFER_LAYER),
+        true => (&IMAGE, &IMAGE_LAYER),
+        false => (&BUFFER, &BUFFER_LAYER),
     }
 }
 
 /// Reports that a buffer or image got memory on a device.
 pub(super) fn associated(number: u64, pointer: usize, image: bool) {
-    let (stream, name) = stream_of(image);
-    if let Some((layer, _)) = layer(stream, name) {
+    let (stream, layer) = stream_of(image);
+    if let Some((layer, _)) = layer.listeners() {
         stream.memory_associate(layer, &association(number, pointer));
     }
 }
@@ -177,15 +175,19 @@ fn association(number: u64, pointer: usize) -> offload_association_data_t {
     }
 }
 
+/// SYCL's number of the first access mode.
+pub(super) const MODES: u32 = 1024;
+
 /// SYCL's number of an access mode.
 pub(super) fn mode_number(mode: sycl_graph::Mode) -> u32 {
-    match mode {
-        sycl_graph::Mode::Read => 1024,
-        sycl_graph::Mode::Write => 1025,
-        sycl_graph::Mode::ReadWrite => 1026,
-        sycl_graph::Mode::NoInitWrite => 1027,
-        sycl_graph::Mode::NoInitReadWrite => 1028,
-    }
+    MODES
+        + match mode {
+            sycl_graph::Mode::Read => 0,
+            sycl_graph::Mode::Write => 1,
+            sycl_graph::Mode::ReadWrite => 2,
+            sycl_graph::Mode::NoInitWrite => 3,
+            sycl_graph::Mode::NoInitReadWrite => 4,
+        }
 }
 
 /// Reports an accessor; `target` is SYCL's number: 2014 device, 2018 host buffer, 2021 host task.
@@ -196,7 +198,7 @@ pub(crate) fn accessor(
     target: u32,
     mode: sycl_graph::Mode,
 ) {
-    let Some((layer, listeners)) = layer(&BUFFER, BUFFER_LAYER) else {
+    let Some((layer, listeners)) = BUFFER_LAYER.listeners() else {
         return;
     };
     let data = offload_accessor_data_t {

@@ -1,17 +1,17 @@
 //! Source locations of the program's calls.
 
 #[cfg(feature = "xpti")]
-use std::borrow::Cow;
+use std::cell::Cell;
 #[cfg(feature = "xpti")]
-use std::ffi::CString;
+use std::ffi::CStr;
 
 #[cfg(all(feature = "xpti", feature = "source-locations"))]
 use xpti::Value;
 #[cfg(feature = "xpti")]
-use xpti::{Location, Visit};
+use xpti::{Framework, Location, Object, Visit};
 
-#[cfg(all(feature = "xpti", feature = "source-locations"))]
-use super::streams::c_text;
+#[cfg(feature = "xpti")]
+use super::describe::set_known;
 #[cfg(feature = "xpti")]
 use super::streams::wants_locations;
 
@@ -74,43 +74,92 @@ fn enclosing(closure: &str) -> &str {
 
 #[cfg(feature = "xpti")]
 impl Site {
-    pub(super) fn location(&self, name: CString) -> Location {
+    /// The location as XPTI has it, with this name.
+    pub(super) fn location<'a>(&self, name: &'a CStr) -> Location<'a> {
         #[cfg(feature = "source-locations")]
-        let (file, line, column) = (
-            Cow::Owned(c_text(self.location.file())),
-            self.location.line(),
-            self.location.column(),
-        );
+        return Location::at(name, self.location);
         #[cfg(not(feature = "source-locations"))]
-        let (file, line, column) = (Cow::Borrowed(c""), 0, 0);
-        Location {
-            name: Cow::Owned(name),
-            file,
-            line,
-            column,
-        }
+        Location::named(name)
     }
 
     pub(super) fn describe(&self, visit: &mut Visit) {
-        if !wants_locations() {
-            return;
+        if wants_locations() {
+            SiteObjects::of(*self, visit.framework()).describe(visit);
         }
-        let function = self.function();
-        if !function.is_empty() {
-            visit.set(c"sym_function_name", function);
+    }
+}
+
+/// A site's metadata in the framework's table.
+#[cfg(feature = "xpti")]
+#[derive(Clone, Copy)]
+struct SiteObjects {
+    site: Site,
+    function: Option<Object>,
+    #[cfg(feature = "source-locations")]
+    place: [Option<Object>; 3],
+}
+
+#[cfg(feature = "xpti")]
+impl SiteObjects {
+    /// Programs submit in loops: each thread keeps the objects of its last sites.
+    fn of(site: Site, framework: &Framework) -> Self {
+        thread_local! {
+            static LAST: [Cell<Option<SiteObjects>>; 8] = const { [const { Cell::new(None) }; 8] };
         }
+        LAST.with(|last| {
+            let slot = &last[site.hash() % last.len()];
+            let known = slot.get().filter(|known| known.site.is(site));
+            let objects = known.unwrap_or_else(|| Self::new(site, framework));
+            slot.set(Some(objects));
+            objects
+        })
+    }
+
+    fn new(site: Site, framework: &Framework) -> Self {
+        let function = Some(site.function()).filter(|function| !function.is_empty());
+        #[cfg(feature = "source-locations")]
+        let number = |number: u32| framework.intern(&Value::Signed(i64::from(number)));
+        Self {
+            site,
+            function: function.and_then(|function| framework.intern(&function.into())),
+            #[cfg(feature = "source-locations")]
+            place: [
+                framework.intern(&site.location.file().into()),
+                number(site.location.line()),
+                number(site.location.column()),
+            ],
+        }
+    }
+
+    fn describe(self, visit: &mut Visit) {
+        set_known(visit, c"sym_function_name", self.function);
         #[cfg(feature = "source-locations")]
         {
-            visit.set(c"sym_source_file_name", self.location.file());
-            visit.set(
-                c"sym_line_no",
-                Value::Signed(i64::from(self.location.line())),
-            );
-            visit.set(
-                c"sym_column_no",
-                Value::Signed(i64::from(self.location.column())),
-            );
+            let [file, line, column] = self.place;
+            set_known(visit, c"sym_source_file_name", file);
+            set_known(visit, c"sym_line_no", line);
+            set_known(visit, c"sym_column_no", column);
         }
+    }
+}
+
+#[cfg(feature = "xpti")]
+impl Site {
+    /// Whether both are one place of the program; equal ones may differ if the compiler stored their text twice.
+    fn is(self, other: Self) -> bool {
+        #[cfg(feature = "source-locations")]
+        if !std::ptr::eq(self.location, other.location) {
+            return false;
+        }
+        std::ptr::eq(self.closure, other.closure)
+    }
+
+    fn hash(self) -> usize {
+        let closure = self.closure.as_ptr().addr();
+        #[cfg(feature = "source-locations")]
+        let closure = closure ^ std::ptr::from_ref(self.location).addr();
+        // The least bits are those of alignment.
+        closure >> 4
     }
 }
 

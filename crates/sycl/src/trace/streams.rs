@@ -1,9 +1,10 @@
 //! The streams, the process's graph on them, and the layers of memory and calls.
 
-use std::borrow::Cow;
-use std::ffi::{CStr, CString};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::ffi::CStr;
+use std::fmt::{Arguments, Write};
+use std::sync::OnceLock;
 
+use smallvec::SmallVec;
 use xpti::{
     DetailLevel, Listeners, Location, Stream, Visit, event_type, trace_point_type as point,
 };
@@ -95,8 +96,7 @@ pub(super) fn graph() -> Option<&'static Visit> {
     let listeners = graph_listeners()?;
     CREATED
         .get_or_init(|| {
-            let mut graph =
-                listeners.visit(&Location::new(c"sycl.application.graph", c"", 0, 0))?;
+            let mut graph = listeners.visit(&Location::named(c"sycl.application.graph"))?;
             graph.set_event_type(event_type::GRAPH);
             both(|stream| stream.graph_create(&graph));
             Some(graph)
@@ -104,34 +104,74 @@ pub(super) fn graph() -> Option<&'static Visit> {
         .as_ref()
 }
 
-/// The parent event of all notifications of a layer.
-pub(super) fn layer(
+/// The parent event of all notifications of a stream, created when a subscriber first listens.
+pub(super) struct Layer {
     stream: &'static Stream,
     name: &'static CStr,
-) -> Option<(&'static Visit, Listeners)> {
-    static LAYERS: Mutex<Vec<(usize, &'static Visit)>> = Mutex::new(Vec::new());
-    let listeners = any(stream)?;
-    let key = std::ptr::from_ref(stream).addr();
-    let mut layers = LAYERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, known)) = layers.iter().find(|(of, _)| *of == key) {
-        return Some((known, listeners));
+    visit: OnceLock<Option<Visit>>,
+}
+
+impl Layer {
+    pub(super) const fn new(stream: &'static Stream, name: &'static CStr) -> Self {
+        Self {
+            stream,
+            name,
+            visit: OnceLock::new(),
+        }
     }
-    let visit: &'static Visit =
-        Box::leak(Box::new(listeners.visit(&Location::new(name, c"", 0, 0))?));
-    layers.push((key, visit));
-    Some((visit, listeners))
+
+    /// The event and the listeners; `None` without any, or if the framework is out of memory.
+    pub(super) fn listeners(&'static self) -> Option<(&'static Visit, Listeners)> {
+        let listeners = any(self.stream)?;
+        let visit = self
+            .visit
+            .get_or_init(|| listeners.visit(&Location::named(self.name)));
+        Some((visit.as_ref()?, listeners))
+    }
 }
 
-pub(super) fn c_text(text: &str) -> CString {
-    CString::new(text.replace('\0', " ")).unwrap_or_default()
+/// A C string, without an allocation if it is short; NULs inside become spaces.
+#[derive(Debug)]
+pub(super) struct ShortText(SmallVec<[u8; 128]>);
+
+impl ShortText {
+    pub(super) fn new(text: &str) -> Self {
+        let mut all = Self(SmallVec::new());
+        all.0.extend_from_slice(text.as_bytes());
+        all.end();
+        all
+    }
+
+    /// The text of `format_args!`.
+    pub(super) fn format(text: Arguments<'_>) -> Self {
+        let mut all = Self(SmallVec::new());
+        // Writing to memory does not fail.
+        let _ = all.write_fmt(text);
+        all.end();
+        all
+    }
+
+    fn end(&mut self) {
+        for byte in self.0.as_mut_slice() {
+            *byte = if *byte == 0 { b' ' } else { *byte };
+        }
+        self.0.push(0);
+    }
 }
 
-pub(super) fn named(name: &str) -> Location {
-    Location {
-        name: Cow::Owned(c_text(name)),
-        file: Cow::Borrowed(c""),
-        line: 0,
-        column: 0,
+impl Write for ShortText {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl std::ops::Deref for ShortText {
+    type Target = CStr;
+
+    fn deref(&self) -> &CStr {
+        // SAFETY: `end` put the only NUL at the end.
+        unsafe { CStr::from_bytes_with_nul_unchecked(&self.0) }
     }
 }
 
@@ -144,8 +184,7 @@ pub(crate) fn diagnostic(error: &Error) {
     else {
         return;
     };
-    let parent =
-        PARENT.get_or_init(|| listeners.visit(&Location::new(c"sycl.exceptions", c"", 0, 0)));
-    let text = c_text(&error.to_string());
+    let parent = PARENT.get_or_init(|| listeners.visit(&Location::named(c"sycl.exceptions")));
+    let text = ShortText::new(&error.to_string());
     both(|stream| stream.diagnostics(parent.as_ref(), &text));
 }
