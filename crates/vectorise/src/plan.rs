@@ -303,10 +303,11 @@ fn formed(
             facts = Facts::new(input, width, rows);
             cut = regions(input, &facts);
         }
-        if let [one] = cut.as_slice()
-            && facts.arrays.element.is_empty()
-        {
-            width = width::for_chains(input, one, width);
+        if facts.arrays.element.is_empty() {
+            let wider = cut
+                .iter()
+                .map(|region| width::for_chains(input, region, width));
+            width = wider.max().unwrap_or(width);
         }
     }
     Ok((width, facts, cut))

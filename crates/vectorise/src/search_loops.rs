@@ -16,18 +16,18 @@ use kernel_ir::{Builtin, Op, Terminator, ValueId};
 use crate::input::Input;
 use crate::region::Region;
 
-/// Lanes of kernels with search loops, and of small ones, for which the registers suffice. Chosen for dpnp's merges
-/// (sort, searchsorted, histogram's edges; commit c04889b).
+/// Lanes of kernels with search loops, and with mask registers. Chosen for dpnp's merges (sort, searchsorted, histogram's
+/// edges; commit c04889b). With mask registers, 32 lanes take 0.6 of the time of 16 in the merges of an argsort of
+/// doubles, and 0.7 in its sort inside a work-group, which has barriers and 826 instructions (2026-12, AMD EPYC of Zen 5,
+/// two processors).
 const LANES: u32 = 16;
 const MOST: u32 = 32;
-/// Instructions of the longest kernel that is widened, and of the longest small one: bounds on compile time. Of 1768
-/// plans with search loops for dpctl and dpnp, 32 exceed the one and 300 the other; small ones have up to 338
-/// instructions, long ones up to 2054 (2026-11). The gain is general: without wider chunks a binary search, an
+/// Instructions of the longest kernel that is widened: a bound on compile time. Of 1768 plans with search loops for dpctl
+/// and dpnp, 32 exceed it, with up to 2054 (2026-11). The gain is general: without wider chunks a binary search, an
 /// interpolation in a table and a walk along a linked list, all with 64-bit indices, took 1.2 to 1.3 times as long on
 /// x86-64-v3 and 1.6 to 1.9 times on x86-64-v4, a search tree with 32-bit indices 1.0 and 1.4 times (2026-11, AMD EPYC
 /// of Zen 4, two processors).
 const LONG: usize = 1500;
-const SMALL: usize = 400;
 
 /// The dependences of a value of a loop: on the previous iteration, and a value loaded from an address that depends on it.
 const PREVIOUS: u8 = 1;
@@ -43,7 +43,6 @@ pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
         return usual;
     }
     kernel_ir::reach!(LONG, instructions);
-    kernel_ir::reach!(SMALL, instructions);
     if instructions > LONG {
         return usual;
     }
@@ -53,11 +52,7 @@ pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
         .any(|(id, dimension)| is_local(id) && dimension > 0);
     let row = input.group_size.map(|size| size[0]);
     let fills = |lanes: u32| row.is_none_or(|row| row.is_multiple_of(lanes));
-    // Short rows are joined in kernels without stops.
-    let many = input.segments.stops.is_empty()
-        && instructions <= SMALL
-        && input.target.has_mask_registers
-        && fills(MOST);
+    let many = input.target.has_mask_registers && fills(MOST);
     kernel_ir::mark!(WiderSearch, is_flat && (many || fills(LANES)));
     match is_flat {
         true if many => MOST,
@@ -75,7 +70,7 @@ fn searches(region: &Region) -> bool {
 }
 
 /// Whether `l` is an innermost loop that searches.
-fn is_search(region: &Region, shapes: &Shapes, l: u32) -> bool {
+pub(crate) fn is_search(region: &Region, shapes: &Shapes, l: u32) -> bool {
     let function = &region.function;
     let this = &region.loops.loops[l as usize];
     if region

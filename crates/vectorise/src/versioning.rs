@@ -86,6 +86,12 @@ fn rarely_parts(region: &Region, shapes: &Shapes, v: ValueId, depth: usize) -> b
     }
 }
 
+/// Whether few chunks of a row diverge at the branch at the end of `block`.
+pub(crate) fn rarely_diverges(region: &Region, shapes: &Shapes, block: BlockId) -> bool {
+    let cond = region.function.blocks[block.index()].term.operand();
+    cond.is_some_and(|cond| rarely_parts(region, shapes, cond, DEPTH))
+}
+
 /// Whether a test before the branch at the end of `block` can find it uniform, and mostly does.
 pub(crate) fn can_test(
     facts: &IndexFacts<'_>,

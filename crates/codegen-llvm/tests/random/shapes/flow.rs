@@ -9,6 +9,7 @@ pub(super) const SHAPES: &[(&str, Shape)] = &[
     ("products of matrices", products),
     ("sums along a row", row_sums),
     ("chains", chains),
+    ("strided sums", strided_sums),
     ("binary searches", searches),
     ("divisions", divisions),
     ("switches", switches),
@@ -182,6 +183,36 @@ fn chains(random: &mut Random) -> Case {
     });
     t.store(&made[0], "%g", bytes);
     let size = random.pick(&[64, 128, 45]);
+    Case::new(t.done(), size, random)
+}
+
+/// Sums of every so many elements, up to an end that few work-items of a chunk reach in another iteration.
+fn strided_sums(random: &mut Random) -> Case {
+    let mut t = Text::new();
+    let (ty, bytes) = random.pick(&[("i32", 4), ("i64", 8), ("i8", 1)]);
+    let stride = random.pick(&[64, 300, 17]);
+    let end = random.pick(&[100, 1000, 1100]);
+    let [head, work, exit] = [(); 3].map(|()| t.label());
+    let [at, sum, at_next, sum_next] = [(); 4].map(|()| t.name());
+    let entry = t.block.clone();
+    t.line(&format!("br {head}"));
+    t.start(&head);
+    t.line(&format!("{at}: i32 = phi {entry}: %g32, {work}: {at_next}"));
+    t.line(&format!(
+        "{sum}: {ty} = phi {entry}: {ty} 0, {work}: {sum_next}"
+    ));
+    let more = t.value("bool", &format!("cmp.ult {at}, i32 {end}"));
+    t.line(&format!("br_if {more}, {work}, {exit}"));
+    t.start(&work);
+    let place = t.wide("zext", &at);
+    let found = t.load(ty, &place, bytes);
+    t.line(&format!("{sum_next}: {ty} = iadd {sum}, {found}"));
+    t.line(&format!("{at_next}: i32 = iadd {at}, i32 {stride}"));
+    t.line(&format!("br {head}"));
+    t.start(&exit);
+    let behind = t.value("i64", "iadd %g, i64 2000");
+    t.store(&sum, &behind, bytes);
+    let size = random.pick(&[64, 128, 70]);
     Case::new(t.done(), size, random)
 }
 
