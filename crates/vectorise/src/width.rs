@@ -242,10 +242,11 @@ fn chain(input: &Input<'_>, region: &Region, shapes: &Shapes, l: u32) -> Option<
     let types = &input.module.types;
     let varying = |v: ValueId| shapes.of(v) == Shape::Varying;
     let (mut count, mut carried, mut seen) = (0, 0, Vec::new());
-    let (mut loads, divergent) = (0, shapes.is_divergent_loop(l));
+    let (mut loads, mut masked) = (0, false);
     let may_read = input.target.has_mask_registers;
     for &block in &this.blocks {
-        if shapes.is_masked(block) && !(may_read && divergent) {
+        masked |= shapes.is_masked(block);
+        if masked && !may_read {
             return None;
         }
         if shapes.is_divergent(block) && !rarely_diverges(region, shapes, block) {
@@ -289,7 +290,7 @@ fn chain(input: &Input<'_>, region: &Region, shapes: &Shapes, l: u32) -> Option<
             });
         }
     }
-    if divergent && loads == 0 {
+    if masked && loads == 0 {
         return None;
     }
     let size = |v: &ValueId| types.size_of(function.ty(*v));
