@@ -17,7 +17,7 @@ pub(super) struct Executor {
     pub(super) guard: Guard,
     pub(super) meter: Meter,
     memory: Block,
-    /// When the last measured part of a kernel ended.
+    /// When the last measured part of a kernel or transfer ended.
     pub(super) ended_ns: u64,
     /// Brief launches so far.
     brief: u32,
@@ -60,16 +60,18 @@ impl Executor {
         self.memory.shrink();
     }
 
-    /// Does `count` blocks of a copy or fill from block `first` on.
+    /// Does `count` blocks of a copy or fill from block `first` on; begun at `start_ns`.
     pub(super) fn transfer(
         &mut self,
         task: &dyn Task,
+        start_ns: u64,
         first: u64,
         count: u64,
     ) -> Result<(), String> {
-        self.meter.begin(Kind::Copy, task.device(), now_ns());
+        self.meter.begin(Kind::Copy, task.device(), start_ns);
         let result = transfer::run(&self.guard, task.work(), first, count);
-        self.meter.end(now_ns());
+        self.ended_ns = now_ns();
+        self.meter.end(self.ended_ns);
         if result.is_ok() {
             self.meter.bytes(transfer::bytes(task.work(), first, count));
         }

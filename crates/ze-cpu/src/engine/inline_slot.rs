@@ -15,7 +15,6 @@
 use super::launch;
 use super::scheduler::Scheduler;
 use super::worker::Worker;
-use crate::clock::now_ns;
 use crate::fault::{self, solum_on_stack};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -110,13 +109,13 @@ unsafe extern "C" fn enter(call: *mut c_void) {
 }
 
 impl InlineSlots {
-    /// Runs `task` on the calling thread, or returns it.
+    /// Runs `task` on the calling thread from `now` on, or returns it.
     pub(super) fn run(
         &self,
         scheduler: &'static Scheduler,
         task: Arc<dyn Task>,
+        now: u64,
     ) -> Result<(), Arc<dyn Task>> {
-        let now = now_ns();
         if !is_light(&*task) || !is_trusted(now) {
             return Err(task);
         }

@@ -163,23 +163,24 @@ impl Engine {
             _ => false,
         };
         if is_short && self.runs_while_waiting && !Scheduler::is_worker() && task.is_last() {
-            self.run_here(task)
+            self.run_here(task, now_ns())
         } else {
             Err(task)
         }
     }
 
-    /// Runs `task` on the calling thread, or returns it: the thread runs one already, or memory is short.
-    fn run_here(&'static self, task: Arc<dyn Task>) -> Result<(), Arc<dyn Task>> {
+    /// Runs `task` on the calling thread from `now` on, or returns it: the thread runs one already, or memory is short.
+    fn run_here(&'static self, task: Arc<dyn Task>, now: u64) -> Result<(), Arc<dyn Task>> {
         if RUNS_HERE.replace(true) {
             return Err(task);
         }
-        let ran = self.slots.run(&self.scheduler, task).or_else(|task| {
-            match stack_call::run(&self.scheduler, Job::Task(task)) {
-                Err(Job::Task(task)) => Err(task),
-                Ok(()) | Err(Job::Share(_)) => Ok(()),
-            }
-        });
+        let ran =
+            self.slots.run(&self.scheduler, task, now).or_else(|task| {
+                match stack_call::run(&self.scheduler, Job::Task(task)) {
+                    Err(Job::Task(task)) => Err(task),
+                    Ok(()) | Err(Job::Share(_)) => Ok(()),
+                }
+            });
         RUNS_HERE.set(false);
         ran
     }
@@ -196,16 +197,17 @@ impl Engine {
             return true;
         }
         let may_run = self.runs_while_waiting && deadline == u64::MAX;
+        let mut begin = now_ns();
         // A spinning worker is faster than this thread, which has to save its signals first.
         while may_run
-            && (self.scheduler.idle.looking() == 0 || self.scheduler.has_run_inline(now_ns()))
-            && self.run_while_waiting(awaited)
+            && (self.scheduler.idle.looking() == 0 || self.scheduler.has_run_inline(begin))
+            && self.run_while_waiting(awaited, begin)
         {
             if done() {
                 return true;
             }
+            begin = now_ns();
         }
-        let begin = now_ns();
         let spin_end = begin.saturating_add(if self.scheduler.threads > 1 {
             SPIN_NS
         } else {
@@ -224,7 +226,7 @@ impl Engine {
                 break;
             }
             if now > begin.saturating_add(NOTICE_NS) {
-                if may_run && self.run_while_waiting(awaited) {
+                if may_run && self.run_while_waiting(awaited, now) {
                     continue;
                 }
                 if !kicked {
@@ -245,7 +247,7 @@ impl Engine {
             if done() {
                 break true;
             }
-            if may_run && self.run_while_waiting(awaited) {
+            if may_run && self.run_while_waiting(awaited, now_ns()) {
                 continue;
             }
             let limit = if deadline == u64::MAX {
@@ -270,7 +272,7 @@ impl Engine {
     }
 
     /// Runs one task that the wait on this word for this value needs; `false` without one.
-    fn run_while_waiting(&'static self, awaited: (&AtomicU32, u64)) -> bool {
+    fn run_while_waiting(&'static self, awaited: (&AtomicU32, u64), now: u64) -> bool {
         if !self.scheduler.task_waits() {
             return false;
         }
@@ -278,7 +280,7 @@ impl Engine {
             return false;
         };
         self.scheduler.idle.remove(Waits::TASK);
-        match self.run_here(task) {
+        match self.run_here(task, now) {
             Ok(()) => true,
             // This is a worker or a thread inside of a callback, or there is no memory: a worker runs the task.
             Err(task) => {

@@ -104,7 +104,7 @@ impl Share {
             .claim(self.plan.chunk, self.plan.least, current_cpu())?;
         let first = self.first + range.first;
         let result = match (&self.body, kernel) {
-            (Body::Transfer, _) => executor.transfer(&*self.task, first, range.count),
+            (Body::Transfer, _) => executor.transfer(&*self.task, now_ns(), first, range.count),
             (Body::Kernel(prepared) | Body::Attempt(prepared), Some(kernel)) => prepared.run(
                 executor,
                 kernel,

@@ -170,7 +170,7 @@ impl Worker {
                     self.lead(&share, threads - 1, true);
                     return;
                 }
-                self.executor.transfer(&*task, 0, blocks).err()
+                self.executor.transfer(&*task, start_ns, 0, blocks).err()
             }
             &Work::WriteTimestamp(to) => {
                 let now = now_ns().to_ne_bytes();
@@ -204,7 +204,7 @@ impl Worker {
                 .then(|| "an internal error of the driver".to_owned()),
         };
         let end_ns = match self.executor.ended_ns {
-            // The clock was read when the kernel ended.
+            // The clock was read when the kernel or transfer ended.
             end if end > start_ns => end,
             _ => now_ns(),
         };
