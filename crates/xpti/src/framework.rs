@@ -5,7 +5,6 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::OnceLock;
 
-use crate::Value;
 use crate::payload::Payload;
 use xpti_sys::{Functions, INVALID_OBJECT, INVALID_STRING, object_data_t};
 
@@ -97,9 +96,8 @@ impl Framework {
         (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
     }
 
-    /// Puts a value into the table, where equal ones are one object; `None` if the table is full.
-    pub fn intern(&self, value: &Value<'_>) -> Option<Object> {
-        let (kind, bytes) = value.encode();
+    /// Puts the bytes of a value into the table; `None` if the table is full.
+    pub(crate) fn intern_object(&self, bytes: &[u8], kind: u8) -> Option<Object> {
         // SAFETY: the slice's memory.
         let id = unsafe {
             (self.functions.xptiRegisterObject)(bytes.as_ptr().cast(), bytes.len(), kind)

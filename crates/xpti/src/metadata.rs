@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use xpti_sys::{metadata_node, metadata_t, metadata_type};
 
-use crate::Framework;
+use crate::framework::{Framework, Object};
 
 /// The value of a metadata entry.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,12 @@ impl Value<'_> {
             (metadata_type::BOOLEAN, 1) => Value::Boolean(unsigned != 0),
             _ => Value::Binary(Cow::Owned(bytes.to_vec())),
         }
+    }
+
+    /// Puts the value into the framework's table, where equal ones are one object; `None` if the table is full.
+    pub fn intern(&self, framework: &Framework) -> Option<Object> {
+        let (kind, bytes) = self.encode();
+        framework.intern_object(&bytes, kind)
     }
 
     /// The bytes in the form of the framework's table, and their type.

@@ -143,15 +143,19 @@ impl Visit {
 
     /// Sets a metadata entry; false if the framework rejects it, such as an empty key.
     pub fn set<'v>(&mut self, key: &CStr, value: impl Into<Value<'v>>) -> bool {
-        let object = self.framework.intern(&value.into());
-        object.is_some_and(|object| self.set_object(key, object))
+        let object = value.into().intern(self.framework);
+        self.set_object(key, object)
     }
 
-    /// Sets a metadata entry to a value of the framework's table ([`Framework::intern`]), without a search in that table.
-    pub fn set_object(&mut self, key: &CStr, object: Object) -> bool {
+    /// Sets a metadata entry to a value of the framework's table ([`Value::intern`]), without a search in that table.
+    /// `None` is a value that the table had no room for: the entry is left out, and the result is false.
+    pub fn set_object(&mut self, key: &CStr, object: Option<Object>) -> bool {
+        let Some(Object(object)) = object else {
+            return false;
+        };
         // SAFETY: a living event and a C string.
         let code = unsafe {
-            (self.framework.functions().xptiAddMetadata)(self.event(), key.as_ptr(), object.0)
+            (self.framework.functions().xptiAddMetadata)(self.event(), key.as_ptr(), object)
         };
         matches!(code, result::SUCCESS | result::DUPLICATE)
     }

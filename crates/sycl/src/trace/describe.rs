@@ -1,7 +1,6 @@
 //! Metadata of devices, memory and launches.
 
 use std::borrow::Cow;
-use std::ffi::CStr;
 
 use xpti::{Framework, Object, Value, Visit};
 
@@ -36,23 +35,16 @@ impl DeviceObjects {
         };
         let name = crate::ze::text(&device.0.properties.name);
         Self {
-            number: framework.intern(&Value::Unsigned(number_of(Some(device)))),
-            kind: framework.intern(&kind.into()),
-            name: framework.intern(&Value::Text(name)),
+            number: Value::Unsigned(number_of(Some(device))).intern(framework),
+            kind: Value::from(kind).intern(framework),
+            name: Value::Text(name).intern(framework),
         }
     }
 
     pub(super) fn describe(self, visit: &mut Visit) {
-        set_known(visit, c"sycl_device", self.number);
-        set_known(visit, c"sycl_device_type", self.kind);
-        set_known(visit, c"sycl_device_name", self.name);
-    }
-}
-
-/// Sets an entry to a value of the table; a value that the table had no room for is left out.
-pub(super) fn set_known(visit: &mut Visit, key: &CStr, value: Option<Object>) {
-    if let Some(object) = value {
-        visit.set_object(key, object);
+        visit.set_object(c"sycl_device", self.number);
+        visit.set_object(c"sycl_device_type", self.kind);
+        visit.set_object(c"sycl_device_name", self.name);
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use sycl_graph::{Access, Cuboid, Extent, Grid, Mode, Transfer};
 use xpti::{Framework, NodeKind, Object, Value, Visit};
 
-use super::describe::set_known;
 use super::memory::allocating;
 use super::node::{Node, describe_site, device_number, edge, wants_edges};
 use super::objects::{MODES, associated, buffer_gone, buffer_made, mode_number, released};
@@ -52,13 +51,13 @@ impl Edges {
         let known = slot.get_or_init(|| {
             Box::new(EdgeMode {
                 name: ShortText::format(format_args!("{}[{number:x}]", mode_name(mode))),
-                mode: framework.intern(&Value::Signed(i64::from(code))),
-                buffer: framework.intern(&Value::Unsigned(number)),
+                mode: Value::Signed(i64::from(code)).intern(framework),
+                buffer: Value::Unsigned(number).intern(framework),
             })
         });
         edge(from, to, &known.name, |visit| {
-            set_known(visit, c"access_mode", known.mode);
-            set_known(visit, c"memory_object", known.buffer);
+            visit.set_object(c"access_mode", known.mode);
+            visit.set_object(c"memory_object", known.buffer);
         });
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use xpti::{Framework, Location, NodeKind, Object, Stash, Value, Visit, trace_point_type as point};
 
 use super::describe::{
-    DeviceObjects, describe_device, describe_launch, describe_memory, number_of, set_known,
+    DeviceObjects, describe_device, describe_launch, describe_memory, number_of,
 };
 use super::label::{Label, NewQueue, Reason};
 use super::site::Site;
@@ -96,12 +96,12 @@ impl Node {
             objects.device.describe(visit);
             visit.set(c"kernel_name", label.name);
             if let Some((shape, arguments)) = label.kernel {
-                set_known(visit, c"from_source", objects.yes);
+                visit.set_object(c"from_source", objects.yes);
                 if wants_arguments() {
                     describe_launch(shape, arguments, visit);
                 }
             }
-            set_known(visit, c"queue_id", objects.number);
+            visit.set_object(c"queue_id", objects.number);
             if let Some(memory) = label.memory {
                 describe_memory(memory, visit);
             }
@@ -260,8 +260,8 @@ impl QueueTrace {
     fn objects(&self, device: &Device, framework: &Framework) -> &QueueObjects {
         self.objects.get_or_init(|| QueueObjects {
             device: DeviceObjects::new(device, framework),
-            number: framework.intern(&Value::Unsigned(self.number)),
-            yes: framework.intern(&true.into()),
+            number: Value::Unsigned(self.number).intern(framework),
+            yes: Value::from(true).intern(framework),
         })
     }
 

@@ -5,13 +5,10 @@ use std::cell::Cell;
 #[cfg(feature = "xpti")]
 use std::ffi::CStr;
 
-#[cfg(all(feature = "xpti", feature = "source-locations"))]
-use xpti::Value;
 #[cfg(feature = "xpti")]
-use xpti::{Framework, Location, Object, Visit};
+use xpti::{Framework, Location, Object, Value, Visit};
 
 #[cfg(feature = "xpti")]
-use super::describe::set_known;
 #[cfg(feature = "xpti")]
 use super::streams::wants_locations;
 
@@ -118,13 +115,13 @@ impl SiteObjects {
     fn new(site: Site, framework: &Framework) -> Self {
         let function = Some(site.function()).filter(|function| !function.is_empty());
         #[cfg(feature = "source-locations")]
-        let number = |number: u32| framework.intern(&Value::Signed(i64::from(number)));
+        let number = |number: u32| Value::Signed(i64::from(number)).intern(framework);
         Self {
             site,
-            function: function.and_then(|function| framework.intern(&function.into())),
+            function: function.and_then(|function| Value::from(function).intern(framework)),
             #[cfg(feature = "source-locations")]
             place: [
-                framework.intern(&site.location.file().into()),
+                Value::from(site.location.file()).intern(framework),
                 number(site.location.line()),
                 number(site.location.column()),
             ],
@@ -132,13 +129,13 @@ impl SiteObjects {
     }
 
     fn describe(self, visit: &mut Visit) {
-        set_known(visit, c"sym_function_name", self.function);
+        visit.set_object(c"sym_function_name", self.function);
         #[cfg(feature = "source-locations")]
         {
             let [file, line, column] = self.place;
-            set_known(visit, c"sym_source_file_name", file);
-            set_known(visit, c"sym_line_no", line);
-            set_known(visit, c"sym_column_no", column);
+            visit.set_object(c"sym_source_file_name", file);
+            visit.set_object(c"sym_line_no", line);
+            visit.set_object(c"sym_column_no", column);
         }
     }
 }
