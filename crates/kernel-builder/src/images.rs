@@ -66,9 +66,9 @@ impl Builder {
         }
     }
 
-    /// The extents in SYCL's order, as `usize`.
+    /// The extents in SYCL's order, as `usize`. OpenCL's environment has image queries without a capability of their own, and
+    /// does not allow that of shaders.
     fn extents(&mut self, image: Id, dimensions: u32) -> Vec<Operand> {
-        self.module.need(Capability::ImageQuery);
         let narrow = Type::Int {
             bits: 32,
             signed: false,

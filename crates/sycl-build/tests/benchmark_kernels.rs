@@ -31,10 +31,12 @@ fn words<K: kernel_builder::Kernel>(_kernel: &K) -> [Vec<u32>; 2] {
     .map(|words| words.unwrap_or_else(|refusal| panic!("{}: {refusal}", K::NAME)))
 }
 
-/// The output of `spirv-val`; `None` if it is not installed.
+/// The output of `spirv-val`; `None` if it is not installed. The rules are those of the module's version: OpenCL's of
+/// `spirv-val` know no optional capabilities, such as `Float16`.
 fn validated(bytes: &[u8]) -> Option<Result<(), String>> {
+    let environment = format!("spv1.{}", bytes.get(5)?);
     let mut child = Command::new("spirv-val")
-        .args(["--target-env", "opencl2.2", "-"])
+        .args(["--target-env", &environment, "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
