@@ -31,10 +31,17 @@ fn words<K: kernel_builder::Kernel>(_kernel: &K) -> [Vec<u32>; 2] {
     .map(|words| words.unwrap_or_else(|refusal| panic!("{}: {refusal}", K::NAME)))
 }
 
-/// The output of `spirv-val`; `None` if it is not installed. The rules are those of the module's version: OpenCL's of
-/// `spirv-val` know no optional capabilities, such as `Float16`.
+/// The output of `spirv-val`; `None` if it is not installed. The rules are OpenCL's where `spirv-val` has
+/// them: they end with SPIR-V 1.2, and know no optional capabilities, such as `Float16`.
 fn validated(bytes: &[u8]) -> Option<Result<(), String>> {
-    let environment = format!("spv1.{}", bytes.get(5)?);
+    let minor = *bytes.get(5)?;
+    // OpCapability Float16, of two words.
+    let mut pairs = bytes.windows(8).step_by(4);
+    let is_half = pairs.any(|pair| pair == [17, 0, 2, 0, 9, 0, 0, 0]);
+    let environment = match minor > 2 || is_half {
+        true => format!("spv1.{minor}"),
+        false => "opencl2.2".to_owned(),
+    };
     let mut child = Command::new("spirv-val")
         .args(["--target-env", &environment, "-"])
         .stdin(Stdio::piped())

@@ -73,14 +73,17 @@ fn region_costs(input: &Input<'_>, plan: &Plan, region_plan: &RegionPlan) -> (u6
         chunk,
     };
     let lanes = u64::from(width);
-    let waits = input.target.has_mask_registers;
+    let has_masks = input.target.has_mask_registers;
+    let waits: Vec<bool> = (0..region.loops.loops.len() as u32)
+        .map(|l| has_masks && is_search(region, shapes, l))
+        .collect();
     let (mut as_lanes, mut in_turn) = (0u64, 0u64);
     for &block in region.loops.order() {
         // Iterations and their factor count in halves.
         let mut iterations = 2u64;
         let mut factor = 2u64;
         let mut l = region.loops.innermost(block);
-        let waits = l.is_some_and(|l| waits && is_search(region, shapes, l));
+        let waits = l.is_some_and(|l| waits[l as usize]);
         while let Some(i) = l {
             iterations = iterations.saturating_mul(8).min(1 << 30);
             if shapes.is_divergent_loop(i) {

@@ -17,7 +17,7 @@ const NUMBERS: Range<u64> = 64..1 << 28;
 pub(crate) const FIRST_ID: u32 = 1 << 30;
 
 const CHUNK: usize = 1 << 16;
-const CHUNKS: usize = (1 << 28) / CHUNK;
+const CHUNKS: usize = NUMBERS.end as usize / CHUNK;
 
 /// Each registered number at the place that it counts, and 0 at other places. Chunks never move.
 static CHUNK_OF: [AtomicPtr<AtomicU64>; CHUNKS] =
@@ -45,7 +45,7 @@ pub(crate) fn intern(bytes: &[u8], kind: u8) -> Option<object_id_t> {
     Some((FIRST_ID + number as u32).cast_signed())
 }
 
-/// The object of an id; `None` for ids of the table and for numbers that nobody registered.
+/// The object of a registered number; `None` for ids of the table and for other numbers.
 pub(crate) fn lookup(id: u32) -> Option<object_data_t> {
     let number = u64::from(id.checked_sub(FIRST_ID)?);
     let at = number as usize;
@@ -75,7 +75,7 @@ fn add_chunk(slot: &AtomicPtr<AtomicU64>) -> Option<*mut AtomicU64> {
     match slot.compare_exchange(null, new, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Some(new),
         Err(others) => {
-            // SAFETY: allocated above with this layout; nobody else has seen it.
+            // SAFETY: allocated above with this layout, and not published.
             unsafe { std::alloc::dealloc(new.cast(), layout) };
             Some(others)
         }

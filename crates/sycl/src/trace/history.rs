@@ -7,7 +7,7 @@ use sycl_graph::{Access, Cuboid, Extent, Grid, Mode, Transfer};
 use xpti::{Framework, NodeKind, Object, Value, Visit};
 
 use super::memory::allocating;
-use super::node::{Node, describe_site, device_number, edge, wants_edges};
+use super::node::{Node, device_number, edge, wants_edges};
 use super::objects::{MODES, associated, buffer_gone, buffer_made, mode_number, released};
 use super::site::Site;
 use super::streams::{ShortText, graph_listeners};
@@ -169,7 +169,7 @@ impl History {
                     Value::Signed(i64::from(mode_number(access.mode))),
                 );
             }
-            describe_site(site, visit);
+            site.describe(visit);
         });
         self.used(number, grid, accesses, &node);
         node

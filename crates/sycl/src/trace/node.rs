@@ -274,8 +274,9 @@ impl QueueTrace {
         let Some(mut visit) = listeners.visit(&Location::named(&name)) else {
             return;
         };
-        describe_device(queue.device, &mut visit);
-        visit.set(c"queue_id", Value::Unsigned(self.number));
+        let objects = self.objects(queue.device, visit.framework());
+        objects.device.describe(&mut visit);
+        visit.set_object(c"queue_id", objects.number);
         visit.set(c"is_inorder", queue.in_order);
         visit.set(c"sycl_context", Value::Unsigned(queue.context as u64));
         visit.set(c"queue_handle", Value::Unsigned((queue.handle)() as u64));
@@ -344,8 +345,4 @@ pub(crate) fn unlocked(number: u64, lock: &Node) {
 
 pub(super) fn device_number(device: Option<&Device>) -> Value<'static> {
     Value::Unsigned(number_of(device))
-}
-
-pub(super) fn describe_site(site: Site, visit: &mut Visit) {
-    site.describe(visit);
 }
