@@ -104,6 +104,8 @@ marks! {
     // How many lanes.
     /// More lanes for loops in which each instruction waits for the one before.
     WiderChains = "width.chains",
+    /// More lanes for kernels that compute much for each access.
+    WiderArithmetic = "width.arithmetic",
     /// More lanes for loops in which a load decides where the next one loads.
     WiderSearch = "width.search",
     /// Copies of the code with fewer lanes, for ends of rows.

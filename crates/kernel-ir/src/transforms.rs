@@ -73,6 +73,8 @@ transforms! {
     Gathers = "gathers",
     /// More lanes for loops in which each instruction waits for the one before.
     WiderChains = "wider-chains",
+    /// More lanes for kernels that compute much for each access.
+    WiderArithmetic = "wider-arithmetic",
     /// More lanes for loops in which a load decides where the next one loads.
     WiderSearches = "wider-searches",
     /// Fewer lanes for ends of rows.

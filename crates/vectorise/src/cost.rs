@@ -17,23 +17,19 @@
 //! too.
 
 use kernel_ir::passes::shape::{Shape, Shapes};
-use kernel_ir::{BinaryOp, BlockId, InstId, MathFn, Op, ValueId};
+use kernel_ir::{BlockId, InstId, Op, ValueId};
 
 use crate::access::{Access, Accesses};
-use crate::functions::{VectorForm, vector_form};
 use crate::input::Input;
 use crate::interleave::{StoreGroup, store_groups};
 use crate::operation::Operation;
+use crate::operation_cost::{self, math_costs};
 use crate::plan::{Plan, RegionPlan};
 use crate::representation::{Chunk, Representations};
 use crate::search_loops::is_search;
 
 /// Bytes of a vector register: AVX2's, for all processors.
 const REGISTER: u64 = 32;
-/// Instructions that a call of C's library counts for; half of it for functions with short code. An exponential in
-/// lanes is 5.5 times faster than one work-item after another (model: 7.5), a power, which is a function, 2.2 times
-/// (model: 4.4).
-const CALL: u64 = 30;
 /// Instructions for each lane of a division with doubles. Measured 4.1 times faster than one work-item after another
 /// (32 bits; model: 4.6) and 5.2 times (64 bits; model: 4.4).
 const DIVIDED: u64 = 2;
@@ -128,7 +124,6 @@ struct Block<'a> {
 impl Block<'_> {
     /// The costs of an instruction: for all lanes, and for one work-item.
     fn instruction(&self, inst: InstId) -> (u64, u64) {
-        use BinaryOp as B;
         let function = &self.accesses.region.function;
         let types = &self.accesses.input.module.types;
         let at = inst;
@@ -166,10 +161,11 @@ impl Block<'_> {
             | Op::Call(..)
             | Op::CallIndirect(..) => (4, 8 * lanes),
             Op::Math(math, ..) => math_costs(*math, lanes, registers),
-            Op::Binary(B::UDiv | B::SDiv | B::URem | B::SRem | B::SMod, ..) => {
+            Op::Binary(binary, ..) if operation_cost::divides(*binary) => {
+                let one = operation_cost::of_one(&inst.op);
                 match self.class(&inst.op, inst.result) {
-                    Operation::Divided(_) => (8, DIVIDED * lanes),
-                    _ => (8, 10 * lanes),
+                    Operation::Divided(_) => (one, DIVIDED * lanes),
+                    _ => (one, 10 * lanes),
                 }
             }
             _ => (1, registers),
@@ -218,41 +214,5 @@ impl Block<'_> {
             _ if self.masked => masked * lanes,
             _ => 2 * lanes,
         }
-    }
-}
-
-/// The costs of a function of mathematics: of one call, and of all lanes.
-fn math_costs(math: MathFn, lanes: u64, registers: u64) -> (u64, u64) {
-    use MathFn as M;
-    match math {
-        M::Ceil
-        | M::Floor
-        | M::Trunc
-        | M::Rint
-        | M::Fabs
-        | M::Copysign
-        | M::Fmax
-        | M::Fmin
-        | M::Fma
-        | M::Mad => (1, registers),
-        // Square roots, divisions and functions that have a vector form.
-        M::Sqrt
-        | M::Rsqrt
-        | M::NativeSqrt
-        | M::NativeRsqrt
-        | M::NativeDivide
-        | M::NativeRecip
-        | M::Round
-        | M::Fract
-        | M::Maxmag
-        | M::Minmag
-        | M::ModfFraction
-        | M::ModfInteger => (CALL / 2, CALL / 2 * registers),
-        _ => match vector_form(math) {
-            VectorForm::Inline => (CALL / 2, CALL / 2 * registers),
-            VectorForm::Function => (CALL / 2, CALL * registers),
-            // One call for each lane, an extract and an insert.
-            VectorForm::Library => (CALL, (CALL + 2) * lanes),
-        },
     }
 }

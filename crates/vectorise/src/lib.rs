@@ -46,7 +46,7 @@
 //! | the kernel and the processor | `input`, `target`, `segments` |
 //! | facts about values before the kernel is cut: shapes, no-wrap (on top of [`kernel_ir::index`]) | `facts`, `no_wrap`, `array_layout` |
 //! | regions between barriers, and their branches | `region`, `form_regions`, `versioning`, `checked` |
-//! | how wide | `width`, `search_loops`, `sub_groups`, `cost` |
+//! | how wide | `width`, `search_loops`, `sub_groups`, `cost`, `operation_cost` |
 //! | loops over chunks | `unroll_and_jam`, `tighten` |
 //! | how values are held and made, how memory is accessed | `outer_uses`, `representation`, `operation`, `access`, `interleave`, `tuple`, `privatise`, `functions` |
 //! | the plan, its text form, the report to the kernel's author | `plan`, `forms`, `print`, `report` |
@@ -85,6 +85,7 @@ mod input;
 mod interleave;
 mod no_wrap;
 mod operation;
+mod operation_cost;
 mod outer_uses;
 mod plan;
 mod print;

@@ -298,6 +298,7 @@ fn formed(
     }
     if rows.is_none() && wanted.is_none() {
         let wider = search_loops::wider(input, &cut, width);
+        let wider = width::for_arithmetic(input, &cut, wider);
         if wider != width {
             width = wider;
             facts = Facts::new(input, width, rows);

@@ -5,16 +5,20 @@
 //! most values have 8 bytes, or the kernel is long  8 lanes
 //! a loop is one chain of arithmetic                up to 32 lanes: independent registers hide the latency
 //! a loop sums elements that lie far apart          up to 32 lanes with mask registers: an iteration reads more neighbours
+//! much arithmetic for each access                  twice the lanes with mask registers: two registers of 64 bytes
 //! rows may be shorter than a chunk                 more copies of the code, of 8 and 4 lanes
 //! ```
 
 use kernel_ir::passes::cfg::{Cfg, Dominators, Loops};
 use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{self, LaneScope, Shape, Shapes};
-use kernel_ir::{BlockId, Builtin, Function, MathFn, Op, Type, ValueId};
+use kernel_ir::{
+    AddressSpace, BlockId, Builtin, Function, MathFn, Op, Type, TypeId, Types, ValueId,
+};
 
 use crate::checked;
 use crate::input::Input;
+use crate::operation_cost;
 use crate::region::Region;
 use crate::versioning::rarely_diverges;
 
@@ -35,6 +39,15 @@ const REGISTERS: u64 = 8;
 const MOST_WITH_TAILS: usize = 150;
 /// The same of kernels with checks, which are several times as long. Not measured: a bound on compile time.
 const MOST_CHECKED: usize = 600;
+/// Instructions of arithmetic for each access from which the width doubles, and instructions of the longest kernel whose
+/// /// width does. In kernels of one load, one store and 16, 32, 64, 128 and 256 integer operations, twice the lanes took 1.0,
+/// 0.94, 0.9, 0.8 and 0.55 of the time. blackscholes of tests/kernels took 0.93, bytesearch 0.42, pa_sort 0.8; sums of 32
+/// and 128 products with different constants took 1.07 and 1.15 (2026-12, AMD EPYC of Zen 4, which processes a register
+/// of 64 bytes in halves; two processors). On Zen 5 (the same month, SOLUM_LANES) blackscholes took 0.82, bytesearch 0.43,
+/// pa_sort 0.71, bits 0.89. Kernels with scattered accesses lose: on Zen 4, hist_local took 1.3 and matvec4 2.0 of the
+/// time. The second number is a bound on compile time.
+const INTENSITY: u64 = 10;
+const MOST_ARITHMETIC: usize = 300;
 /// Instructions of the longest loop that counts as a chain: a bound on compile time. Chains of 80 and 120 instructions
 /// took, in groups of 256 work-items, 0.6 and 0.5 of the time with the wider chunk, in groups of 100 0.74 and 0.7, in
 /// groups of 250 1.3 (2026-11, AMD EPYC of Zen 4, two processors). Largest in 17,722 modules of dpctl and dpnp: 11; in
@@ -136,6 +149,85 @@ impl Counts {
     }
 }
 
+/// Twice the width with mask registers, where each access is contiguous and comes with much arithmetic or in a divergent
+/// loop: instructions of two registers hide the latency of one another.
+pub(crate) fn for_arithmetic(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
+    let row = input.group_size.map(|size| size[0]);
+    let may_double = input.module.uses(kernel_ir::Transform::WiderArithmetic)
+        && input.target.has_mask_registers
+        && usual < MOST
+        && row.is_none_or(|row| row.is_multiple_of(2 * usual))
+        && is_flat(input);
+    let instructions: usize = regions.iter().map(Region::instruction_count).sum();
+    kernel_ir::reach!(MOST_ARITHMETIC, if may_double { instructions } else { 0 });
+    if !may_double || instructions > MOST_ARITHMETIC {
+        return usual;
+    }
+    let counted = regions.iter().map(|region| intensity(input, region));
+    let sum = counted.reduce(|a, b| a.zip(b).map(|(a, b)| (a.0 + b.0, a.1 + b.1)));
+    match sum.flatten() {
+        Some((arithmetic, accesses)) if arithmetic >= INTENSITY * accesses => {
+            kernel_ir::mark!(WiderArithmetic);
+            2 * usual
+        }
+        _ => usual,
+    }
+}
+
+/// Arithmetic that varies from lane to lane and the accesses for it, in instructions of one work-item; a loop counts as
+/// eight iterations. Accesses of private memory and all instructions of divergent loops count as arithmetic. `None` if
+/// another access is not contiguous.
+fn intensity(input: &Input<'_>, region: &Region) -> Option<(u64, u64)> {
+    let (function, types) = (&region.function, &input.module.types);
+    let shapes = region.shapes.as_ref()?;
+    let (mut arithmetic, mut accesses) = (0u64, 0u64);
+    for &block in region.loops.order() {
+        let (mut iterations, mut waits) = (1u64, false);
+        let mut l = region.loops.innermost(block);
+        while let Some(i) = l {
+            iterations = iterations.saturating_mul(8).min(1 << 30);
+            waits |= shapes.is_divergent_loop(i);
+            l = region.loops.loops[i as usize].parent;
+        }
+        for &inst in &function.blocks[block.index()].insts {
+            let inst = &function.insts[inst.index()];
+            let access = match &inst.op {
+                Op::Load { ptr, .. } => Some((*ptr, inst.result?)),
+                Op::Store { ptr, value, .. } => Some((*ptr, *value)),
+                Op::Atomic { ptr, .. } if shapes.of(*ptr) == Shape::Uniform => None,
+                Op::Atomic { .. } | Op::CopyMemory { .. } | Op::Call(..) | Op::Group(..) => {
+                    return None;
+                }
+                _ => None,
+            };
+            let mut is_counted = waits;
+            if let Some((ptr, value)) = access {
+                let ty = function.ty(value);
+                let size = types.size_of(ty) as i64;
+                match shapes.of(ptr).step() {
+                    _ if is_private(types, function.ty(ptr)) => is_counted = true,
+                    Some(0) => {}
+                    Some(step) if types.scalar_of(ty) == Some(ty) && step == size => {
+                        accesses += if waits { 0 } else { iterations };
+                    }
+                    _ => return None,
+                }
+            } else {
+                let result = inst.result.map(|v| shapes.of(v));
+                is_counted |= result == Some(Shape::Varying);
+            }
+            if is_counted {
+                arithmetic += operation_cost::of_one(&inst.op) * iterations;
+            }
+        }
+    }
+    (arithmetic > 0).then_some((arithmetic, accesses))
+}
+
+fn is_private(types: &Types, ty: TypeId) -> bool {
+    matches!(types.get(ty), Type::Ptr(AddressSpace::Private))
+}
+
 /// Whether the kernel has checks (`solum check`). Most of the time goes into these: a call for all lanes of a chunk, or
 /// a test of all addresses of a chunk and a branch. With 32 lanes instead of 8 all checks of saxpy of tests/kernels took 0.3
 /// of the time, those of transpose 0.4; those of bounds alone 0.4 and 0.2, with 16 lanes of gemm_tiled 0.2, of spmv 1.2
@@ -196,6 +288,7 @@ pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) ->
         Some(2) => &[8, 4],
         Some(1) => &[8],
         _ if is_checked => &[16, 8],
+        _ if input.target.has_mask_registers && width == MOST => &[16],
         _ => &[],
     };
     some.iter().copied().filter(|&few| few < width).collect()
