@@ -133,14 +133,15 @@ impl Plan {
         if has_stops && !meet_as_a_group(input) {
             return Err(MAY_PART);
         }
-        let (width, facts, regions) = formed(input, rows, wanted)?;
+        let Formed {
+            width,
+            has_tail,
+            facts,
+            regions,
+        } = formed(input, rows, wanted)?;
 
         let state = State::new(input, &facts);
-        let private: u64 = private_arrays(function)
-            .iter()
-            .map(|p| p.1.next_multiple_of(p.2))
-            .sum();
-        let private = private.saturating_mul(u64::from(width));
+        let private = private_bytes(function, width);
         kernel_ir::reach!(MOST_PRIVATE_BYTES, if has_stops { 0 } else { private });
         if !has_stops && private > MOST_PRIVATE_BYTES {
             return Err(
@@ -182,7 +183,7 @@ impl Plan {
             one_row: input.one_row,
             width,
             tail_widths: match (rows, wanted) {
-                (None, None) => width::tail_widths(input, width, count),
+                (None, None) => width::tail_widths(input, width, has_tail, count),
                 _ => Vec::new(),
             },
             sub_groups: rows,
@@ -278,12 +279,21 @@ fn bounded_rows(
     Ok(Some(Rows::Broken))
 }
 
-/// The width, the facts about the kernel at that width, and its regions.
+/// A width, the facts about the kernel at that width, and its regions.
+struct Formed {
+    width: u32,
+    /// Whether arithmetic has doubled the width, so that ends of rows need a narrower one.
+    has_tail: bool,
+    facts: Facts,
+    regions: Vec<Region>,
+}
+
+/// The kernel at its width: the one that is `wanted`, or the one by speed.
 fn formed(
     input: &Input<'_>,
     rows: Option<Rows>,
     wanted: Option<u32>,
-) -> Result<(u32, Facts, Vec<Region>), &'static str> {
+) -> Result<Formed, &'static str> {
     let mut width = match (rows, wanted) {
         (Some(_), _) => input.sub_group_size,
         (None, Some(wanted)) => wanted,
@@ -296,9 +306,14 @@ fn formed(
     if in_regions > MOST_IN_REGIONS {
         return Err("the code between its barriers has more than 4,000 instructions in all");
     }
+    let mut has_tail = false;
     if rows.is_none() && wanted.is_none() {
-        let wider = search_loops::wider(input, &cut, width);
-        let wider = width::for_arithmetic(input, &cut, wider);
+        let mut wider = search_loops::wider(input, &cut, width);
+        if private_bytes(input.function, 2 * wider) <= MOST_PRIVATE_BYTES {
+            let searching = wider;
+            wider = width::for_arithmetic(input, &cut, searching);
+            has_tail = wider != searching;
+        }
         if wider != width {
             width = wider;
             facts = Facts::new(input, width, rows);
@@ -313,7 +328,20 @@ fn formed(
             width = wider.max().unwrap_or(width);
         }
     }
-    Ok((width, facts, cut))
+    Ok(Formed {
+        width,
+        has_tail,
+        facts,
+        regions: cut,
+    })
+}
+
+/// Bytes of the private arrays of `width` work-items.
+fn private_bytes(function: &Function, width: u32) -> u64 {
+    let arrays = private_arrays(function);
+    let sizes = arrays.iter().map(|p| p.1.next_multiple_of(p.2));
+    let one = sizes.fold(0, u64::saturating_add);
+    one.saturating_mul(u64::from(width))
 }
 
 /// The places in memory of values that are saved across stops.

@@ -2,19 +2,16 @@
 //!
 //! ```text
 //! most values have 4 bytes                         16 lanes: two registers of 32 bytes for each value
-//! most values have 8 bytes, or the kernel is long  8 lanes
+//! most values have 8 bytes                         8 lanes
 //! a loop is one chain of arithmetic                up to 32 lanes: independent registers hide the latency
 //! a loop sums elements that lie far apart          up to 32 lanes with mask registers: an iteration reads more neighbours
 //! much arithmetic for each access                  twice the lanes with mask registers: two registers of 64 bytes
 //! rows may be shorter than a chunk                 more copies of the code, of 8 and 4 lanes
 //! ```
 
-use kernel_ir::passes::cfg::{Cfg, Dominators, Loops};
 use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{self, LaneScope, Shape, Shapes};
-use kernel_ir::{
-    AddressSpace, BlockId, Builtin, Function, MathFn, Op, Type, TypeId, Types, ValueId,
-};
+use kernel_ir::{AddressSpace, Builtin, Function, MathFn, Op, Type, TypeId, Types, ValueId};
 
 use crate::checked;
 use crate::input::Input;
@@ -39,15 +36,13 @@ const REGISTERS: u64 = 8;
 const MOST_WITH_TAILS: usize = 150;
 /// The same of kernels with checks, which are several times as long. Not measured: a bound on compile time.
 const MOST_CHECKED: usize = 600;
-/// Instructions of arithmetic for each access from which the width doubles, and instructions of the longest kernel whose
-/// /// width does. In kernels of one load, one store and 16, 32, 64, 128 and 256 integer operations, twice the lanes took 1.0,
-/// 0.94, 0.9, 0.8 and 0.55 of the time. blackscholes of tests/kernels took 0.93, bytesearch 0.42, pa_sort 0.8; sums of 32
-/// and 128 products with different constants took 1.07 and 1.15 (2026-12, AMD EPYC of Zen 4, which processes a register
-/// of 64 bytes in halves; two processors). On Zen 5 (the same month, SOLUM_LANES) blackscholes took 0.82, bytesearch 0.43,
-/// pa_sort 0.71, bits 0.89. Kernels with scattered accesses lose: on Zen 4, hist_local took 1.3 and matvec4 2.0 of the
-/// time. The second number is a bound on compile time.
+/// Instructions of arithmetic for each access from which the width doubles. In kernels of one load, one store and 16, 32,
+/// 64 and 128 integer operations, twice the lanes took 1.0, 0.94, 0.9 and 0.8 of the time; blackscholes of tests/kernels
+/// took 0.93, bytesearch 0.42, pa_sort 0.8; sums of 32 and 128 products with different constants took 1.07 and 1.15
+/// (2026-12, AMD EPYC of Zen 4, which processes a register of 64 bytes in halves; two processors). On Zen 5 (the same
+/// month, SOLUM_LANES) blackscholes took 0.82, bytesearch 0.43, pa_sort 0.71, bits 0.89. With scattered accesses kernels
+/// become slower: on Zen 4, hist_local took 1.3 and matvec4 2.0 of the time.
 const INTENSITY: u64 = 10;
-const MOST_ARITHMETIC: usize = 300;
 /// Instructions of the longest loop that counts as a chain: a bound on compile time. Chains of 80 and 120 instructions
 /// took, in groups of 256 work-items, 0.6 and 0.5 of the time with the wider chunk, in groups of 100 0.74 and 0.7, in
 /// groups of 250 1.3 (2026-11, AMD EPYC of Zen 4, two processors). Largest in 17,722 modules of dpctl and dpnp: 11; in
@@ -56,101 +51,50 @@ const CHAIN: usize = 256;
 
 /// The width by speed: two registers of 32 bytes for each 32-bit value, or for each 64-bit value where most of the values
 /// that vary from lane to lane have 64 bits. A product of matrices of `f32` with indices of 64 bits takes 0.67 of the time
-/// that it takes when indices with a constant step count too (2026-11, Xeon with AVX-512).
+/// that it takes when indices with a constant step count too (2026-11, Xeon with AVX-512). The length of a kernel does not
+/// count: kernels of 300 to 1400 instructions of 32 bits, with branches or gathers or without, took with 16 lanes 0.51 to
+/// 0.74 of the time with 8, on x86-64-v3 0.55 to 0.65, and those with 24 values at a time 0.66 to 0.71 and 0.88 to 1.04
+/// (2026-12, AMD EPYC of Zen 4).
 pub(crate) fn usual(input: &Input<'_>) -> u32 {
     if is_checked(input) {
         return if is_flat(input) { MOST } else { 16 };
     }
     let fast = checked::fast_only(input);
-    let counts = Counts::of(input, fast.as_ref().unwrap_or(input.function));
-    if counts.wide * 2 > counts.varying || counts.all > 250 {
-        8
-    } else {
-        16
+    match is_wide(input, fast.as_ref().unwrap_or(input.function)) {
+        true => 8,
+        false => 16,
     }
 }
 
-/// The values that may need registers at one time.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    all: usize,
-    /// Those that vary from lane to lane; indices with a constant step stay in scalar registers.
-    varying: usize,
-    /// Those that vary and have 8 bytes.
-    wide: usize,
-}
-
-impl Counts {
-    /// Of the ways that a branch chooses from only the longest counts: a kernel reads images of all formats, each in a
-    /// way of its own. img_turn_linear, img_turn_nearest and img_resize of tests/kernels took with 16 lanes 0.68, 0.60 and
-    /// 0.66 of the processor time with 8 on x86-64-v4, on x86-64-v3 0.94, 0.89 and 0.97 (2026-11, Intel Xeon, two
-    /// processors, busy).
-    fn of(input: &Input<'_>, function: &Function) -> Self {
-        let cfg = Cfg::new(function);
-        let (dominators, loops) = (Dominators::new(&cfg), Loops::new(&cfg));
-        let shapes = shape::shapes(input.module, function, LaneScope::Row);
-        let mut sums = vec![Self::default(); function.blocks.len()];
-        let mut longest = sums.clone();
-        // A block comes after the blocks that it dominates.
-        for &block in cfg.reverse_post_order().iter().rev() {
-            let own = Self::of_block(input, function, &shapes, block);
-            let sum = sums[block.index()].and(longest[block.index()]).and(own);
-            sums[block.index()] = sum;
-            let Some(above) = dominators.immediate(block).filter(|&above| above != block) else {
-                continue;
-            };
-            // The way out of a loop comes after the way around it.
-            let is_choice = cfg.predecessors(block) == [above]
-                && cfg.successors(above).len() > 1
-                && loops.innermost(block) == loops.innermost(above);
-            let of_above = &mut if is_choice { &mut longest } else { &mut sums }[above.index()];
-            if !is_choice {
-                *of_above = of_above.and(sum);
-            } else if sum.all > of_above.all {
-                *of_above = sum;
-            }
-        }
-        sums.first().copied().unwrap_or_default()
+/// Whether most of the values that vary from lane to lane have 8 bytes. Indices with a constant step stay in scalar
+/// registers.
+fn is_wide(input: &Input<'_>, function: &Function) -> bool {
+    let types = &input.module.types;
+    let shapes = shape::shapes(input.module, function, LaneScope::Row);
+    let insts = function.blocks.iter().flat_map(|block| &block.insts);
+    let (mut varying, mut wide) = (0, 0);
+    for inst in insts.map(|inst| &function.insts[inst.index()]) {
+        let is_index = matches!(
+            inst.op,
+            Op::WorkItem(..) | Op::Convert(..) | Op::PtrOffset { .. } | Op::Alloca { .. }
+        );
+        let result = inst
+            .result
+            .filter(|&v| !is_index && shapes.of(v) == Shape::Varying);
+        let scalar = result.and_then(|result| types.scalar_of(function.ty(result)));
+        let Some(scalar) = scalar.filter(|&ty| !matches!(types.get(ty), Type::Bool)) else {
+            continue;
+        };
+        varying += 1;
+        wide += usize::from(types.size_of(scalar) == 8);
     }
-
-    fn and(self, other: Self) -> Self {
-        Self {
-            all: self.all + other.all,
-            varying: self.varying + other.varying,
-            wide: self.wide + other.wide,
-        }
-    }
-
-    fn of_block(input: &Input<'_>, function: &Function, shapes: &Shapes, block: BlockId) -> Self {
-        let types = &input.module.types;
-        let mut counts = Self::default();
-        for inst in &function.blocks[block.index()].insts {
-            let inst = &function.insts[inst.index()];
-            let Some(result) = inst.result else { continue };
-            if matches!(
-                inst.op,
-                Op::WorkItem(..) | Op::Convert(..) | Op::PtrOffset { .. } | Op::Alloca { .. }
-            ) {
-                continue;
-            }
-            let Some(scalar) = types.scalar_of(function.ty(result)) else {
-                continue;
-            };
-            if matches!(types.get(scalar), Type::Bool) {
-                continue;
-            }
-            counts.all += 1;
-            if shapes.of(result) == Shape::Varying {
-                counts.varying += 1;
-                counts.wide += usize::from(types.size_of(scalar) == 8);
-            }
-        }
-        counts
-    }
+    wide * 2 > varying
 }
 
 /// Twice the width with mask registers, where each access is contiguous and comes with much arithmetic or in a divergent
-/// loop: instructions of two registers hide the latency of one another.
+/// loop: the instructions of two registers hide each other's latency. Up to 32 lanes only for kernels short enough for a
+/// tail ([`tail_widths`]); long ones gain most from 16 instead of 8: 40 to 330 products of doubles took 0.8 to 0.56 of
+/// the time (2026-12, AMD EPYC of Zen 4).
 pub(crate) fn for_arithmetic(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
     let row = input.group_size.map(|size| size[0]);
     let may_double = input.module.uses(kernel_ir::Transform::WiderArithmetic)
@@ -159,8 +103,7 @@ pub(crate) fn for_arithmetic(input: &Input<'_>, regions: &[Region], usual: u32) 
         && row.is_none_or(|row| row.is_multiple_of(2 * usual))
         && is_flat(input);
     let instructions: usize = regions.iter().map(Region::instruction_count).sum();
-    kernel_ir::reach!(MOST_ARITHMETIC, if may_double { instructions } else { 0 });
-    if !may_double || instructions > MOST_ARITHMETIC {
+    if !may_double || 2 * usual == MOST && instructions > MOST_WITH_TAILS {
         return usual;
     }
     let counted = regions.iter().map(|region| intensity(input, region));
@@ -195,9 +138,11 @@ fn intensity(input: &Input<'_>, region: &Region) -> Option<(u64, u64)> {
                 Op::Load { ptr, .. } => Some((*ptr, inst.result?)),
                 Op::Store { ptr, value, .. } => Some((*ptr, *value)),
                 Op::Atomic { ptr, .. } if shapes.of(*ptr) == Shape::Uniform => None,
-                Op::Atomic { .. } | Op::CopyMemory { .. } | Op::Call(..) | Op::Group(..) => {
-                    return None;
-                }
+                Op::Atomic { .. }
+                | Op::CopyMemory { .. }
+                | Op::Call(..)
+                | Op::CallIndirect(..)
+                | Op::Group(..) => return None,
                 _ => None,
             };
             let mut is_counted = waits;
@@ -260,8 +205,15 @@ pub(crate) fn within_rows(input: &Input<'_>, usual: u32) -> u32 {
 }
 
 /// The narrower widths for ends of rows, in small kernels that use ids of several dimensions: rows of groups of 8 x 8
-/// or 4 x 4 x 4 work-items are shorter than a chunk.
-pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) -> Vec<u32> {
+/// or 4 x 4 x 4 work-items are shorter than a chunk. `has_tail`: so do kernels of one dimension whose width arithmetic has doubled. A search with a tail is slower: `interp`
+/// of tests/kernels takes 1.15 of the time, because the constants of both copies share the registers (2026-12, AMD EPYC
+/// of Zen 4).
+pub(crate) fn tail_widths(
+    input: &Input<'_>,
+    width: u32,
+    has_tail: bool,
+    instructions: usize,
+) -> Vec<u32> {
     if !input.module.uses(kernel_ir::Transform::NarrowerTails) {
         return Vec::new();
     }
@@ -284,11 +236,12 @@ pub(crate) fn tail_widths(input: &Input<'_>, width: u32, instructions: usize) ->
         }
         _ => None,
     });
+    let half = [width / 2];
     let some: &[u32] = match dimensions.max() {
         Some(2) => &[8, 4],
         Some(1) => &[8],
         _ if is_checked => &[16, 8],
-        _ if input.target.has_mask_registers && width == MOST => &[16],
+        _ if has_tail => &half,
         _ => &[],
     };
     some.iter().copied().filter(|&few| few < width).collect()
