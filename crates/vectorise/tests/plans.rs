@@ -110,25 +110,30 @@ fn plans_are_as_written() {
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
 
-/// A kernel of `times` products of a float of type `ty` and `size` bytes, which it loads and stores at `index`.
-fn products(ty: &str, size: u32, times: usize, index: &str) -> kernel_ir::Module {
+/// A kernel of `times` products of a float of type `ty`, which it loads and stores at `index`. It also writes and reads
+/// a private array of `private` bytes.
+fn products(ty: &str, times: usize, index: &str, private: u32) -> kernel_ir::Module {
+    let row = u32::from(index == "%row");
+    let size = if ty == "f64" { 8 } else { 4 };
     let mut text = format!(
-        "kernel @k(%p: ptr<global>) {{
+        "kernel @k(%p: ptr<global>, %from: i64, %to: i64) {{
 b0:
+  %a: ptr<private> = alloca {private} align 8
   %i: i64 = wi.GlobalInvocationId 0
   %row: i64 = wi.GlobalInvocationId {row}
   %far: i64 = imul %i, %i
   %at: ptr<global> = offset %p [{index} * {size} + 0]
   %x: {ty} = load %at align {size}
-  %v0: {ty} = fmul %x, %x
-",
-        row = u32::from(index == "%row"),
+  %in: ptr<private> = offset %a [%to * {size} + 0]
+  store %in, %x align {size}
+  %out: ptr<private> = offset %a [%from * {size} + 0]
+  %v0: {ty} = load %out align {size}
+"
     );
-    for i in 1..times {
-        writeln!(text, "  %v{i}: {ty} = fmul %v{}, %x", i - 1).expect("a string");
+    for i in 0..times {
+        writeln!(text, "  %v{}: {ty} = fmul %v{i}, %x", i + 1).expect("a string");
     }
-    let last = times - 1;
-    write!(text, "  store %at, %v{last} align {size}\n  ret\n}}").expect("a string");
+    write!(text, "  store %at, %v{times} align {size}\n  ret\n}}").expect("a string");
     let mut module = kernel_ir::parse(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
     passes::prepare(&mut module).expect("prepared");
     module
@@ -136,32 +141,34 @@ b0:
 
 #[test]
 fn arithmetic_doubles_the_width_of_contiguous_kernels_with_mask_registers() {
-    for (ty, size, times, index, without, with) in [
-        ("f32", 4, 18, "%i", "16 lanes;", "16 lanes;"),
-        ("f32", 4, 40, "%i", "16 lanes;", "32 lanes, tails 16;"),
-        ("f64", 8, 40, "%i", "8 lanes;", "16 lanes, tails 8;"),
-        // Neighbouring work-items of a row; elements far apart.
+    let doubled = "32 lanes, tails 16;";
+    for (ty, times, index, private, without, with) in [
+        ("f32", 16, "%i", 64, "16 lanes;", "16 lanes;"),
+        ("f32", 40, "%i", 64, "16 lanes;", doubled),
+        ("f64", 40, "%i", 64, "8 lanes;", "16 lanes, tails 8;"),
+        // Long kernels have no tails.
+        ("f32", 300, "%i", 64, "16 lanes;", "16 lanes;"),
+        ("f64", 300, "%i", 64, "8 lanes;", "16 lanes;"),
+        // Rows may be short; elements lie far apart.
         (
             "f32",
-            4,
             40,
             "%row",
+            64,
             "16 lanes, tails 8;",
             "16 lanes, tails 8;",
         ),
-        ("f32", 4, 40, "%far", "16 lanes;", "16 lanes;"),
-        // Long kernels have no tails.
-        ("f32", 4, 300, "%i", "16 lanes;", "16 lanes;"),
-        ("f64", 8, 300, "%i", "8 lanes;", "16 lanes;"),
+        ("f32", 40, "%far", 64, "16 lanes;", "16 lanes;"),
+        // The arrays of all lanes have at most 64 KiB.
+        ("f32", 40, "%i", 2048, "16 lanes;", doubled),
+        ("f32", 40, "%i", 2056, "16 lanes;", "16 lanes;"),
     ] {
         for (cpu, wanted) in [("x86-64-v3", without), ("sapphirerapids", with)] {
-            let plan = plans(products(ty, size, times, index), cpu);
+            let plan = plans(products(ty, times, index, private), cpu);
             let head = plan.lines().next().unwrap_or_default();
-            let case = format!("{times} products of {ty} at {index} on {cpu}");
-            assert!(
-                head.starts_with(&format!("kernel k: {wanted}")),
-                "{case}: {head}"
-            );
+            let case = format!("{times} products of {ty} at {index}, {private} bytes, {cpu}");
+            let wanted = format!("kernel k: {wanted}");
+            assert!(head.starts_with(&wanted), "{case}: {head}");
         }
     }
 }
