@@ -6,10 +6,10 @@ use crate::functions::{VectorForm, vector_form};
 
 /// Instructions that a call of C's library counts for; half of it for functions with short code. An exponential in
 /// lanes is 5.5 times faster than one work-item after another (model: 7.5), a power, which is a function, 2.2 times
-/// (model: 4.4).
+/// (model: 4.4; 2026-11, AMD EPYC without AVX-512).
 const CALL: u64 = 30;
 
-/// The cost of arithmetic for one work-item.
+/// The cost of an operation for one work-item.
 pub(crate) fn of_one(op: &Op) -> u64 {
     match op {
         Op::Phi(_) => 0,
@@ -17,6 +17,11 @@ pub(crate) fn of_one(op: &Op) -> u64 {
         Op::Binary(binary, ..) if divides(*binary) => 8,
         _ => 1,
     }
+}
+
+/// Whether `op` is a call of C's library for each lane.
+pub(crate) fn calls_library(op: &Op) -> bool {
+    matches!(op, Op::Math(math, ..) if math_costs(*math, 1, 1).0 == CALL)
 }
 
 /// Whether `binary` divides integers.

@@ -135,7 +135,7 @@ impl Plan {
         }
         let Formed {
             width,
-            has_tail,
+            is_doubled,
             facts,
             regions,
         } = formed(input, rows, wanted)?;
@@ -183,7 +183,7 @@ impl Plan {
             one_row: input.one_row,
             width,
             tail_widths: match (rows, wanted) {
-                (None, None) => width::tail_widths(input, width, has_tail, count),
+                (None, None) => width::tail_widths(input, width, is_doubled, count),
                 _ => Vec::new(),
             },
             sub_groups: rows,
@@ -282,8 +282,8 @@ fn bounded_rows(
 /// A width, the facts about the kernel at that width, and its regions.
 struct Formed {
     width: u32,
-    /// Whether arithmetic has doubled the width, so that ends of rows need a narrower one.
-    has_tail: bool,
+    /// Whether arithmetic has doubled the width.
+    is_doubled: bool,
     facts: Facts,
     regions: Vec<Region>,
 }
@@ -299,6 +299,13 @@ fn formed(
         (None, Some(wanted)) => wanted,
         (None, None) => width::within_rows(input, width::usual(input)),
     };
+    let has_stops = !input.segments.stops.is_empty();
+    let one = private_bytes(input.function, 1);
+    // Private arrays lie on the stack, or with the values that are saved across stops.
+    let fits = |width: u32| has_stops || one.saturating_mul(width.into()) <= MOST_PRIVATE_BYTES;
+    while rows.is_none() && wanted.is_none() && width > 8 && !fits(width) {
+        width /= 2;
+    }
     let mut facts = Facts::new(input, width, rows);
     let mut cut = regions(input, &facts);
     let in_regions: usize = cut.iter().map(Region::instruction_count).sum();
@@ -306,13 +313,14 @@ fn formed(
     if in_regions > MOST_IN_REGIONS {
         return Err("the code between its barriers has more than 4,000 instructions in all");
     }
-    let mut has_tail = false;
+    let mut is_doubled = false;
     if rows.is_none() && wanted.is_none() {
-        let mut wider = search_loops::wider(input, &cut, width);
-        if private_bytes(input.function, 2 * wider) <= MOST_PRIVATE_BYTES {
-            let searching = wider;
-            wider = width::for_arithmetic(input, &cut, searching);
-            has_tail = wider != searching;
+        let searching = search_loops::wider(input, &cut, width);
+        let mut wider = if fits(searching) { searching } else { width };
+        if fits(2 * wider) {
+            let doubled = width::for_arithmetic(input, &cut, wider);
+            is_doubled = doubled != wider;
+            wider = doubled;
         }
         if wider != width {
             width = wider;
@@ -325,12 +333,12 @@ fn formed(
             let wider = cut
                 .iter()
                 .map(|region| width::for_chains(input, region, width));
-            width = wider.max().unwrap_or(width);
+            width = wider.max().filter(|&wider| fits(wider)).unwrap_or(width);
         }
     }
     Ok(Formed {
         width,
-        has_tail,
+        is_doubled,
         facts,
         regions: cut,
     })

@@ -5,8 +5,9 @@
 //! most values have 8 bytes                         8 lanes
 //! a loop is one chain of arithmetic                up to 32 lanes: independent registers hide the latency
 //! a loop sums elements that lie far apart          up to 32 lanes with mask registers: an iteration reads more neighbours
-//! much arithmetic for each access                  twice the lanes with mask registers: two registers of 64 bytes
-//! rows may be shorter than a chunk                 more copies of the code, of 8 and 4 lanes
+//! much arithmetic for each access, or in a loop    twice the lanes with mask registers: two registers of 64 bytes
+//!   that lanes leave in different iterations
+//! rows may be shorter than a chunk                 more copies of the code, with fewer lanes
 //! ```
 
 use kernel_ir::passes::ids;
@@ -22,7 +23,7 @@ use crate::versioning::rarely_diverges;
 /// Lanes of the widest chunk of a chain. Loops of a 32-bit generator and of a logistic map took, in groups of 256
 /// work-items, with at most 16 lanes 1.6 and 1.7 times as long as with 32, with 64 lanes 0.67 and 0.61 (x86-64-v4: 0.76
 /// and 0.74). In groups of 100 they took 1.3 times as long with 16 lanes and 4.6 and 5 times with 64, because more
-/// work-items remain at the end of a row and run one by one; 16 lanes are better in groups of 48, with 0.2 of the time,
+/// work-items remain at the end of a row and run one by one; without a tail, 16 lanes are better in groups of 48, with 0.2 of the time,
 /// and of 250, with 0.75 (2026-11, AMD EPYC of Zen 4, two processors).
 const MOST: u32 = 32;
 /// Bytes of a vector register, and the registers that the varying values of a chain may fill. Chosen for a 64-bit hash
@@ -40,7 +41,7 @@ const MOST_CHECKED: usize = 600;
 /// 64 and 128 integer operations, twice the lanes took 1.0, 0.94, 0.9 and 0.8 of the time; blackscholes of tests/kernels
 /// took 0.93, bytesearch 0.42, pa_sort 0.8; sums of 32 and 128 products with different constants took 1.07 and 1.15
 /// (2026-12, AMD EPYC of Zen 4, which processes a register of 64 bytes in halves; two processors). On Zen 5 (the same
-/// month, SOLUM_LANES) blackscholes took 0.82, bytesearch 0.43, pa_sort 0.71, bits 0.89. With scattered accesses kernels
+/// month, with SOLUM_LANES=32) blackscholes took 0.82, bytesearch 0.43, pa_sort 0.71, bits 0.89. With scattered accesses kernels
 /// become slower: on Zen 4, hist_local took 1.3 and matvec4 2.0 of the time.
 const INTENSITY: u64 = 10;
 /// Instructions of the longest loop that counts as a chain: a bound on compile time. Chains of 80 and 120 instructions
@@ -53,8 +54,8 @@ const CHAIN: usize = 256;
 /// that vary from lane to lane have 64 bits. A product of matrices of `f32` with indices of 64 bits takes 0.67 of the time
 /// that it takes when indices with a constant step count too (2026-11, Xeon with AVX-512). The length of a kernel does not
 /// count: kernels of 300 to 1400 instructions of 32 bits, with branches or gathers or without, took with 16 lanes 0.51 to
-/// 0.74 of the time with 8, on x86-64-v3 0.55 to 0.65, and those with 24 values at a time 0.66 to 0.71 and 0.88 to 1.04
-/// (2026-12, AMD EPYC of Zen 4).
+/// 0.74 of the time with 8, and with 24 values at a time 0.66 to 0.71; on x86-64-v3 0.55 to 0.65, and 0.88 to 1.04. They took
+/// 1.4 to 1.7 times as long to compile (2026-12, AMD EPYC of Zen 4).
 pub(crate) fn usual(input: &Input<'_>) -> u32 {
     if is_checked(input) {
         return if is_flat(input) { MOST } else { 16 };
@@ -92,9 +93,9 @@ fn is_wide(input: &Input<'_>, function: &Function) -> bool {
 }
 
 /// Twice the width with mask registers, where each access is contiguous and comes with much arithmetic or in a divergent
-/// loop: the instructions of two registers hide each other's latency. Up to 32 lanes only for kernels short enough for a
-/// tail ([`tail_widths`]); long ones gain most from 16 instead of 8: 40 to 330 products of doubles took 0.8 to 0.56 of
-/// the time (2026-12, AMD EPYC of Zen 4).
+/// loop: the instructions of two registers hide each other's latency. 32 lanes only in kernels that are short enough for
+/// a tail ([`tail_widths`]); longer ones go from 8 to 16: 48 to 330 products of doubles took 0.8 to 0.56 of the time
+/// (2026-12, AMD EPYC of Zen 4).
 pub(crate) fn for_arithmetic(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
     let row = input.group_size.map(|size| size[0]);
     let may_double = input.module.uses(kernel_ir::Transform::WiderArithmetic)
@@ -103,13 +104,14 @@ pub(crate) fn for_arithmetic(input: &Input<'_>, regions: &[Region], usual: u32) 
         && row.is_none_or(|row| row.is_multiple_of(2 * usual))
         && is_flat(input);
     let instructions: usize = regions.iter().map(Region::instruction_count).sum();
-    if !may_double || 2 * usual == MOST && instructions > MOST_WITH_TAILS {
+    let needs_tail = 2 * usual == MOST && row.is_none();
+    if !may_double || needs_tail && instructions > MOST_WITH_TAILS {
         return usual;
     }
     let counted = regions.iter().map(|region| intensity(input, region));
     let sum = counted.reduce(|a, b| a.zip(b).map(|(a, b)| (a.0 + b.0, a.1 + b.1)));
     match sum.flatten() {
-        Some((arithmetic, accesses)) if arithmetic >= INTENSITY * accesses => {
+        Some((arithmetic, accesses)) if arithmetic > 0 && arithmetic >= INTENSITY * accesses => {
             kernel_ir::mark!(WiderArithmetic);
             2 * usual
         }
@@ -118,8 +120,8 @@ pub(crate) fn for_arithmetic(input: &Input<'_>, regions: &[Region], usual: u32) 
 }
 
 /// Arithmetic that varies from lane to lane and the accesses for it, in instructions of one work-item; a loop counts as
-/// eight iterations. Accesses of private memory and all instructions of divergent loops count as arithmetic. `None` if
-/// another access is not contiguous.
+/// eight iterations. Accesses of private memory count as arithmetic, and so do all instructions of a loop that lanes leave
+/// in different iterations. `None` if another access is not contiguous, or lanes call functions one by one.
 fn intensity(input: &Input<'_>, region: &Region) -> Option<(u64, u64)> {
     let (function, types) = (&region.function, &input.module.types);
     let shapes = region.shapes.as_ref()?;
@@ -129,7 +131,7 @@ fn intensity(input: &Input<'_>, region: &Region) -> Option<(u64, u64)> {
         let mut l = region.loops.innermost(block);
         while let Some(i) = l {
             iterations = iterations.saturating_mul(8).min(1 << 30);
-            waits |= shapes.is_divergent_loop(i);
+            waits |= shapes.is_divergent_loop(i) && often_diverges(region, shapes, i);
             l = region.loops.loops[i as usize].parent;
         }
         for &inst in &function.blocks[block.index()].insts {
@@ -143,6 +145,7 @@ fn intensity(input: &Input<'_>, region: &Region) -> Option<(u64, u64)> {
                 | Op::Call(..)
                 | Op::CallIndirect(..)
                 | Op::Group(..) => return None,
+                op if operation_cost::calls_library(op) => return None,
                 _ => None,
             };
             let mut is_counted = waits;
@@ -166,7 +169,13 @@ fn intensity(input: &Input<'_>, region: &Region) -> Option<(u64, u64)> {
             }
         }
     }
-    (arithmetic > 0).then_some((arithmetic, accesses))
+    Some((arithmetic, accesses))
+}
+
+/// Whether many chunks diverge in loop `l`. A loop over every n-th element diverges once, at its end.
+fn often_diverges(region: &Region, shapes: &Shapes, l: u32) -> bool {
+    let mut blocks = region.loops.loops[l as usize].blocks.iter();
+    blocks.any(|&block| shapes.is_divergent(block) && !rarely_diverges(region, shapes, block))
 }
 
 fn is_private(types: &Types, ty: TypeId) -> bool {
@@ -204,14 +213,14 @@ pub(crate) fn within_rows(input: &Input<'_>, usual: u32) -> u32 {
     }
 }
 
-/// The narrower widths for ends of rows, in small kernels that use ids of several dimensions: rows of groups of 8 x 8
-/// or 4 x 4 x 4 work-items are shorter than a chunk. `has_tail`: so do kernels of one dimension whose width arithmetic has doubled. A search with a tail is slower: `interp`
-/// of tests/kernels takes 1.15 of the time, because the constants of both copies share the registers (2026-12, AMD EPYC
-/// of Zen 4).
+/// The narrower widths for ends of rows. Small kernels with ids of several dimensions have 8 lanes, and 4: rows of groups
+/// of 8 x 8 or 4 x 4 x 4 work-items are shorter than a chunk. Small kernels with ids of one dimension have half their
+/// width if arithmetic has doubled it (`is_doubled`). A search has none: `interp` of tests/kernels takes 1.15 of the time
+/// with a tail, because the constants of both copies share the registers (2026-12, AMD EPYC of Zen 4).
 pub(crate) fn tail_widths(
     input: &Input<'_>,
     width: u32,
-    has_tail: bool,
+    is_doubled: bool,
     instructions: usize,
 ) -> Vec<u32> {
     if !input.module.uses(kernel_ir::Transform::NarrowerTails) {
@@ -241,7 +250,7 @@ pub(crate) fn tail_widths(
         Some(2) => &[8, 4],
         Some(1) => &[8],
         _ if is_checked => &[16, 8],
-        _ if has_tail => &half,
+        _ if is_doubled => &half,
         _ => &[],
     };
     some.iter().copied().filter(|&few| few < width).collect()

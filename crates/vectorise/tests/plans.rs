@@ -162,6 +162,7 @@ fn arithmetic_doubles_the_width_of_contiguous_kernels_with_mask_registers() {
         // The arrays of all lanes have at most 64 KiB.
         ("f32", 40, "%i", 2048, "16 lanes;", doubled),
         ("f32", 40, "%i", 2056, "16 lanes;", "16 lanes;"),
+        ("f32", 40, "%i", 4104, "8 lanes;", "8 lanes;"),
     ] {
         for (cpu, wanted) in [("x86-64-v3", without), ("sapphirerapids", with)] {
             let plan = plans(products(ty, times, index, private), cpu);
