@@ -23,8 +23,8 @@ use crate::versioning::rarely_diverges;
 /// Lanes of the widest chunk of a chain. Loops of a 32-bit generator and of a logistic map took, in groups of 256
 /// work-items, with at most 16 lanes 1.6 and 1.7 times as long as with 32, with 64 lanes 0.67 and 0.61 (x86-64-v4: 0.76
 /// and 0.74). In groups of 100 they took 1.3 times as long with 16 lanes and 4.6 and 5 times with 64, because more
-/// work-items remain at the end of a row and run one by one; without a tail, 16 lanes are better in groups of 48, with 0.2 of the time,
-/// and of 250, with 0.75 (2026-11, AMD EPYC of Zen 4, two processors).
+/// work-items remain at the end of a row and run one by one. Without a tail, 16 lanes are better in groups of 48, with
+/// 0.2 of the time, and of 250, with 0.75 (2026-11, AMD EPYC of Zen 4, two processors).
 const MOST: u32 = 32;
 /// Bytes of a vector register, and the registers that the varying values of a chain may fill. Chosen for a 64-bit hash
 /// that took 1.8 times Intel's time (commit c571b81); the numbers are not measured one by one.
@@ -41,8 +41,8 @@ const MOST_CHECKED: usize = 600;
 /// 64 and 128 integer operations, twice the lanes took 1.0, 0.94, 0.9 and 0.8 of the time; blackscholes of tests/kernels
 /// took 0.93, bytesearch 0.42, pa_sort 0.8; sums of 32 and 128 products with different constants took 1.07 and 1.15
 /// (2026-12, AMD EPYC of Zen 4, which processes a register of 64 bytes in halves; two processors). On Zen 5 (the same
-/// month, with SOLUM_LANES=32) blackscholes took 0.82, bytesearch 0.43, pa_sort 0.71, bits 0.89. With scattered accesses kernels
-/// become slower: on Zen 4, hist_local took 1.3 and matvec4 2.0 of the time.
+/// month, with SOLUM_LANES=32) blackscholes took 0.82, bytesearch 0.43, pa_sort 0.71, bits 0.89. Kernels with scattered
+/// accesses become slower: on Zen 4, hist_local took 1.3 and matvec4 2.0 of the time.
 const INTENSITY: u64 = 10;
 /// Instructions of the longest loop that counts as a chain: a bound on compile time. Chains of 80 and 120 instructions
 /// took, in groups of 256 work-items, 0.6 and 0.5 of the time with the wider chunk, in groups of 100 0.74 and 0.7, in
@@ -54,8 +54,8 @@ const CHAIN: usize = 256;
 /// that vary from lane to lane have 64 bits. A product of matrices of `f32` with indices of 64 bits takes 0.67 of the time
 /// that it takes when indices with a constant step count too (2026-11, Xeon with AVX-512). The length of a kernel does not
 /// count: kernels of 300 to 1400 instructions of 32 bits, with branches or gathers or without, took with 16 lanes 0.51 to
-/// 0.74 of the time with 8, and with 24 values at a time 0.66 to 0.71; on x86-64-v3 0.55 to 0.65, and 0.88 to 1.04. They took
-/// 1.4 to 1.7 times as long to compile (2026-12, AMD EPYC of Zen 4).
+/// 0.74 of the time with 8, and with 24 values at a time 0.66 to 0.71; on x86-64-v3 0.55 to 0.65, and 0.88 to 1.04. They
+/// took 1.4 to 1.7 times as long to compile (2026-12, AMD EPYC of Zen 4).
 pub(crate) fn usual(input: &Input<'_>) -> u32 {
     if is_checked(input) {
         return if is_flat(input) { MOST } else { 16 };
