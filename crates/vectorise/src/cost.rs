@@ -76,17 +76,13 @@ fn region_costs(input: &Input<'_>, plan: &Plan, region_plan: &RegionPlan) -> (u6
     let (mut as_lanes, mut in_turn) = (0u64, 0u64);
     for &block in region.loops.order() {
         // Iterations and their factor count in halves.
-        let mut iterations = 2u64;
-        let mut factor = 2u64;
-        let mut l = region.loops.innermost(block);
-        let waits = l.is_some_and(|l| waits[l as usize]);
-        while let Some(i) = l {
-            iterations = iterations.saturating_mul(8).min(1 << 30);
-            if shapes.is_divergent_loop(i) {
-                factor = DIVERGENT;
-            }
-            l = region.loops.loops[i as usize].parent;
-        }
+        let iterations = 2 * region.estimated_iterations(block);
+        let is_divergent = region
+            .loops_around(block)
+            .any(|l| shapes.is_divergent_loop(l));
+        let factor = if is_divergent { DIVERGENT } else { 2 };
+        let innermost = region.loops.innermost(block);
+        let waits = innermost.is_some_and(|l| waits[l as usize]);
         let masked = shapes.is_masked(block);
         let block = Block {
             accesses: &accesses,

@@ -1,7 +1,8 @@
 //! The input of a plan: one kernel, the processor, and what is known about launches.
 
+use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::LaneScope;
-use kernel_ir::{Function, Module};
+use kernel_ir::{Builtin, Function, Module};
 
 use crate::segments::Segments;
 use crate::target::TargetInfo;
@@ -34,5 +35,18 @@ impl Input<'_> {
             true => LaneScope::OneRow,
             false => LaneScope::Group,
         }
+    }
+
+    /// Whether the kernel uses ids of one dimension only, so that its rows are long.
+    pub(crate) fn is_flat(&self) -> bool {
+        let is_local = |id| matches!(id, Builtin::GlobalInvocationId | Builtin::LocalInvocationId);
+        let mut ids = ids(self.function).into_iter();
+        !ids.any(|(id, dimension)| is_local(id) && dimension > 0)
+    }
+
+    /// Whether chunks of `width` lanes fill each row, as far as it is known.
+    pub(crate) fn fills_rows(&self, width: u32) -> bool {
+        self.group_size
+            .is_none_or(|size| size[0].is_multiple_of(width))
     }
 }

@@ -71,6 +71,18 @@ impl Region {
         !apart && !guess
     }
 
+    /// The loops around `block`, the innermost first.
+    pub(crate) fn loops_around(&self, block: BlockId) -> impl Iterator<Item = u32> {
+        let parent = |l: &u32| self.loops.loops[*l as usize].parent;
+        std::iter::successors(self.loops.innermost(block), parent)
+    }
+
+    /// Iterations of `block` for estimates: eight in each loop around it.
+    pub(crate) fn estimated_iterations(&self, block: BlockId) -> u64 {
+        self.loops_around(block)
+            .fold(1, |iterations: u64, _| (8 * iterations).min(1 << 29))
+    }
+
     /// The block that makes `v`; `None` for values of earlier regions, arguments and constants.
     #[must_use]
     pub fn block_of(&self, v: ValueId) -> Option<BlockId> {

@@ -9,9 +9,8 @@
 //!
 //! Each iteration waits for the one before: a load, a comparison and a select. More lanes take almost the same time.
 
-use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::Shapes;
-use kernel_ir::{Builtin, Op, Terminator, ValueId};
+use kernel_ir::{Op, Terminator, ValueId};
 
 use crate::input::Input;
 use crate::region::Region;
@@ -46,17 +45,12 @@ pub(crate) fn wider(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
     if instructions > LONG {
         return usual;
     }
-    let is_local = |id| matches!(id, Builtin::GlobalInvocationId | Builtin::LocalInvocationId);
-    let is_flat = !ids(input.function)
-        .into_iter()
-        .any(|(id, dimension)| is_local(id) && dimension > 0);
-    let row = input.group_size.map(|size| size[0]);
-    let fills = |lanes: u32| row.is_none_or(|row| row.is_multiple_of(lanes));
-    let many = input.target.has_mask_registers && fills(MOST);
-    kernel_ir::mark!(WiderSearch, is_flat && (many || fills(LANES)));
+    let is_flat = input.is_flat();
+    let many = input.target.has_mask_registers && input.fills_rows(MOST);
+    kernel_ir::mark!(WiderSearch, is_flat && (many || input.fills_rows(LANES)));
     match is_flat {
         true if many => MOST,
-        true if fills(LANES) => usual.max(LANES),
+        true if input.fills_rows(LANES) => usual.max(LANES),
         _ => usual,
     }
 }

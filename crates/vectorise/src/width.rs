@@ -12,7 +12,9 @@
 
 use kernel_ir::passes::ids;
 use kernel_ir::passes::shape::{self, LaneScope, Shape, Shapes};
-use kernel_ir::{AddressSpace, Builtin, Function, MathFn, Op, Type, TypeId, Types, ValueId};
+use kernel_ir::{
+    AddressSpace, BlockId, Builtin, Function, MathFn, Op, Type, TypeId, Types, ValueId,
+};
 
 use crate::checked;
 use crate::input::Input;
@@ -58,7 +60,7 @@ const CHAIN: usize = 256;
 /// took 1.4 to 1.7 times as long to compile (2026-12, AMD EPYC of Zen 4).
 pub(crate) fn usual(input: &Input<'_>) -> u32 {
     if is_checked(input) {
-        return if is_flat(input) { MOST } else { 16 };
+        return if input.is_flat() { MOST } else { 16 };
     }
     let fast = checked::fast_only(input);
     match is_wide(input, fast.as_ref().unwrap_or(input.function)) {
@@ -97,14 +99,13 @@ fn is_wide(input: &Input<'_>, function: &Function) -> bool {
 /// a tail ([`tail_widths`]); longer ones go from 8 to 16: 48 to 330 products of doubles took 0.8 to 0.56 of the time
 /// (2026-12, AMD EPYC of Zen 4).
 pub(crate) fn for_arithmetic(input: &Input<'_>, regions: &[Region], usual: u32) -> u32 {
-    let row = input.group_size.map(|size| size[0]);
     let may_double = input.module.uses(kernel_ir::Transform::WiderArithmetic)
         && input.target.has_mask_registers
         && usual < MOST
-        && row.is_none_or(|row| row.is_multiple_of(2 * usual))
-        && is_flat(input);
+        && input.fills_rows(2 * usual)
+        && input.is_flat();
     let instructions: usize = regions.iter().map(Region::instruction_count).sum();
-    let needs_tail = 2 * usual == MOST && row.is_none();
+    let needs_tail = 2 * usual == MOST && input.group_size.is_none();
     if !may_double || needs_tail && instructions > MOST_WITH_TAILS {
         return usual;
     }
@@ -125,15 +126,17 @@ pub(crate) fn for_arithmetic(input: &Input<'_>, regions: &[Region], usual: u32) 
 fn intensity(input: &Input<'_>, region: &Region) -> Option<(u64, u64)> {
     let (function, types) = (&region.function, &input.module.types);
     let shapes = region.shapes.as_ref()?;
+    let loops = region.loops.loops.iter().zip(0..);
+    let waiting: Vec<bool> = loops
+        .map(|(this, l)| {
+            let mut blocks = this.blocks.iter();
+            shapes.is_divergent_loop(l) && blocks.any(|&b| often_diverges(region, shapes, b))
+        })
+        .collect();
     let (mut arithmetic, mut accesses) = (0u64, 0u64);
     for &block in region.loops.order() {
-        let (mut iterations, mut waits) = (1u64, false);
-        let mut l = region.loops.innermost(block);
-        while let Some(i) = l {
-            iterations = iterations.saturating_mul(8).min(1 << 30);
-            waits |= shapes.is_divergent_loop(i) && often_diverges(region, shapes, i);
-            l = region.loops.loops[i as usize].parent;
-        }
+        let iterations = region.estimated_iterations(block);
+        let waits = region.loops_around(block).any(|l| waiting[l as usize]);
         for &inst in &function.blocks[block.index()].insts {
             let inst = &function.insts[inst.index()];
             let access = match &inst.op {
@@ -172,10 +175,10 @@ fn intensity(input: &Input<'_>, region: &Region) -> Option<(u64, u64)> {
     Some((arithmetic, accesses))
 }
 
-/// Whether many chunks diverge in loop `l`. A loop over every n-th element diverges once, at its end.
-fn often_diverges(region: &Region, shapes: &Shapes, l: u32) -> bool {
-    let mut blocks = region.loops.loops[l as usize].blocks.iter();
-    blocks.any(|&block| shapes.is_divergent(block) && !rarely_diverges(region, shapes, block))
+/// Whether many chunks diverge at the branch at the end of `block`. A loop over every n-th element diverges once, at its
+/// end.
+fn often_diverges(region: &Region, shapes: &Shapes, block: BlockId) -> bool {
+    shapes.is_divergent(block) && !rarely_diverges(region, shapes, block)
 }
 
 fn is_private(types: &Types, ty: TypeId) -> bool {
@@ -190,19 +193,6 @@ fn is_checked(input: &Input<'_>) -> bool {
     let function = input.function;
     let mut insts = function.blocks.iter().flat_map(|block| &block.insts);
     insts.any(|inst| matches!(function.insts[inst.index()].op, Op::Check(..)))
-}
-
-/// Whether the kernel uses ids of one dimension only, so that its rows are long.
-fn is_flat(input: &Input<'_>) -> bool {
-    ids(input.function).iter().all(|id| {
-        !matches!(
-            id,
-            (
-                Builtin::GlobalInvocationId | Builtin::LocalInvocationId,
-                1..
-            )
-        )
-    })
 }
 
 /// At most as many lanes as a row has work-items, where the kernel requires a group size.
@@ -265,18 +255,17 @@ pub(crate) fn for_chains(input: &Input<'_>, region: &Region, usual: u32) -> u32 
     let Some(shapes) = &region.shapes else {
         return usual;
     };
-    let row = input.group_size.map(|size| u64::from(size[0]));
     let chains = region.loops.loops.iter().enumerate();
     let bytes: Vec<u64> = chains
         .filter_map(|(l, _)| chain(input, region, shapes, l as u32))
         .collect();
-    let Some(&bytes) = bytes.iter().max().filter(|_| is_flat(input)) else {
+    let Some(&bytes) = bytes.iter().max().filter(|_| input.is_flat()) else {
         return usual;
     };
     let mut width = usual;
     while width < MOST
         && bytes * u64::from(width) * 2 <= REGISTER * REGISTERS
-        && row.is_none_or(|row| row.is_multiple_of(u64::from(width) * 2))
+        && input.fills_rows(2 * width)
     {
         width *= 2;
         kernel_ir::mark!(WiderChains);
@@ -304,7 +293,7 @@ fn chain(input: &Input<'_>, region: &Region, shapes: &Shapes, l: u32) -> Option<
         if masked && !may_read {
             return None;
         }
-        if shapes.is_divergent(block) && !rarely_diverges(region, shapes, block) {
+        if often_diverges(region, shapes, block) {
             return None;
         }
         for &inst in &function.blocks[block.index()].insts {
