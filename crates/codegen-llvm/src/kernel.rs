@@ -155,6 +155,7 @@ fn fill_in(info: &mut KernelInfo, low: &Lower<'_>, groups_may_join: bool) {
         .any(|s| s.kind == StopKind::Workgroup);
     if let Some(form) = &low.lanes {
         info.width = form.items_per_block();
+        info.collects_updates = !form.privatised.windows.is_empty();
         if groups_may_join {
             info.row = form.width;
         }

@@ -202,6 +202,9 @@ pub struct KernelInfo {
     pub barriers: bool,
     /// Whether work-groups may start in any order: none waits for another or observes their order.
     pub any_order: bool,
+    /// Whether each call collects atomic updates of global memory, and adds them to it before it returns: long parts
+    /// of a launch are cheaper than short ones.
+    pub collects_updates: bool,
     /// Whether denormal 32-bit floats are flushed.
     pub flush_denorms: bool,
     /// Whether the kernel has loops.
@@ -302,6 +305,7 @@ impl ModuleInfo {
                 k.loops,
                 k.baseline,
                 k.repeatable,
+                k.collects_updates,
             ];
             w.u32(
                 (0..)
@@ -371,6 +375,7 @@ impl ModuleInfo {
                 loops: bits & 8 != 0,
                 baseline: bits & 16 != 0,
                 repeatable: bits & 32 != 0,
+                collects_updates: bits & 64 != 0,
                 unchecked,
                 written,
                 attributes,
@@ -422,6 +427,7 @@ mod tests {
                 required_group_size: [1, 2, 3],
                 barriers: true,
                 any_order: true,
+                collects_updates: true,
                 unchecked: vec![16],
                 ..KernelInfo::default()
             }],

@@ -33,7 +33,7 @@ mod dispatch;
 mod idle_workers;
 mod queue;
 
-pub use cost::{CHUNK_NS, Cost, Plan, WAKE_NS};
+pub use cost::{CHUNK_NS, Cost, Parts, Plan, WAKE_NS};
 pub use dispatch::{Dispatch, Range};
 pub use idle_workers::{IdleWorkers, Waits};
 pub use queue::{LABEL, Label, Position, Queue};

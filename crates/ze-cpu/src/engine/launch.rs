@@ -12,7 +12,7 @@ use crate::program::{CpuProgram, Entry, Failure, Kernel};
 use crate::telemetry::Kind;
 use kernel_ir::abi;
 use std::sync::atomic::{AtomicU8, Ordering};
-use work_group_pool::Plan;
+use work_group_pool::{Parts, Plan};
 use ze_driver::device::{GroupCount, Launch, Work};
 
 /// A launch on one thread checks the cost again after this much work.
@@ -147,6 +147,8 @@ pub(crate) struct Prepared {
     pub(super) joined: u32,
     /// Whether groups may begin in any order.
     pub(super) any_order: bool,
+    /// The length of the parts that threads claim.
+    parts: Parts,
     /// 1 asks the kernel to stop.
     pub(super) cancel: AtomicU8,
     output: Option<Box<printf::Stream>>,
@@ -288,6 +290,10 @@ impl Prepared {
             groups: total / u64::from(joined),
             joined,
             any_order: info.any_order,
+            parts: match info.collects_updates {
+                true => Parts::Long,
+                false => Parts::Short,
+            },
             cancel: AtomicU8::new(0),
             output: program.printf_formats().map(printf::Stream::new),
             limit: Limit::new(launch.device),
@@ -362,7 +368,7 @@ impl Prepared {
         let joined = u64::from(self.joined);
         let plan = kernel
             .cost
-            .plan(left.saturating_mul(joined), threads, awake);
+            .plan(left.saturating_mul(joined), threads, awake, self.parts);
         Plan {
             chunk: (plan.chunk / joined).max(1),
             least: (plan.least / joined).max(1),
