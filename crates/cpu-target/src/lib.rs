@@ -90,38 +90,83 @@ pub fn host() -> &'static str {
     "x86-64"
 }
 
-/// Further facts about this machine, as LLVM's features. No code needs them; they make it faster.
+/// Further facts about this machine, as LLVM's features.
 ///
-/// Gathers of AVX-512 are told to be fast on Intel's processors since Sapphire Rapids, where they were measured: the
-/// benchmark's kernels that gather took 0.4 to 0.9 of the time of an access for each lane. Those before were slowed down
-/// against leaks (Downfall), and those of others are made of many steps: with AMD's Zen 5 searches in sorted arrays take
-/// 0.97 to 1.1 of the time.
+/// [`FAST_GATHERS`] on Intel's processors since Sapphire Rapids, where they were measured: the benchmark's kernels that
+/// gather took 0.4 to 0.9 of the time of an access for each lane. Earlier processors were slowed down against leaks
+/// (Downfall), and those of other makers gather in many steps: with AMD's Zen 5 searches in sorted arrays take 0.97 to
+/// 1.1 of the time.
+///
+/// [`BIT_COUNTS`] where the processor has them: on AMD's Zen 4 the kernel `bits`, which counts twice for each element,
+/// takes 0.63 of the time. Other parts of AVX-512 beyond `x86-64-v4` (VBMI, VBMI2, GFNI, IFMA, VNNI) changed no kernel of
+/// the benchmark there.
 #[cfg(target_arch = "x86_64")]
 pub fn host_features() -> &'static str {
+    use std::arch::is_x86_feature_detected as has;
     let told = std::arch::x86_64::__cpuid(0);
     let vendor = [told.ebx, told.edx, told.ecx].map(u32::to_le_bytes);
-    let has_halves = std::arch::is_x86_feature_detected!("avx512fp16");
-    features_of(vendor.as_flattened(), host(), has_halves)
+    features_of(
+        vendor.as_flattened(),
+        host(),
+        has!("avx512fp16"),
+        has!("avx512vpopcntdq") && has!("avx512bitalg"),
+    )
 }
 
-/// What is known of a processor by its maker's name, its level and whether it has AVX-512's arithmetic of halves, which
-/// came with Sapphire Rapids.
+/// The features of a processor by its maker's name, its level, and whether it has AVX-512's arithmetic of halves, which
+/// came with Sapphire Rapids, and bit counts.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-fn features_of(vendor: &[u8], level: &str, has_halves: bool) -> &'static str {
-    match (vendor, level, has_halves) {
-        (b"GenuineIntel", "x86-64-v4", true) => FAST_GATHERS,
-        _ => "",
+fn features_of(vendor: &[u8], level: &str, has_halves: bool, has_bit_counts: bool) -> &'static str {
+    if level != "x86-64-v4" {
+        return "";
+    }
+    match (vendor == b"GenuineIntel" && has_halves, has_bit_counts) {
+        (true, true) => "+fast-gather,+avx512vpopcntdq,+avx512bitalg",
+        (true, false) => FAST_GATHERS,
+        (false, true) => BIT_COUNTS,
+        (false, false) => "",
     }
 }
 
-/// Nothing elsewhere.
+/// None elsewhere.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn host_features() -> &'static str {
     ""
 }
 
-/// LLVM's feature of processors whose gathers are faster than an access for each lane.
+/// LLVM's feature of processors whose gathers are faster than an access for each lane. Code for it runs on any processor
+/// of its level.
 pub const FAST_GATHERS: &str = "+fast-gather";
+
+/// LLVM's features of AVX-512's instructions that count the bits of each lane. Code for them runs only where they are.
+pub const BIT_COUNTS: &str = "+avx512vpopcntdq,+avx512bitalg";
+
+/// What code for `cpu` with `features` needs of a processor: LLVM's name, and the features without which the code does
+/// not run, separated by commas. For [`runs_on`].
+pub fn requirement(cpu: &str, features: &str) -> String {
+    let needed = features
+        .split(',')
+        .filter(|&feature| feature.starts_with('+') && feature != FAST_GATHERS);
+    std::iter::once(cpu)
+        .chain(needed)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// Whether code with the [`requirement`] `code` runs on a processor that meets `machine`.
+pub fn runs_on(code: &str, machine: &str) -> bool {
+    const LEVELS: [&str; 4] = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
+    let level = |name: &str| LEVELS.iter().position(|known| *known == name);
+    let (code, machine) = (
+        Vec::from_iter(code.split(',')),
+        Vec::from_iter(machine.split(',')),
+    );
+    let fits = match (level(code[0]), level(machine[0])) {
+        (Some(code), Some(machine)) => code <= machine,
+        _ => code[0] == machine[0],
+    };
+    fits && code[1..].iter().all(|needed| machine[1..].contains(needed))
+}
 
 /// Whether the processor `cpu` multiplies and adds as one operation.
 pub fn has_fma(cpu: &str) -> bool {
@@ -206,18 +251,53 @@ mod tests {
     }
 
     #[test]
-    fn gathers_are_fast_where_they_were_measured() {
-        for (vendor, level, has_halves, features) in [
-            (b"GenuineIntel", "x86-64-v4", true, FAST_GATHERS),
-            (b"GenuineIntel", "x86-64-v4", false, ""),
+    fn features_are_used_where_they_were_measured() {
+        const BOTH: &str = "+fast-gather,+avx512vpopcntdq,+avx512bitalg";
+        for (vendor, level, has_halves, has_bit_counts, features) in [
+            (b"GenuineIntel", "x86-64-v4", true, true, BOTH),
+            (b"GenuineIntel", "x86-64-v4", true, false, FAST_GATHERS),
+            (b"GenuineIntel", "x86-64-v4", false, true, BIT_COUNTS),
+            (b"GenuineIntel", "x86-64-v4", false, false, ""),
             // A hypervisor may hide a part of AVX-512.
-            (b"GenuineIntel", "x86-64-v3", true, ""),
-            (b"AuthenticAMD", "x86-64-v4", true, ""),
-            (b"AuthenticAMD", "x86-64-v4", false, ""),
+            (b"GenuineIntel", "x86-64-v3", true, true, ""),
+            (b"AuthenticAMD", "x86-64-v4", true, true, BIT_COUNTS),
+            (b"AuthenticAMD", "x86-64-v4", false, false, ""),
         ] {
-            assert_eq!(features_of(vendor, level, has_halves), features);
+            assert_eq!(
+                features_of(vendor, level, has_halves, has_bit_counts),
+                features
+            );
         }
-        assert!(["", FAST_GATHERS].contains(&host_features()));
+        assert_eq!(BOTH, format!("{FAST_GATHERS},{BIT_COUNTS}"));
         assert!(host_features().is_empty() || host() == "x86-64-v4");
+    }
+
+    #[test]
+    fn code_runs_on_its_own_level_and_above_with_the_features_that_it_needs() {
+        let counts = &requirement("x86-64-v4", BIT_COUNTS);
+        assert_eq!(counts, "x86-64-v4,+avx512vpopcntdq,+avx512bitalg");
+        assert_eq!(
+            &requirement(
+                "x86-64-v4",
+                features_of(b"GenuineIntel", "x86-64-v4", true, true)
+            ),
+            counts
+        );
+        assert_eq!(requirement("x86-64-v4", FAST_GATHERS), "x86-64-v4");
+        for (code, machine, runs) in [
+            ("x86-64", "x86-64-v4", true),
+            ("x86-64-v3", "x86-64-v3", true),
+            ("x86-64-v4", "x86-64-v3", false),
+            ("znver3", "znver3", true),
+            ("znver3", "x86-64-v4", false),
+            ("x86-64-v4", counts, true),
+            ("x86-64-v3", counts, true),
+            (counts, counts, true),
+            (counts, "x86-64-v4", false),
+            (counts, "x86-64-v4,+avx512bitalg", false),
+            ("", counts, false),
+        ] {
+            assert_eq!(runs_on(code, machine), runs, "{code} on {machine}");
+        }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Container {
     pub(crate) options: String,
     /// Build of the compiler that made it.
     pub(crate) build: String,
-    /// Processor that it is for.
+    /// What its code needs of a processor, as [`cpu_target::requirement`] says it.
     pub(crate) target: String,
     /// The encoded request.
     pub(crate) request: Vec<u8>,
@@ -117,7 +117,7 @@ pub(super) fn contained(kind: Kind, build: &str, request: &Request, content: Vec
         kind,
         options: request.options.clone(),
         build: build.to_owned(),
-        target: request.cpu.clone(),
+        target: cpu_target::requirement(&request.cpu, &request.features),
         request: match kind {
             Kind::Code | Kind::Request => request.encode(),
             Kind::Outline => Vec::new(),

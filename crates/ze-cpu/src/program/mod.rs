@@ -266,7 +266,7 @@ impl Builder {
             // Variables are the program's own: nothing is shared.
             return Ok(Arc::new(loaded));
         }
-        let identity = Identity::new(&key, code_for(self.compiler_build(), &self.cpu));
+        let identity = Identity::new(&key, code_for(self.compiler_build(), &self.target()));
         let kept = self.cache.find(&key);
         stages.ended("cache");
         // An entry that does not load is compiled again.
@@ -400,8 +400,8 @@ impl Builder {
             Some(why.to_owned())
         } else if build != own {
             Some(another_release(build, own))
-        } else if !runs_on(&container.target, &self.cpu) {
-            let (target, own) = (&container.target, &self.cpu);
+        } else if !cpu_target::runs_on(&container.target, &self.target()) {
+            let (target, own) = (&container.target, self.target());
             Some(format!(
                 "its code is for {target}, and this machine's target is {own}"
             ))
@@ -465,9 +465,9 @@ impl Builder {
                 ["code", build, cpu]
                     if self.compiler != Compiler::Interpreter
                         && build == self.compiler_build()
-                        && runs_on(cpu, &self.cpu) =>
+                        && cpu_target::runs_on(cpu, &self.target()) =>
                 {
-                    if cpu != self.cpu {
+                    if cpu != self.target() {
                         found = Requirements::MetButOld;
                     }
                 }
@@ -475,6 +475,11 @@ impl Builder {
             }
         }
         found
+    }
+
+    /// What the code that is made here needs of a processor, and what this machine meets.
+    fn target(&self) -> String {
+        cpu_target::requirement(&self.cpu, self.features)
     }
 
     /// Names the build that makes the code.
@@ -524,16 +529,6 @@ impl Builder {
 /// The checks that kernels of this process get.
 fn checks() -> kernel_ir::Checks {
     crate::check::get().map_or_else(kernel_ir::Checks::default, |check| check.of_kernels())
-}
-
-/// Whether code for `code` runs on a machine whose target is `machine`.
-fn runs_on(code: &str, machine: &str) -> bool {
-    const LEVELS: [&str; 4] = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
-    let level = |name: &str| LEVELS.iter().position(|known| *known == name);
-    match (level(code), level(machine)) {
-        (Some(code), Some(machine)) => code <= machine,
-        _ => code == machine,
-    }
 }
 
 /// The reason why code or a request of another build is not used.

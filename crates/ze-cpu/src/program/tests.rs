@@ -592,19 +592,6 @@ fn inconsistent_metadata_is_rejected() {
     assert!(with(&|k| k.symbol = "absent".to_owned()).is_some());
 }
 
-#[test]
-fn code_runs_on_its_own_level_and_above() {
-    for (code, machine, runs) in [
-        ("x86-64", "x86-64-v4", true),
-        ("x86-64-v3", "x86-64-v3", true),
-        ("x86-64-v4", "x86-64-v3", false),
-        ("znver3", "znver3", true),
-        ("znver3", "x86-64-v4", false),
-    ] {
-        assert_eq!(runs_on(code, machine), runs, "{code} on {machine}");
-    }
-}
-
 /// A builder with its own cache directory, deleted at the end.
 struct Fixture {
     directory: std::path::PathBuf,
