@@ -1,7 +1,7 @@
-//! Which processors kernels can be compiled for, under LLVM's names, and which of them this machine is.
+//! The processors that kernels can be compiled for, under LLVM's names, the one of this machine, and the code that it runs.
 //!
 //! Invariants: a name that LLVM does not know never gets past [`NAMES`], for LLVM itself would only warn about it.
-//! Not here: what the processors' caches and cores are like, which belongs to the driver.
+//! Not here: the processors' caches and cores, which belong to the driver.
 #![forbid(unsafe_code)]
 
 /// LLVM's names of 64-bit x86 processors, levels first.
@@ -51,6 +51,9 @@ pub const NAMES: [&str; 44] = [
     "znver5",
     "core-avx2",
 ];
+
+/// The names at the start of [`NAMES`] that are levels, each of which includes the one before.
+const LEVELS: usize = 4;
 
 /// The x86-64 level of this machine, under LLVM's name. A level rather than a model: its code runs on every
 /// machine of the level, and tuning for a model gained nothing in our measurements but for [`host_features`].
@@ -141,8 +144,8 @@ pub const FAST_GATHERS: &str = "+fast-gather";
 /// LLVM's features of AVX-512's instructions that count the bits of each lane. Code for them runs only where they are.
 pub const BIT_COUNTS: &str = "+avx512vpopcntdq,+avx512bitalg";
 
-/// What code for `cpu` with `features` needs of a processor: LLVM's name, and the features without which the code does
-/// not run, separated by commas. For [`runs_on`].
+/// The requirement of code for `cpu` with `features` on the processor that runs it: LLVM's name, and the features without
+/// which the code does not run, separated by commas. For [`runs_on`].
 pub fn requirement(cpu: &str, features: &str) -> String {
     let needed = features
         .split(',')
@@ -155,8 +158,7 @@ pub fn requirement(cpu: &str, features: &str) -> String {
 
 /// Whether code with the [`requirement`] `code` runs on a processor that meets `machine`.
 pub fn runs_on(code: &str, machine: &str) -> bool {
-    const LEVELS: [&str; 4] = ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"];
-    let level = |name: &str| LEVELS.iter().position(|known| *known == name);
+    let level = |name: &str| NAMES[..LEVELS].iter().position(|known| *known == name);
     let (code, machine) = (
         Vec::from_iter(code.split(',')),
         Vec::from_iter(machine.split(',')),

@@ -263,6 +263,7 @@ impl Lanes<'_, '_, '_> {
                 if *op == ConvertOp::Bitcast
                     && let Operation::Recast(recast) = self.operation_class(whole, result)
                 {
+                    kernel_ir::mark!(TupleRecast);
                     return self.recast_parts(parts, recast, to);
                 }
                 parts

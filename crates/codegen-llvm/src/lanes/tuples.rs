@@ -21,7 +21,6 @@ impl Lanes<'_, '_, '_> {
     pub(super) fn recast_parts(&self, parts: Vec<Val>, recast: Recast, to: Ty) -> Vec<Val> {
         let (ir, width) = (self.low.ir, self.width);
         let cast = |v: Val, ty: Ty| ir.cast(Opcode::LLVMBitCast, v, ty);
-        kernel_ir::mark!(TupleRecast);
         let (mut bits, mut parts) = (recast.from, parts);
         while bits < recast.to {
             let lanes: Vec<u32> = (0..width).flat_map(|l| [l, width + l]).collect();

@@ -147,8 +147,6 @@ pub(crate) struct Prepared {
     pub(super) joined: u32,
     /// Whether groups may begin in any order.
     pub(super) any_order: bool,
-    /// The length of the parts that threads claim.
-    parts: Parts,
     /// 1 asks the kernel to stop.
     pub(super) cancel: AtomicU8,
     output: Option<Box<printf::Stream>>,
@@ -290,10 +288,6 @@ impl Prepared {
             groups: total / u64::from(joined),
             joined,
             any_order: info.any_order,
-            parts: match info.collects_updates {
-                true => Parts::Long,
-                false => Parts::Short,
-            },
             cancel: AtomicU8::new(0),
             output: program.printf_formats().map(printf::Stream::new),
             limit: Limit::new(launch.device),
@@ -366,9 +360,13 @@ impl Prepared {
     /// How `left` groups should be shared; the kernel's cost is by the host's groups.
     pub(super) fn plan(&self, kernel: &Kernel, left: u64, threads: usize, awake: usize) -> Plan {
         let joined = u64::from(self.joined);
+        let parts = match kernel.info.collects_updates {
+            true => Parts::Long,
+            false => Parts::Short,
+        };
         let plan = kernel
             .cost
-            .plan(left.saturating_mul(joined), threads, awake, self.parts);
+            .plan(left.saturating_mul(joined), threads, awake, parts);
         Plan {
             chunk: (plan.chunk / joined).max(1),
             least: (plan.least / joined).max(1),

@@ -36,7 +36,7 @@ pub(crate) struct Container {
     pub(crate) options: String,
     /// Build of the compiler that made it.
     pub(crate) build: String,
-    /// What its code needs of a processor, as [`cpu_target::requirement`] says it.
+    /// The requirement of its code on the processor ([`cpu_target::requirement`]).
     pub(crate) target: String,
     /// The encoded request.
     pub(crate) request: Vec<u8>,

@@ -395,15 +395,16 @@ impl Builder {
     /// The reason why this process does not run the code of a native binary, if there is one.
     fn unusable(&self, container: &Container, request: Option<&Request>) -> Option<String> {
         let (build, own) = (&container.build, self.compiler_build());
+        let target = self.target();
         if self.compiler == Compiler::Interpreter {
             let why = "it has machine code, which SOLUM_COMPILER=interpreter does not run";
             Some(why.to_owned())
         } else if build != own {
             Some(another_release(build, own))
-        } else if !cpu_target::runs_on(&container.target, &self.target()) {
-            let (target, own) = (&container.target, self.target());
+        } else if !cpu_target::runs_on(&container.target, &target) {
+            let code = &container.target;
             Some(format!(
-                "its code is for {target}, and this machine's target is {own}"
+                "its code is for {code}, and this machine's target is {target}"
             ))
         } else if request.is_some_and(|request| request.checks != checks()) {
             Some("its kernels have other checks than this process asks for".to_owned())
@@ -457,6 +458,7 @@ impl Builder {
         if lines.next() != Some(REQUIREMENTS) {
             return Requirements::Foreign;
         }
+        let target = self.target();
         let mut found = Requirements::Met;
         for line in lines {
             let words: Vec<_> = line.split_whitespace().collect();
@@ -465,9 +467,9 @@ impl Builder {
                 ["code", build, cpu]
                     if self.compiler != Compiler::Interpreter
                         && build == self.compiler_build()
-                        && cpu_target::runs_on(cpu, &self.target()) =>
+                        && cpu_target::runs_on(cpu, &target) =>
                 {
-                    if cpu != self.target() {
+                    if cpu != target {
                         found = Requirements::MetButOld;
                     }
                 }
@@ -477,7 +479,7 @@ impl Builder {
         found
     }
 
-    /// What the code that is made here needs of a processor, and what this machine meets.
+    /// The requirement of the code that is made here, which this machine meets.
     fn target(&self) -> String {
         cpu_target::requirement(&self.cpu, self.features)
     }
